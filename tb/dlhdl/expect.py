@@ -52,13 +52,14 @@ class PlayedLayer:
 
 
 @dataclass(frozen=True, eq=False)
-class LayerExpectation(Expected[ModuleDataLayout]):
+class LayerExpectation(Expected):
     """The result of one layer for one frame; padding lanes are 0, and singles those nearest to the value.
 
     Attributes:
         value: its elements.
     """
 
+    layout: ModuleDataLayout
     value: Value
 
     @property

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from models.dlhdl.single import Bounded
-from tb.dlhdl.expect import LayerExpectation, expectations
+from tb.dlhdl.expect import expectations
 from tb.dlhdl.network import Value
 from tb.dlhdl.program import ACTIVATION_BASE, Slots, packed
 from tb.dlhdl.scenario import DlhdlScenario
@@ -17,7 +17,7 @@ from tb.judge.beats import Beats
 from tb.judge.detail import BadAccess, HandshakeViolation, MoreBadAccesses, Note, PortViolation, UnknownPin
 from tb.judge.finding import Check, Finding
 from tb.judge.handshake_rules import HandshakeRule
-from tb.judge.scoreboard import WriteScoreboard
+from tb.judge.scoreboard import Scoreboard
 from tb.judge.verdict import Verdict
 from tb.nvdla.memory import MemoryImage, Ram
 
@@ -39,7 +39,7 @@ class DlhdlJudge:
     def __init__(self, scenario: DlhdlScenario, image: MemoryImage) -> None:
         """Start before the first frame."""
         self.scenario, self.image = scenario, image
-        self.scoreboard: WriteScoreboard[LayerExpectation] = WriteScoreboard()
+        self.scoreboard = Scoreboard()
         self.verdict: Verdict = self.scoreboard.verdict
         self.dropping = False
         self._program = scenario.program

@@ -18,7 +18,7 @@ from tb.explain.evidence import Evidence
 from tb.explain.region import Region
 from tb.judge.predictor.conv import convolve
 from tb.judge.predictor.conv_operands import Operands, operands_of
-from tb.judge.predictor.cubes import read_patterns
+from tb.judge.predictor.expectation import read_patterns
 from tb.judge.tracker import StartedLayer
 from tb.nvdla.layers import ConvLayer, Layer, PooledLayer, SdpLayer
 from tb.nvdla.memory import Ram
@@ -182,7 +182,7 @@ def handed(value: str, evidence: Evidence, lanes: int, operations: Operations | 
     if isinstance(first, ConvLayer):
         operands = operands_of(first, read)
         if value in ("sums", "entered"):
-            sums = convolve(first, operands).view(np.int32).astype(np.int64)
+            sums = convolve(first, operands)[0].view(np.int32).astype(np.int64)
             return _cube(sums, first.dst.layout.atom_elements, lanes)
         if value == "packed":
             return _packed(first, read, lanes)

@@ -17,7 +17,7 @@ from tb.explain.placed import Lacking, Pieces, overwritten, owners_of_strays
 from tb.explain.turns import owners
 from tb.explain.walk import CubeLayout
 from tb.judge.beats import Beats, offsets_from
-from tb.judge.scoreboard import Scoreboard, WriteScoreboard
+from tb.judge.scoreboard import Scoreboard
 from tb.nvdla.memory import Ram
 from tb.nvdla.program.ops import MemInit, MemLoad, Op
 
@@ -58,7 +58,7 @@ class Seen:
     beats: tuple[Beats, ...]
 
     @classmethod
-    def of(cls, scoreboard: Scoreboard | WriteScoreboard[LayerExpectation]) -> Seen:
+    def of(cls, scoreboard: Scoreboard) -> Seen:
         """Return the record of a scoreboard; of a very long run only the end."""
         dropped = scoreboard.beats_seen - sum(len(part) for part in scoreboard.history)
         layers = [

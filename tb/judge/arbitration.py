@@ -66,7 +66,6 @@ class ArbitrationRule(Rule):
 
     def write(self, register: Register, value: int, cycle: int | None) -> tuple[()]:
         """Follow a write of a register; requests under earlier weights do not count."""
-        del cycle
         if register.unit == _UNIT and register.name in self._words:
             self._words[register.name] = value
             self._forget()

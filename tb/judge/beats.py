@@ -10,6 +10,9 @@ from numpy.typing import NDArray
 
 from tb.nvdla.memory import Ram
 
+BEAT_FIELDS = ("address", "data", "strobe", "cycle", "axi_id")
+"""Arrays of beats, in the order of the attributes."""
+
 _SPACE = 1 << 64
 
 
@@ -70,19 +73,12 @@ class Beats:
         """Return the beats of one port one after the other; there must be some."""
         if len(parts) == 1:
             return parts[0]
-        names = ("address", "data", "strobe", "cycle", "axi_id")
-        return cls(parts[0].ram, *(np.concatenate([getattr(part, name) for part in parts]) for name in names))
+        columns = (np.concatenate([getattr(part, name) for part in parts]) for name in BEAT_FIELDS)
+        return cls(parts[0].ram, *columns)
 
     def __len__(self) -> int:
         return len(self.address)
 
     def take(self, selection: NDArray[np.bool_]) -> Beats:
         """Return some of the beats."""
-        return Beats(
-            self.ram,
-            self.address[selection],
-            self.data[selection],
-            self.strobe[selection],
-            self.cycle[selection],
-            self.axi_id[selection],
-        )
+        return Beats(self.ram, *(getattr(self, name)[selection] for name in BEAT_FIELDS))

@@ -110,7 +110,7 @@ class CsbViolation(Detail, frozen=True, tag=True):
 
 
 class HandshakeViolation(Detail, frozen=True, tag=True):
-    """A rule between host and processor that was broken, as its index in ``handshake_rules.HANDSHAKE_RULES``.
+    """A rule between host and processor that was broken, as its number in ``handshake_rules.HandshakeRule``.
 
     Attributes:
         rule: the rule.

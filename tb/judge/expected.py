@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,8 +14,6 @@ from tb.judge.detail import Mismatch
 from tb.judge.layer_id import LayerId, Started
 from tb.judge.verdict import Margin
 from tb.nvdla.memory import Ram
-
-Y = TypeVar("Y", covariant=True)
 
 
 class Meter(Protocol):
@@ -39,7 +37,7 @@ class Meter(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class Expected(ABC, Generic[Y]):
+class Expected(ABC):
     """The bytes that one layer must write.
 
     Attributes:
@@ -54,7 +52,7 @@ class Expected(ABC, Generic[Y]):
     started: Started[Any]
     ram: Ram
     address: int
-    layout: Y
+    layout: Any
     data: NDArray[np.uint8]
     must_write: NDArray[np.bool_]
 

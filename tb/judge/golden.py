@@ -8,17 +8,17 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from tb.judge.answers import LastWrite
 from tb.judge.beats import Beats
 from tb.judge.detail import CrcMismatch, UnpredictedGolden
+from tb.judge.expected import Expected
 from tb.judge.finding import Check, Finding
 from tb.judge.predictor import Expectation
-from tb.judge.verdict import Verdict
+from tb.judge.scoreboard import Scoreboard
 from tb.nvdla.memory import MemoryImage, Ram
 from tb.nvdla.program.ops import CheckCrc, CheckFile, CheckOp
 
 
-class GoldenBoard:
+class GoldenBoard(Scoreboard):
     """Takes the place of a DUT that is infinitely fast, and judges golden results.
 
     Golden bytes are judged as those of the layer that wrote there last. Bytes count as judged when a golden result
@@ -32,13 +32,13 @@ class GoldenBoard:
             memories: Memories that layers write to.
             exact: Whether FP16 results must equal the bit-accurate model, tolerances or not.
         """
-        self.verdict = Verdict()
+        super().__init__(exact)
         self.expectations: list[Expectation] = []
         self._memories = memories
-        self._exact = exact
 
-    def expect(self, expectation: Expectation) -> None:
+    def expect(self, expectation: Expected) -> None:
         """Write what a layer writes."""
+        assert isinstance(expectation, Expectation)
         self.expectations.append(expectation)
         self.verdict.layers += 1
         image = self._memories[expectation.ram]
@@ -49,47 +49,21 @@ class GoldenBoard:
         """Refuse write beats: nothing but layers writes here."""
         raise TypeError(f"{len(beats)} beats must go to a scoreboard: the model alone writes to memory itself")
 
-    def overlay(self, ram: Ram, address: int, data: NDArray[np.uint8]) -> NDArray[np.uint8]:
-        """Return ``data``: layers have written."""
-        del ram, address
-        return data
-
-    def end_layer(self, index: int) -> None:
-        """Do nothing: a layer has written all of it."""
-
-    def last_write(self, index: int) -> LastWrite | None:
-        """Return None: layers write no beats."""
-        del index
-        return None
-
-    def abandon(self) -> None:
-        """Do nothing: no layer lacks anything."""
-
-    def judge_pending(self) -> None:
-        """Do nothing: golden results are judged at once."""
-
-    def finish(self) -> Verdict:
-        """Return the verdict."""
-        return self.verdict
-
     def check(self, check: CheckOp) -> None:
         """Judge a golden result."""
         match check:
             case CheckCrc():
-                self._check_crc(check)
+                self._count_predicted(check.ram, check.address, check.nbytes)
+                crc = zlib.crc32(self._memories[check.ram].read(check.address, check.nbytes))
+                self.verdict.crc_passed += crc == check.crc
+                self.verdict.crc_failed += crc != check.crc
+                if crc != check.crc:
+                    wrong = CrcMismatch(check.address, check.nbytes, check.crc, crc)
+                    self.verdict.add(Finding(Check.GOLDEN, wrong))
             case CheckFile():
                 same = [self._compare(check, offset, data) for offset, data in check.chunks]
                 self.verdict.crc_passed += all(same)
                 self.verdict.crc_failed += not all(same)
-
-    def _check_crc(self, check: CheckCrc) -> None:
-        self._count_predicted(check.ram, check.address, check.nbytes)
-        crc = zlib.crc32(self._memories[check.ram].read(check.address, check.nbytes))
-        if crc == check.crc:
-            self.verdict.crc_passed += 1
-            return
-        self.verdict.crc_failed += 1
-        self.verdict.add(Finding(Check.GOLDEN, CrcMismatch(check.address, check.nbytes, check.crc, crc)))
 
     def _compare(self, check: CheckFile, offset: int, data: bytes) -> bool:
         """Compare golden bytes with memory, and return whether they agree."""
@@ -120,18 +94,18 @@ class GoldenBoard:
 
     def _judge(
         self,
-        expectation: Expectation,
+        expectation: Expected,
         offsets: NDArray[np.int64],
         golden: NDArray[np.uint8],
         differs: NDArray[np.bool_],
     ) -> NDArray[np.bool_]:
         """Return which golden bytes are wrong: by the tolerance where an element is there as a whole."""
-        meter = None if self._exact else expectation.meter()
+        meter = None if self.exact else expectation.meter()
         if meter is None:
             return differs
         present = np.zeros(len(expectation.data), dtype=np.bool_)
         present[offsets] = True
-        nbytes = expectation.layout.precision.nbytes
+        nbytes = expectation.element_bytes
         whole = present.reshape(-1, nbytes).all(axis=1).repeat(nbytes)[offsets]
         wrong = differs.copy()
         wrong[whole] = meter.write(offsets[whole], golden[whole])

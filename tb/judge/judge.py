@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -16,13 +16,12 @@ from tb.judge.beats import Beats
 from tb.judge.counters import CounterBoard
 from tb.judge.detail import AnyDetail, BadAccess, EarlyAccess, MoreBadAccesses
 from tb.judge.finding import Check, Finding
-from tb.judge.golden import GoldenBoard
 from tb.judge.interrupts import InterruptRules
 from tb.judge.layer_id import LayerId
 from tb.judge.line import LINE_CYCLES, LineRule
 from tb.judge.outstanding import OutstandingRule
 from tb.judge.ports import Ports
-from tb.judge.predictor import BufferContents, Expectation, predict
+from tb.judge.predictor import BufferContents, Expectation, ReadMemory, predict
 from tb.judge.rule import Rule
 from tb.judge.scoreboard import Scoreboard
 from tb.judge.tracker import LayerTracker, StartedLayer
@@ -33,9 +32,6 @@ from tb.nvdla.registers import Register
 
 MOST_BAD_ACCESSES = 5
 """How many accesses that memory refuses get a finding of their own."""
-
-ReadMemory = Callable[[Ram, int, int], NDArray[np.uint8]]
-"""Returns the bytes of a memory from an address on."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +74,7 @@ class Judge:
     def __init__(
         self,
         config: HwConfig,
-        board: Scoreboard | GoldenBoard,
+        board: Scoreboard,
         read_memory: ReadMemory,
         ports: Ports | None = None,
         *,

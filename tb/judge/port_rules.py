@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Sequence
 
+from tb.nvdla.memory import Ram
+
 RULES = (
     "arvalid must stay until arready",
     "araddr, arid and arlen must stay until arready",
@@ -38,6 +40,9 @@ The last two are masks and sizes of compressed weights, which the embedded devic
 
 Source: read off the public nv_small and nv_large RTL; ports of wrappers may have other ids.
 """
+
+PORT_PREFIX = {Ram.MC: "nvdla_core2dbb", Ram.CVSRAM: "nvdla_core2cvsram"}
+"""What the pins of each port begin with."""
 
 CHANNELS = {
     "ar": ("arvalid", "arready", ("araddr", "arid", "arlen")),

@@ -19,20 +19,16 @@ class Rule:
 
     def write(self, register: Register, value: int, cycle: int | None) -> Iterable[Finding]:
         """Follow a register write, after the layers that it starts."""
-        del register, value, cycle
         return ()
 
     def read(self, register: Register, value: int, cycle: int | None) -> Iterable[Finding]:
         """Follow a register read, after the layers that it ends."""
-        del register, value, cycle
         return ()
 
     def line(self, cycle: int, *, level: bool) -> Iterable[Finding]:
         """Follow a change of the interrupt line."""
-        del cycle, level
         return ()
 
     def finish(self, cycle: int | None) -> Iterable[Finding]:
         """Judge the rest, at the end of a run."""
-        del cycle
         return ()

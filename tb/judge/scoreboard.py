@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,11 +12,8 @@ from tb.judge.beats import Beats
 from tb.judge.detail import Mismatch
 from tb.judge.expected import Expected, Meter
 from tb.judge.finding import Check, Finding
-from tb.judge.predictor import Expectation
 from tb.judge.verdict import Verdict
 from tb.nvdla.memory import Ram
-
-E = TypeVar("E", bound=Expected[Any])
 
 HISTORY_BEATS = 1 << 22
 """Write beats are dropped once more beats than these came after them."""
@@ -27,10 +23,10 @@ HISTORY_BYTES = 1 << 26
 
 
 @dataclass
-class _Layer(Generic[E]):
+class _Layer:
     """An expectation and what has been seen of it."""
 
-    expectation: E
+    expectation: Expected
     written: NDArray[np.bool_]
     meter: Meter | None = None
     ended: bool = False
@@ -41,36 +37,35 @@ class _Layer(Generic[E]):
         return self.expectation.must_write & ~self.written
 
 
+_Written = tuple[int, int, int]
+"""A byte: its value, and id and cycle of the beat that carried it."""
+
+
 @dataclass(frozen=True)
 class _Bytes:
-    """Single bytes with strobe set: address, value, and the index of the beat that carried them."""
+    """Single bytes of beats with strobe set: address, value, and the index of the beat that carried them."""
 
+    beats: Beats
     address: NDArray[np.uint64]
     value: NDArray[np.uint8]
     beat: NDArray[np.int64]
 
+    @classmethod
+    def of(cls, beats: Beats) -> _Bytes:
+        lanes = np.arange(beats.data.shape[1], dtype=np.uint64)
+        number = np.broadcast_to(np.arange(len(beats))[:, np.newaxis], beats.data.shape)
+        address = np.add(beats.address[:, np.newaxis], lanes, dtype=np.uint64)
+        return cls(beats, address[beats.strobe], beats.data[beats.strobe], number[beats.strobe])
+
     def take(self, selection: NDArray[np.bool_]) -> _Bytes:
-        return _Bytes(self.address[selection], self.value[selection], self.beat[selection])
+        return _Bytes(self.beats, self.address[selection], self.value[selection], self.beat[selection])
+
+    def at(self, position: int) -> _Written:
+        beat = self.beat[position]
+        return int(self.value[position]), int(self.beats.axi_id[beat]), int(self.beats.cycle[beat])
 
 
-@dataclass(frozen=True)
-class _Written:
-    """One byte of a beat."""
-
-    beats: Beats
-    beat: int
-    value: int
-
-    @property
-    def cycle(self) -> int:
-        return int(self.beats.cycle[self.beat])
-
-    @property
-    def axi_id(self) -> int:
-        return int(self.beats.axi_id[self.beat])
-
-
-class WriteScoreboard(Generic[E]):
+class Scoreboard:
     """Compares writes with expectations; a byte belongs to the oldest layer that still lacks it.
 
     A byte written once more than layers expect it is a double write: tolerated with the same value,
@@ -93,14 +88,14 @@ class WriteScoreboard(Generic[E]):
         self.verdict = Verdict()
         self.exact = exact
         self._waiting: dict[Ram, list[Beats]] = {}
-        self._layers: list[_Layer[E]] = []
+        self._layers: list[_Layer] = []
         self.history: list[Beats] = []
         self.beats_seen = 0
-        self.expected: list[tuple[E, int]] = []
+        self.expected: list[tuple[Expected, int]] = []
         self._kept_beats = self._kept_bytes = 0
         self._tolerated: list[tuple[Ram, int, NDArray[np.bool_]]] = []
 
-    def expect(self, expectation: E) -> None:
+    def expect(self, expectation: Expected) -> None:
         """Add what a layer must write; layers must be added in the order they run.
 
         Writes taken before are judged first: no layer is credited with what came before its start.
@@ -190,12 +185,16 @@ class WriteScoreboard(Generic[E]):
 
     def _judge_beats(self, beats: Beats) -> None:
         ram = beats.ram
-        self._remember(beats)
-        rest = _to_bytes(beats)
+        self.history.append(beats)
+        self.beats_seen += len(beats)
+        self._kept_beats += len(beats)
+        while self._kept_beats - len(self.history[0]) > HISTORY_BEATS:
+            self._kept_beats -= len(self.history.pop(0))
+        rest = _Bytes.of(beats)
         self.verdict.written_bytes += len(rest.address)
         for entry in self._layers:
             if entry.expectation.ram is ram and not entry.ended:
-                rest = self._claim(entry, rest, beats)
+                rest = self._claim(entry, rest)
         if not len(rest.address):
             return
         covered = np.zeros(len(rest.address), dtype=np.bool_)
@@ -204,19 +203,12 @@ class WriteScoreboard(Generic[E]):
                 inside = _inside(entry.expectation, rest.address) & ~covered
                 again = rest.take(inside)
                 if entry.ended:
-                    again = self._judge_late(entry, again, beats)
-                self._judge_double(entry, again, beats)
+                    again = self._judge_late(entry, again)
+                self._judge_double(entry, again)
                 covered |= inside
-        self._judge_stray(ram, rest.take(~covered), beats)
+        self._judge_stray(ram, rest.take(~covered))
 
-    def _remember(self, beats: Beats) -> None:
-        self.history.append(beats)
-        self.beats_seen += len(beats)
-        self._kept_beats += len(beats)
-        while self._kept_beats - len(self.history[0]) > HISTORY_BEATS:
-            self._kept_beats -= len(self.history.pop(0))
-
-    def _claim(self, entry: _Layer[E], rest: _Bytes, beats: Beats) -> _Bytes:
+    def _claim(self, entry: _Layer, rest: _Bytes) -> _Bytes:
         """Judge the bytes that ``entry`` still lacks and return the others."""
         expectation = entry.expectation
         wanted = _inside(expectation, rest.address)
@@ -229,9 +221,9 @@ class WriteScoreboard(Generic[E]):
         unique, first = np.unique(offsets, return_index=True)
         positions = positions[first]
         if len(positions):
-            beat = int(rest.beat[positions].max())
-            cycle, axi_id = int(beats.cycle[beat]), int(beats.axi_id[beat])
-            entry.last = LastWrite(beats.ram, axi_id, cycle, int(beats.address[beat]))
+            beats, beat = rest.beats, int(rest.beat[positions].max())
+            axi_id, cycle, address = (int(each[beat]) for each in (beats.axi_id, beats.cycle, beats.address))
+            entry.last = LastWrite(beats.ram, axi_id, cycle, address)
         entry.written[unique] = True
         self.verdict.judged_bytes += len(unique)
         values = rest.value[positions]
@@ -239,28 +231,26 @@ class WriteScoreboard(Generic[E]):
         if bad.any():
             order = np.lexsort((unique[bad], rest.beat[positions[bad]]))[0]
             offset, position = int(unique[bad][order]), int(positions[bad][order])
-            written = _Written(beats, int(rest.beat[position]), int(rest.value[position]))
             rule = None
             if entry.meter is not None:
                 element = expectation.element_at(offset)
                 rule = None if element is None else entry.meter.explain(element)
-            self._add(Check.VALUE, expectation, unique[bad], offset, written, rule)
+            self._add(Check.VALUE, expectation, unique[bad], offset, rest.at(position), rule)
         keep = np.ones(len(rest.address), dtype=np.bool_)
         keep[positions] = False
         return rest.take(keep)
 
-    def _judge_late(self, entry: _Layer[E], again: _Bytes, beats: Beats) -> _Bytes:
+    def _judge_late(self, entry: _Layer, again: _Bytes) -> _Bytes:
         """Judge the bytes that a layer writes after its end was seen, and return the others."""
         expectation = entry.expectation
         offsets = (again.address - np.uint64(expectation.address)).astype(np.int64)
         positions = np.flatnonzero(entry.missing[offsets])
         if len(positions):
             first = int(positions[0])
-            written = _Written(beats, int(again.beat[first]), int(again.value[first]))
-            self._add(Check.LATE, expectation, np.unique(offsets[positions]), int(offsets[first]), written)
-        return self._claim(entry, again, beats)
+            self._add(Check.LATE, expectation, np.unique(offsets[positions]), int(offsets[first]), again.at(first))
+        return self._claim(entry, again)
 
-    def _judge_double(self, entry: _Layer[E], again: _Bytes, beats: Beats) -> None:
+    def _judge_double(self, entry: _Layer, again: _Bytes) -> None:
         expectation = entry.expectation
         data = expectation.data if entry.meter is None else entry.meter.bytes
         offsets = (again.address - np.uint64(expectation.address)).astype(np.int64)
@@ -268,13 +258,12 @@ class WriteScoreboard(Generic[E]):
         self.verdict.repeated_bytes += int((~bad).sum())
         if bad.any():
             position = int(np.flatnonzero(bad)[0])
-            written = _Written(beats, int(again.beat[position]), int(again.value[position]))
-            self._add(Check.DOUBLE, expectation, offsets[bad], int(offsets[position]), written)
+            self._add(Check.DOUBLE, expectation, offsets[bad], int(offsets[position]), again.at(position))
 
-    def _judge_stray(self, ram: Ram, stray: _Bytes, beats: Beats) -> None:
+    def _judge_stray(self, ram: Ram, stray: _Bytes) -> None:
         if not len(stray.address):
             return
-        written = _Written(beats, int(stray.beat[0]), int(stray.value[0]))
+        got, axi_id, cycle = stray.at(0)
         detail = Mismatch(
             nbytes=len(stray.address),
             elements=len(stray.address),
@@ -282,40 +271,29 @@ class WriteScoreboard(Generic[E]):
             address=int(stray.address[0]),
             element=None,
             expected=None,
-            got=written.value,
-            axi_id=written.axi_id,
+            got=got,
+            axi_id=axi_id,
         )
-        self.verdict.add(Finding(Check.STRAY, detail, written.cycle))
+        self.verdict.add(Finding(Check.STRAY, detail, cycle))
 
     def _add(
         self,
         check: Check,
-        expectation: E,
+        expectation: Expected,
         offsets: NDArray[np.int64],
         first: int,
         written: _Written | None,
         rule: str | None = None,
     ) -> None:
         """Add wrong bytes of a layer, of which that at offset ``first`` was wrong first."""
-        got, axi_id, cycle = (None, None, None) if written is None else (written.value, written.axi_id, written.cycle)
+        got, axi_id, cycle = (None, None, None) if written is None else written
         detail = expectation.mismatch(offsets, first, got, axi_id, rule)
         self.verdict.add(Finding(check, detail, cycle, expectation.id))
 
 
-Scoreboard = WriteScoreboard[Expectation]
-"""The scoreboard of NVDLA."""
-
-
-def _inside(expectation: Expected[Any], address: NDArray[np.uint64]) -> NDArray[np.bool_]:
+def _inside(expectation: Expected, address: NDArray[np.uint64]) -> NDArray[np.bool_]:
     """Return which bytes lie at places that the layer must write."""
     # An address below the surface wraps to a huge offset; the end itself may not fit 64 bits.
     inside = address - np.uint64(expectation.address) < np.uint64(len(expectation.data))
     inside[inside] = expectation.must_write[(address[inside] - np.uint64(expectation.address)).astype(np.int64)]
     return inside
-
-
-def _to_bytes(beats: Beats) -> _Bytes:
-    lanes = np.arange(beats.data.shape[1], dtype=np.uint64)
-    number = np.broadcast_to(np.arange(len(beats))[:, np.newaxis], beats.data.shape)
-    address = np.add(beats.address[:, np.newaxis], lanes, dtype=np.uint64)
-    return _Bytes(address[beats.strobe], beats.data[beats.strobe], number[beats.strobe])

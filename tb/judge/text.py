@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from tb.judge import detail as details
 from tb.judge.finding import Check, Finding
-from tb.judge.handshake_rules import HANDSHAKE_RULES
+from tb.judge.handshake_rules import HandshakeRule
 from tb.judge.verdict import Margin, Verdict
 from tb.judge.wrapped_rules import MEMORY_RULES, REGISTER_RULES
 
@@ -40,7 +40,7 @@ def complaint(finding: Finding) -> str:
             kind, text = REGISTER_RULES[rule]
             return f"protocol: {kind}: {text} (broken at cycle {finding.cycle})"
         case details.HandshakeViolation(rule=rule, frame=frame, seen=seen):
-            return f"handshake: {HANDSHAKE_RULES[rule]}: {seen}, frame {frame}{where}"
+            return f"handshake: {list(HandshakeRule)[rule].text}: {seen}, frame {frame}{where}"
         case details.WrongLine() as line:
             level = "high" if line.must else "low"
             registers = f"S_INTR_STATUS holds {line.status:#x}, S_INTR_MASK {line.mask:#x}"

@@ -36,7 +36,7 @@ class Tolerated:
 class ToleratedSurface:
     """The bytes that the DUT wrote of one surface, and how much of its tolerance every element used."""
 
-    def __init__(self, expectation: Expected[Any], tolerated: Tolerated) -> None:
+    def __init__(self, expectation: Expected, tolerated: Tolerated) -> None:
         """Start with nothing written."""
         layout = expectation.layout
         assert isinstance(layout, FeatureLayout)

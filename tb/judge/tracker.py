@@ -67,7 +67,7 @@ class LayerTracker:
         """
         self.config = config
         self.state = RegisterState(RegisterMap.of(config))
-        self._count = 0
+        self.layers_seen = 0
         self.reset()
         if buffer is not None:
             self._buffer = buffer
@@ -81,11 +81,6 @@ class LayerTracker:
         self._copies: dict[int, list[StartedLayer]] = {}
         self._status_seen = 0
         self._buffer = ConvBuffer()
-
-    @property
-    def layers_seen(self) -> int:
-        """How many layers were started."""
-        return self._count
 
     @property
     def running(self) -> tuple[StartedLayer, ...]:
@@ -208,9 +203,9 @@ class LayerTracker:
         elif register in LAUNCHES:
             group = LAUNCHES.index(register)
             layers = self._queue.launch(group, busy=group in self._copies)
-            started = [StartedLayer(self._count + n, "BDMA", group, layer) for n, layer in enumerate(layers)]
+            started = [StartedLayer(self.layers_seen + n, "BDMA", group, layer) for n, layer in enumerate(layers)]
             self._copies[group] = started
-            self._count += len(started)
+            self.layers_seen += len(started)
             yield from started
 
     def _start(self, unit: str) -> Iterator[StartedLayer]:
@@ -225,7 +220,7 @@ class LayerTracker:
             group, counting = groups[chain.done_unit], self._counting(words)
             started = tuple(
                 StartedLayer(
-                    self._count + n, chain.name, group, layer, n, len(layers), groups=groups, counting=counting
+                    self.layers_seen + n, chain.name, group, layer, n, len(layers), groups=groups, counting=counting
                 )
                 for n, layer in enumerate(layers)
             )
@@ -237,7 +232,7 @@ class LayerTracker:
             self._next_group |= {part: 1 - number for part, number in groups.items()}
             if "CDMA" in chain.units and "SDP_RDMA" not in chain.units:
                 self._pass_idle_rdma()
-            self._count += len(started)
+            self.layers_seen += len(started)
             yield from started
             # A layer that was enabled before this one on another of its units may be next there.
             for other in dict.fromkeys(done_unit_of(part) for part in chain.units):

@@ -6,8 +6,6 @@ The coroutines are the reference, and the only ones on Icarus.
 
 from __future__ import annotations
 
-from functools import partial
-
 import cocotb
 import numpy as np
 from cocotb.handle import SimHandleBase
@@ -15,16 +13,16 @@ from cocotb.triggers import First, RisingEdge, ValueChange
 
 from tb.judge.beats import Beats
 from tb.judge.detail import BadAccess, CsbViolation, PortViolation, UnknownPin
+from tb.judge.port_rules import PORT_PREFIX
 from tb.judge.wrapped_rules import BROKEN, Broken
 from tb.nvdla.memory import BadByte, MemoryImage, Ram
 from tb.sim.clocking import HIGH, csb_clock, cycle, known
-from tb.sim.csb import CsbDriver, answer_deadline_cycles
-from tb.sim.csb_monitor import CsbMonitor
+from tb.sim.csb import CsbDriver, CsbMonitor
 from tb.sim.interrupts import InterruptAgent
-from tb.sim.memory_port import PORT_PREFIX, MemoryPortMonitor, ReadRequest, WriteBurst
+from tb.sim.memory_port import MemoryPortMonitor, ReadRequest, WriteBurst
 from tb.sim.memory_slave import MemorySlave
 from tb.sim.native_backend import NativeBackend
-from tb.sim.pins import Events, Pins, is_wrapped
+from tb.sim.pins import Events, Pins
 
 _CSB_CONTROLS = ("csb2nvdla_ready", "nvdla2csb_valid", "nvdla2csb_wr_complete", "dla_intr")
 _PORT_CONTROLS = ("ar_arvalid", "aw_awvalid", "w_wvalid", "r_rready", "b_bready")
@@ -38,46 +36,15 @@ class CoroutineBackend:
         """Bind all agents."""
         self._events = events
         self._atom_bytes = pins.config.memory_atomic_bytes
-        dut, clock, settings = pins.dut, pins.dut.dla_core_clk, pins.settings
+        dut, clock, registers_clock = pins.dut, pins.dut.dla_core_clk, csb_clock(pins.dut)
         limit = 1 << pins.config.memif_address_width_bits
         self.memories = {ram: MemoryImage(limit=limit) for ram in pins.rams}
-        registers_clock, deadline = csb_clock(dut), answer_deadline_cycles(settings.csb_period)
-        self.csb = CsbDriver(
-            dut, registers_clock, pins.registers, settings.csb_stall, pins.seed, deadline, answers_all=pins.answers_all
-        )
-        self.csb_monitor = CsbMonitor(
-            dut,
-            registers_clock,
-            pins.registers,
-            lambda detail: events.see_violation(detail, cycle()),
-            lambda level, at: events.see_line(level, at),
-        )
-        self.csb_monitor.add_callback(events.see_access)
-        self.monitors = {
-            ram: MemoryPortMonitor(
-                dut,
-                clock,
-                ram,
-                lambda detail: events.see_violation(detail, cycle()),
-                partial(self._see_answer, ram),
-                judges_ids=not is_wrapped(dut, ram),
-            )
-            for ram in pins.rams
-        }
+        self.csb = CsbDriver(pins)
+        self.csb_monitor = CsbMonitor(pins, events)
+        self.monitors = {ram: MemoryPortMonitor(pins, ram, events) for ram in pins.rams}
         for ram, monitor in self.monitors.items():
             monitor.add_callback(lambda request, ram=ram: self._see_memory(ram, request))
-        self.slaves = {
-            ram: MemorySlave(
-                dut,
-                clock,
-                self.monitors[ram],
-                self.memories[ram],
-                settings.port,
-                pins.latency_cycles(ram),
-                pins.seed + n,
-            )
-            for n, ram in enumerate(pins.rams, start=1)
-        }
+        self.slaves = {ram: MemorySlave(pins, self.monitors[ram], self.memories[ram]) for ram in pins.rams}
         self.interrupts = InterruptAgent(dut, registers_clock, self.csb)
         prefixes = [PORT_PREFIX[ram] for ram in pins.rams]
         for name in (*_CSB_CONTROLS, *(f"{prefix}_{pin}" for prefix in prefixes for pin in _PORT_CONTROLS)):
@@ -135,9 +102,6 @@ class CoroutineBackend:
             for rule in (broken.first + bit for bit in range(broken.rules) if fresh >> bit & 1):
                 detail = CsbViolation(rule) if broken.ram is None else PortViolation(broken.ram, rule)
                 self._events.see_violation(detail, cycle())
-
-    def _see_answer(self, ram: Ram, axi_id: int, written: int) -> None:
-        self._events.see_answers(ram, np.array([axi_id]), np.array([written]))
 
     def _see_memory(self, ram: Ram, request: ReadRequest | WriteBurst) -> None:
         width = self.monitors[ram].bus_bytes

@@ -20,14 +20,14 @@ from models.errors import InputError
 from models.layout import FeatureLayout
 from models.precision import Precision
 from tb.explain.handovers import load_handovers
-from tb.judge.beats import Beats
-from tb.judge.detail import AnyDetail, BadAccess, MissingInterrupt, Note, Restless
+from tb.judge.detail import MissingInterrupt, Note, Restless
 from tb.judge.finding import BYTES, Check
 from tb.judge.judge import Access, Judge
+from tb.judge.layer_facts import LayerTimes, Traffic
 from tb.judge.line import LINE_CYCLES
+from tb.judge.ports import Ports
 from tb.judge.scoreboard import Scoreboard
 from tb.judge.text import why_not_passed
-from tb.judge.timing import LayerTimes
 from tb.judge.verdict import Ending, Verdict
 from tb.nvdla.engines import chain_of
 from tb.nvdla.layers import Layer, Surface
@@ -41,12 +41,10 @@ from tb.sim.clocking import cycle, has_one_clock, start_clocks, wait_cycles
 from tb.sim.csb import CsbTimeout, PollTimeout
 from tb.sim.native import is_native
 from tb.sim.native_backend import NativeBackend
-from tb.sim.pins import Pins
+from tb.sim.pins import Events, Pins, is_wrapped
 from tb.sim.player import SimulationPlayer
-from tb.sim.ports import DutPorts
 from tb.sim.scope import LAYER_SCOPE, WaveScope
 from tb.sim.stages import StageWatch
-from tb.sim.traffic import Traffic
 from tb.sim.transactions import Played, transactions
 from tb.sim.watchdog import Watchdog
 from tb.stimulus.exchange import Request
@@ -61,16 +59,11 @@ _TIED_LOW = (
     "global_clk_ovr_on",
     "tmc2slcg_disable_clock_gating",
     "test_mode",
-    "nvdla_pwrbus_ram_c_pd",
-    "nvdla_pwrbus_ram_ma_pd",
-    "nvdla_pwrbus_ram_mb_pd",
-    "nvdla_pwrbus_ram_p_pd",
-    "nvdla_pwrbus_ram_o_pd",
-    "nvdla_pwrbus_ram_a_pd",
+    *(f"nvdla_pwrbus_ram_{part}_pd" for part in ("c", "ma", "mb", "p", "o", "a")),
 )
 
 
-class Bench:
+class Bench(Events):
     """Everything around one DUT: what its pins show goes to the judge, whoever causes it.
 
     ::
@@ -96,7 +89,9 @@ class Bench:
         pins = Pins(dut, config, settings, self.registers, seed, request.traffic or bool(settings.saturated_reads))
         self.scoreboard = Scoreboard(settings.exact)
         self.backend: Backend = NativeBackend(pins, self) if is_native(dut) else CoroutineBackend(pins, self)
-        ports = DutPorts(pins, self.backend)
+        wrapped = [ram for ram in pins.rams if is_wrapped(dut, ram)]
+        latencies = {ram: 0 if ram in wrapped else pins.latency_cycles(ram) for ram in pins.rams}
+        ports = Ports(self.backend.monitors, wrapped, latencies, self.backend.watch_reads)
         self.judge = Judge(
             config,
             self.scoreboard,
@@ -118,7 +113,8 @@ class Bench:
         self._unaltered: list[tuple[Ram, int, NDArray[np.uint8]]] = []
         self.memories, self.csb, self.interrupts = self.backend.memories, self.backend.csb, self.backend.interrupts
         self.monitors, self.slaves = self.backend.monitors, self.backend.slaves
-        self.traffic = Traffic(self.monitors, self.scoreboard) if request.traffic else None
+        widths = {ram: pins.bus_bytes(ram) for ram in pins.rams}
+        self.traffic = Traffic(widths, self.scoreboard) if request.traffic else None
         self._is_test = request.scenario is None
         # A test in Python that is asked for an answer; a scenario's is left by whoever plays it.
         left = self._is_test and request.result is not None
@@ -295,7 +291,7 @@ class Bench:
         await self.reset()
 
     def _player(self, program: Program) -> SimulationPlayer:
-        return SimulationPlayer(program, self.backend, self.judge, self.scoreboard, self.settings.poll_deadline_cycles)
+        return SimulationPlayer(program, self.backend, self.judge, self.settings.poll_deadline_cycles)
 
     async def settle(self) -> None:
         """See what comes late, after a program that was played to its end: writes, and interrupts."""
@@ -355,7 +351,7 @@ class Bench:
         if self._is_test:
             self.accesses.append(access)
         try:
-            self.judge.csb(access)
+            super().see_access(access)
         except Refused:
             self._refused.set()
         register = access.register
@@ -365,29 +361,9 @@ class Bench:
 
     def see_reads(self, ram: Ram, cycles: NDArray[np.int64], beats: NDArray[np.int64], ids: NDArray[np.int64]) -> None:
         """Judge reads that were accepted, and keep them when traffic is recorded."""
-        self.judge.reads(ram, cycles, ids)
+        super().see_reads(ram, cycles, beats, ids)
         if self.traffic is not None:
             self.traffic.see_reads(ram, cycles, beats)
-
-    def see_writes(self, beats: Beats) -> None:
-        """Pass on write beats of one memory port."""
-        self.judge.writes(beats)
-
-    def see_answers(self, ram: Ram, ids: NDArray[np.int64], written: NDArray[np.int64]) -> None:
-        """Pass on accepted answers to writes of one memory port."""
-        self.judge.answers(ram, ids, written)
-
-    def see_bad_access(self, access: BadAccess, at: int) -> None:
-        """Pass on an access that memory refuses."""
-        self.judge.bad_access(access, at)
-
-    def see_violation(self, detail: AnyDetail, at: int) -> None:
-        """Pass on a broken rule of a port."""
-        self.judge.report(Check.PROTOCOL, detail, at)
-
-    def see_line(self, level: bool, at: int) -> None:
-        """Pass on a change of the interrupt line."""
-        self.judge.line(at, level=level)
 
     def _judge_pending(self) -> None:
         self.backend.look()

@@ -7,15 +7,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+import cocotb
 from cocotb.handle import SimHandleBase
-from cocotb.triggers import Lock, RisingEdge, Timer
+from cocotb.triggers import First, Lock, RisingEdge, Timer, ValueChange
 from cocotb_bus.drivers import BusDriver
+from cocotb_bus.monitors import BusMonitor
 
-from tb.judge.detail import NoAnswer, PollExpired
+from tb.judge.csb_rules import RESTING_EDGES, CsbRules
+from tb.judge.detail import AnyDetail, CsbViolation, NoAnswer, PollExpired, UnknownPin
+from tb.judge.judge import Access
 from tb.nvdla.program.ops import Poll, RegRead, RegWrite
-from tb.nvdla.registers import Register, RegisterMap, Where
-from tb.sim.clocking import HIGH, cycle, known
+from tb.nvdla.registers import Register, Where
+from tb.sim.clocking import HIGH, csb_clock, csb_clock_is_low, cycle, known
 from tb.sim.draws import Draws, Stream
+from tb.sim.pins import Events, Pins
 from tb.stimulus.player import RegisterOp
 
 ANSWER_DEADLINE_CYCLES = 400
@@ -77,35 +82,15 @@ class CsbDriver(BusDriver):  # type: ignore[misc]  # cocotb-bus has no types
         "write_complete": "nvdla2csb_wr_complete",
     }
 
-    def __init__(
-        self,
-        entity: SimHandleBase,
-        clock: SimHandleBase,
-        registers: RegisterMap,
-        stall: float,
-        seed: int,
-        deadline_cycles: int = ANSWER_DEADLINE_CYCLES,
-        *,
-        answers_all: bool = False,
-    ) -> None:
-        """Bind the driver.
-
-        Args:
-            entity: The DUT's top.
-            clock: The clock that CSB is synchronous to.
-            registers: The register map, for names.
-            stall: Probability per cycle of a pause before a request.
-            seed: Seed of the pauses.
-            deadline_cycles: How long a request or its answer may take.
-            answers_all: Whether to wait for the end of posted writes, too.
-        """
-        super().__init__(entity, None, clock, case_insensitive=False)
-        self.registers = registers
-        self._deadline = deadline_cycles
-        self._answers_all = answers_all
-        self._edge = RisingEdge(clock)
-        self._stall = stall
-        self._draws = Draws(seed)
+    def __init__(self, pins: Pins) -> None:
+        """Bind the driver."""
+        super().__init__(pins.dut, None, csb_clock(pins.dut), case_insensitive=False)
+        self.registers = pins.registers
+        self._deadline = answer_deadline_cycles(pins.settings.csb_period)
+        self._answers_all = pins.answers_all
+        self._edge = RisingEdge(self.clock)
+        self._stall = pins.settings.csb_stall
+        self._draws = Draws(pins.seed)
         self._lock = Lock()
         self.pending: str | None = None
         self._resets = 0
@@ -242,3 +227,108 @@ class CsbDriver(BusDriver):  # type: ignore[misc]  # cocotb-bus has no types
             if signal.value == HIGH:
                 return
         raise CsbTimeout(str(self.pending), accepted=True, deadline_cycles=self._deadline)
+
+
+class CsbMonitor(BusMonitor):  # type: ignore[misc]  # cocotb-bus has no types
+    """Watches CSB and publishes a ``Access`` per write accepted and per read answered.
+
+    So does it with what breaks a rule of the port, and with each change of the interrupt line. Sleeps while nothing is
+    requested, answered or owed.
+    """
+
+    _signals: ClassVar[dict[str, str]] = CsbDriver._signals
+
+    def __init__(self, pins: Pins, events: Events) -> None:
+        """Bind the monitor."""
+        self.registers = pins.registers
+        self.accesses = 0
+        self._reads: list[int] = []
+        self._events = events
+        self._rules = CsbRules(lambda rule: self._violate(CsbViolation(rule)))
+        self._level = False
+        super().__init__(pins.dut, None, csb_clock(pins.dut), case_insensitive=False)
+        self.add_callback(events.see_access)
+        cocotb.start_soon(self._see_reset())
+        cocotb.start_soon(self._see_line())
+        cocotb.start_soon(self._see_clock_of_line())
+
+    def flush(self) -> None:
+        """Forget requests whose answer a reset has swallowed, and the level of the line."""
+        self._reads.clear()
+        self._rules.flush()
+        self._level = False
+
+    async def _monitor_recv(self) -> None:
+        bus, edge = self.bus, RisingEdge(self.clock)
+        reset_n = self.entity.dla_reset_rstn
+        wake = [RisingEdge(signal) for signal in (bus.valid, bus.answer_valid, bus.write_complete)]
+        while True:
+            moving = any(signal.value == HIGH for signal in (bus.valid, bus.answer_valid, bus.write_complete))
+            if not moving and not self._rules.waits:
+                await First(*wake)
+            await edge
+            if reset_n.value != HIGH:
+                continue
+            answered = bus.answer_valid.value == HIGH
+            self._rules.answers(read=answered, write=bus.write_complete.value == HIGH)
+            if answered and self._reads:
+                self._publish(self._reads.pop(0), self._word(), is_write=False)
+            if bus.valid.value != HIGH or bus.ready.value != HIGH:
+                continue
+            address = int(bus.addr.value) << 2
+            is_write = bus.write.value == HIGH
+            self._rules.accept(is_write=is_write, posted=bus.nposted.value != HIGH)
+            if is_write:
+                self._publish(address, int(bus.wdat.value), is_write=True)
+            else:
+                self._reads.append(address)
+
+    async def _see_reset(self) -> None:
+        """Judge what is high while the DUT is held in reset."""
+        bus, edge, reset_n, line = self.bus, RisingEdge(self.clock), self.entity.dla_reset_rstn, self.entity.dla_intr
+        while True:
+            edges = 0
+            while reset_n.value != HIGH:
+                await edge
+                edges += 1
+                if edges > RESTING_EDGES:
+                    self._rules.in_reset(
+                        read=bus.answer_valid.value == HIGH,
+                        write=bus.write_complete.value == HIGH,
+                        line=line.value == HIGH,
+                    )
+            await ValueChange(reset_n)
+
+    async def _see_line(self) -> None:
+        """Publish the level of the interrupt line at edges, when it differs from that before."""
+        line, edge, reset_n = self.entity.dla_intr, RisingEdge(self.clock), self.entity.dla_reset_rstn
+        while True:
+            level = line.value == HIGH
+            if level == self._level or reset_n.value != HIGH:
+                await First(ValueChange(line), RisingEdge(reset_n))
+                await edge
+                continue
+            self._level = level
+            self._events.see_line(level, cycle())
+
+    async def _see_clock_of_line(self) -> None:
+        """Judge when the interrupt line changes."""
+        line, reset_n = self.entity.dla_intr, self.entity.dla_reset_rstn
+        while True:
+            await ValueChange(line)
+            if reset_n.value == HIGH:
+                self._rules.line(clock_is_low=csb_clock_is_low())
+
+    def _word(self) -> int:
+        """Return the data of an answer; X and Z are a violation and read as 0."""
+        value = self.bus.answer_data.value
+        if not value.is_resolvable:
+            self._violate(UnknownPin(None, "nvdla2csb_data", str(value)))
+        return known(value)
+
+    def _violate(self, detail: AnyDetail) -> None:
+        self._events.see_violation(detail, cycle())
+
+    def _publish(self, address: int, value: int, *, is_write: bool) -> None:
+        self.accesses += 1
+        self._recv(Access(self.registers.at(address), address, value, is_write, cycle()))

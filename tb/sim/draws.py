@@ -42,10 +42,6 @@ class Draws:
         """Return True with a probability."""
         return (self._draw(stream, cycle) >> 11) * 2.0**-53 < probability
 
-    def coin(self, stream: Stream, number: int) -> bool:
-        """Return True in half of all cases, each with a number of its own."""
-        return bool(self._draw(stream, number) >> 63)
-
     def _draw(self, stream: Stream, cycle: int) -> int:
         return _mix((self._keys[stream] + cycle * _STEP) & _MASK)
 

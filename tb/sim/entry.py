@@ -5,7 +5,13 @@ Speeds are by processor time, so that what else runs on the machine counts less.
 
 from __future__ import annotations
 
+import ctypes
+import os
+import socket
+import sys
 import time
+from collections.abc import Generator, Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import cocotb
@@ -21,7 +27,6 @@ from tb.nvdla.program.ops import MemInit, MemLoad, Program
 from tb.sim.bench import Bench
 from tb.sim.clocking import cycle, wait_cycles
 from tb.sim.failure import leave
-from tb.sim.requests import output_to, requests
 from tb.stimulus.exchange import Request
 from tb.stimulus.trace import read
 
@@ -37,10 +42,10 @@ async def play(dut: SimHandleBase) -> None:
 @cocotb.test()
 async def serve(dut: SimHandleBase) -> None:
     """Play and judge one scenario per request, each after a reset, until nobody asks any more."""
-    with requests() as asked:
+    with closing(_requests()) as asked:
         for request in asked:
             assert request.log is not None
-            with output_to(Path(request.log)):
+            with _output_to(Path(request.log)):
                 bench = await _play(dut, request)
                 bench.close()
 
@@ -98,3 +103,35 @@ async def _loaded(bench: Bench, ops: Program, altered: Path) -> Program:
 def _result_path(request: Request) -> Path:
     assert request.result is not None
     return Path(request.result)
+
+
+def _requests() -> Generator[Request]:
+    """Yield the requests of ``tb.run.simulate``; each is answered when the next is taken."""
+    with socket.socket(fileno=int(os.environ["NVDLA_REQUESTS"])) as connection, connection.makefile("rw") as lines:
+        for line in iter(lines.readline, ""):
+            yield Request.decode(line)
+            lines.write("{}\n")
+            lines.flush()
+
+
+@contextmanager
+def _output_to(path: Path) -> Iterator[None]:
+    """Let everything that this process prints, the model included, go to a file.
+
+    When the block fails, it stays so: what is said about the failure belongs to the file, too.
+    """
+    before = os.dup(1), os.dup(2)
+    _redirect((os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND),) * 2)
+    yield
+    _redirect(before)
+
+
+def _redirect(to: tuple[int, int]) -> None:
+    """Make the standard streams write to other files, which are closed under their old numbers."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    ctypes.CDLL(None).fflush(None)
+    os.dup2(to[0], 1)
+    os.dup2(to[1], 2)
+    for number in set(to):
+        os.close(number)

@@ -25,17 +25,15 @@ from tb.explain.suspect import suspects
 from tb.explain.units import Suspect, Unit
 from tb.explain.waves import View, write_save_files
 from tb.judge.finding import Check
-from tb.judge.layer_facts import layer_facts
+from tb.judge.layer_facts import LayerTimes, Traffic, layer_facts
 from tb.judge.scoreboard import Scoreboard
 from tb.judge.text import complaints
-from tb.judge.timing import LayerTimes
 from tb.judge.verdict import Verdict
 from tb.nvdla.memory import Ram
 from tb.nvdla.program.ops import Program
 from tb.sim.clocking import cycle, steps_of
 from tb.sim.memory_port import MemoryPortMonitor
 from tb.sim.stages import StageWatch
-from tb.sim.traffic import Traffic
 from tb.stimulus.exchange import Answer, Explained, Performance, Request
 
 _RSS_UNIT_BYTES = 1 if sys.platform == "darwin" else 1024
@@ -111,13 +109,12 @@ def leave(bench: Judged, ops: Program, request: Request) -> None:
     """
     assert request.result is not None
     path = Path(request.result)
-    traffic = None if bench.traffic is None else bench.traffic.between
     answer = Answer(
         bench.verdict,
         performance(bench.began),
         request.rerun,
         request.rerun_waves,
-        layers=layer_facts(bench.times, bench.verdict, traffic),
+        layers=layer_facts(bench.times, bench.verdict, bench.traffic),
     )
     answer.save(path)
     if bench.verdict.findings:

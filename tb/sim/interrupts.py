@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from typing import Protocol
 
 import cocotb
 from cocotb.handle import SimHandleBase
@@ -12,21 +11,9 @@ from cocotb.triggers import Event, ReadWrite, RisingEdge
 
 from tb.nvdla.program.ops import INTERRUPT_UNITS, done_bit
 from tb.nvdla.program.state import GROUPS
-from tb.nvdla.registers import RegisterMap, Where
+from tb.nvdla.registers import RegisterMap
 from tb.sim.clocking import HIGH
 from tb.sim.csb import CsbDriver, CsbReset, CsbTimeout
-
-
-class RegisterPort(Protocol):
-    """A reader and writer of registers by CSB."""
-
-    registers: RegisterMap
-
-    async def read(self, where: Where) -> int:
-        """Read one register and return its 32-bit word."""
-
-    async def write(self, where: Where, value: int, *, posted: bool = True) -> None:
-        """Write one register."""
 
 
 class Interrupts(ABC):
@@ -37,10 +24,9 @@ class Interrupts(ABC):
         failed: Event that is set then.
     """
 
-    def __init__(self, csb: RegisterPort) -> None:
+    def __init__(self, registers: RegisterMap) -> None:
         """Start without events."""
-        self._csb = csb
-        self._registers = csb.registers
+        self._registers = registers
         self._fired: Counter[tuple[str, int]] = Counter()
         self._news = Event()
         self._awaited: Counter[tuple[str, int]] = Counter()
@@ -79,14 +65,6 @@ class Interrupts(ABC):
             self._news.clear()
             await self._news.wait()
 
-    async def set_mask(self, mask: int) -> None:
-        """Mask the events whose bit is set; they still set their status."""
-        await self._csb.write(self._registers.register("GLB", "S_INTR_MASK"), mask)
-
-    async def set_status(self, bits: int) -> None:
-        """Raise events by software."""
-        await self._csb.write(self._registers.register("GLB", "S_INTR_SET"), bits)
-
     def _count(self, bits: int) -> None:
         """Note the events of one service."""
         if not bits:
@@ -105,7 +83,7 @@ class InterruptAgent(Interrupts):
 
     def __init__(self, dut: SimHandleBase, clock: SimHandleBase, csb: CsbDriver) -> None:
         """Bind the agent; ``start`` lets it serve."""
-        super().__init__(csb)
+        super().__init__(csb.registers)
         self._line = dut.dla_intr
         self._clock = clock
         self._driver = csb

@@ -12,25 +12,17 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import cocotb
+import numpy as np
 from cocotb.handle import SimHandleBase
 from cocotb.triggers import First, RisingEdge
 from cocotb_bus.monitors import BusMonitor
 
 from tb.judge.csb_rules import RESTING_EDGES
 from tb.judge.detail import AnyDetail, PortViolation, UnknownPin, Unmatched
-from tb.judge.port_rules import CHANNELS, IN_RESET, LAST, PortRules
+from tb.judge.port_rules import CHANNELS, IN_RESET, LAST, PORT_PREFIX, PortRules
 from tb.nvdla.memory import MemoryImage, Ram
 from tb.sim.clocking import HIGH, cycle, known
-
-PORT_PREFIX = {Ram.MC: "nvdla_core2dbb", Ram.CVSRAM: "nvdla_core2cvsram"}
-
-_CHANNELS = {
-    "aw": ("valid", "ready", "id", "len", "addr"),
-    "w": ("valid", "ready", "data", "strb", "last"),
-    "b": ("valid", "ready", "id"),
-    "ar": ("valid", "ready", "id", "len", "addr"),
-    "r": ("valid", "ready", "id", "last", "data"),
-}
+from tb.sim.pins import Events, Pins, is_wrapped
 
 
 @dataclass(frozen=True)
@@ -56,47 +48,32 @@ class WriteBurst:
 class MemoryPortMonitor(BusMonitor):  # type: ignore[misc]  # cocotb-bus has no types
     """Samples one memory port on every clock edge while something is valid, and sleeps otherwise.
 
-    Callbacks receive ``ReadRequest`` and ``WriteBurst``; ``violate`` receives what breaks the protocol, whichever slave
-    there is. Read data are compared with ``memory``, which a slave sets to the image that it serves.
+    Callbacks receive ``ReadRequest`` and ``WriteBurst``; events are answers to writes, and what breaks the protocol,
+    whichever slave there is. Read data are compared with ``memory``, which a slave sets to the image that it serves.
     """
 
     _signals: ClassVar[dict[str, str]] = {
-        f"{channel}{signal}": f"{channel}_{channel}{signal}"
-        for channel, signals in _CHANNELS.items()
-        for signal in signals
+        pin: f"{channel}_{pin}"
+        for channel, (valid, ready, payload) in CHANNELS.items()
+        for pin in (valid, ready, *payload)
     }
 
-    def __init__(
-        self,
-        entity: SimHandleBase,
-        clock: SimHandleBase,
-        ram: Ram,
-        violate: Callable[[AnyDetail], None],
-        answered: Callable[[int, int], None],
-        *,
-        judges_ids: bool = True,
-    ) -> None:
-        """Bind the monitor to the port of ``ram``.
-
-        Args:
-            entity: The DUT's top.
-            clock: The clock that the port is synchronous to.
-            ram: Which port.
-            violate: Called with what breaks the protocol.
-            answered: Called with the id of an answered write, and the cycle of its last beat.
-            judges_ids: Whether ids must be those of clients of the memory interface, as no wrapper changes them.
-        """
+    def __init__(self, pins: Pins, ram: Ram, events: Events) -> None:
+        """Bind the monitor to the port of ``ram``."""
         self.ram = ram
-        self._answered = answered
+        self._events = events
         self._unanswered: dict[int, deque[int]] = {}
         self.handshakes = 0
-        self._violate = violate
         self._addresses: deque[tuple[int, int, int, int]] = deque()
         self._beats: deque[tuple[bytes, int, int, bool]] = deque()
-        self._rules = PortRules(lambda rule: violate(PortViolation(ram, rule)), judges_ids=judges_ids)
+        self._rules = PortRules(
+            # No wrapper changes the ids of clients.
+            lambda rule: self._violate(PortViolation(ram, rule)),
+            judges_ids=not is_wrapped(pins.dut, ram),
+        )
         self.memory: MemoryImage | None = None
         self._open, self._most = [0, 0], [0, 0]
-        super().__init__(entity, PORT_PREFIX[ram], clock, case_insensitive=False)
+        super().__init__(pins.dut, PORT_PREFIX[ram], pins.dut.dla_core_clk, case_insensitive=False)
         self.bus_bytes = len(self.bus.wdata) // 8
         cocotb.start_soon(self._see_answers())
 
@@ -182,7 +159,7 @@ class MemoryPortMonitor(BusMonitor):  # type: ignore[misc]  # cocotb-bus has no 
         self._rules.write_answer(axi_id)
         written = self._unanswered.get(axi_id)
         if written:
-            self._answered(axi_id, written.popleft())
+            self._events.see_answers(self.ram, np.array([axi_id]), np.array([written.popleft()]))
 
     def _see_read(self) -> None:
         self.handshakes += 1
@@ -225,6 +202,9 @@ class MemoryPortMonitor(BusMonitor):  # type: ignore[misc]  # cocotb-bus has no 
             if (offered and not taken) or self._rules.is_waiting(channel):
                 payload = tuple(self._number(name) for name in CHANNELS[channel][2]) if offered else None
                 self._rules.offer(channel, payload, taken=taken)
+
+    def _violate(self, detail: AnyDetail) -> None:
+        self._events.see_violation(detail, cycle())
 
     def _word(self, address: int) -> int | None:
         """Return the bytes of memory, or None when no memory was named."""

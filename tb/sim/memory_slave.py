@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
@@ -13,11 +12,13 @@ from cocotb.triggers import Event, RisingEdge
 from cocotb_bus.drivers import BusDriver
 
 from tb.judge.detail import Outstanding
+from tb.judge.port_rules import PORT_PREFIX
 from tb.nvdla.memory import MemoryImage
 from tb.sim.clocking import HIGH, cycle, wait_cycles
 from tb.sim.draws import Draws, Stream
-from tb.sim.memory_port import PORT_PREFIX, MemoryPortMonitor, ReadRequest, WriteBurst
-from tb.stimulus.settings import CHANNELS, PortSettings
+from tb.sim.memory_port import MemoryPortMonitor, ReadRequest, WriteBurst
+from tb.sim.pins import Pins
+from tb.stimulus.settings import CHANNELS
 
 
 @dataclass(eq=False)
@@ -34,8 +35,7 @@ class _ResponseQueue:
     """Answers that wait for their time: in order within an id, across ids only when reordering is on."""
 
     def __init__(self, choice: Stream, draws: Draws, *, reorder: bool) -> None:
-        self._by_id: dict[int, deque[_Response]] = {}
-        self._order: deque[_Response] = deque()
+        self._order: list[_Response] = []
         self._reorder = reorder
         self._choice = choice
         self._draws = draws
@@ -48,39 +48,30 @@ class _ResponseQueue:
 
     def push(self, response: _Response) -> None:
         self._order.append(response)
-        self._by_id.setdefault(response.axi_id, deque()).append(response)
 
     def clear(self) -> None:
         self._order.clear()
-        self._by_id.clear()
+
+    def _heads(self) -> list[_Response]:
+        """Return the answers that may go next: the oldest of each id, or of all."""
+        if not self._reorder:
+            return self._order[:1]
+        oldest: dict[int, _Response] = {}
+        for response in self._order:
+            oldest.setdefault(response.axi_id, response)
+        return list(oldest.values())
 
     def next_due(self) -> int:
         """Return the cycle at which the earliest answer that may go next is due."""
-        if not self._reorder:
-            return self._order[0].due
-        return min(queue[0].due for queue in self._by_id.values())
+        return min(response.due for response in self._heads())
 
     def pop(self, now: int) -> _Response | None:
         """Return an answer that is due and may go next."""
-        if not self._order:
+        due = [response for response in self._heads() if response.due <= now]
+        if not due:
             return None
-        if not self._reorder:
-            if self._order[0].due > now:
-                return None
-            chosen = self._order[0]
-        else:
-            oldest: dict[int, _Response] = {}
-            for response in self._order:
-                oldest.setdefault(response.axi_id, response)
-            due = [response for response in oldest.values() if response.due <= now]
-            if not due:
-                return None
-            chosen = due[self._draws.below(self._choice, now, len(due))]
+        chosen = due[self._draws.below(self._choice, now, len(due))]
         self._order.remove(chosen)
-        queue = self._by_id[chosen.axi_id]
-        queue.popleft()
-        if not queue:
-            del self._by_id[chosen.axi_id]
         return chosen
 
 
@@ -93,36 +84,24 @@ class MemorySlave(BusDriver):  # type: ignore[misc]  # cocotb-bus has no types
 
     _signals: ClassVar[dict[str, str]] = MemoryPortMonitor._signals
 
-    def __init__(
-        self,
-        entity: SimHandleBase,
-        clock: SimHandleBase,
-        monitor: MemoryPortMonitor,
-        image: MemoryImage,
-        settings: PortSettings,
-        latency_cycles: int,
-        seed: int,
-    ) -> None:
-        """Bind the slave.
+    def __init__(self, pins: Pins, monitor: MemoryPortMonitor, image: MemoryImage) -> None:
+        """Bind the slave to a monitor's port.
 
         Args:
-            entity: The DUT's top.
-            clock: The clock that the port is synchronous to.
+            pins: The pins and settings.
             monitor: The port's monitor.
             image: The memory that is served.
-            settings: Stalls, jitter and reordering.
-            latency_cycles: From a request to its first answer.
-            seed: Seed of all randomness.
         """
-        super().__init__(entity, PORT_PREFIX[monitor.ram], clock, case_insensitive=False)
+        clock, settings = pins.dut.dla_core_clk, pins.settings.port
+        super().__init__(pins.dut, PORT_PREFIX[monitor.ram], clock, case_insensitive=False)
         self._edge = RisingEdge(clock)
         self._image = image
         self._settings = settings
-        self._latency = max(latency_cycles, 1)
+        self._latency = max(pins.latency_cycles(monitor.ram), 1)
         self._write_latency = (
             self._latency if settings.write_latency_cycles is None else max(settings.write_latency_cycles, 1)
         )
-        self._draws = Draws(seed)
+        self._draws = Draws(pins.port_seed(monitor.ram))
         self.ram = monitor.ram
         self._bus_bytes = monitor.bus_bytes
         self._reads = _ResponseQueue(Stream.READ_CHOICE, self._draws, reorder=settings.reorder)
@@ -238,7 +217,7 @@ class MemorySlave(BusDriver):  # type: ignore[misc]  # cocotb-bus has no types
         if settings.pauses:
             return channel in settings.pauses
         number = cycle() // settings.pause_period_cycles * len(CHANNELS) + CHANNELS.index(channel)
-        return self._draws.coin(Stream.PAUSE, number)
+        return bool(self._draws.below(Stream.PAUSE, number, 2))
 
     async def _stall_valid(self, valid: SimHandleBase, stream: Stream, channel: str) -> None:
         stall = self._settings.valid_stall

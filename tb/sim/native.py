@@ -100,9 +100,6 @@ _SIGNATURES: dict[str, tuple[Any, ...]] = {
     "nvb_csb_service_failed": (c_uint32,),
     "nvb_csb_fired": (POINTER(c_uint32),),
     "nvb_csb_pending": (c_uint32, POINTER(c_uint32), POINTER(c_uint32)),
-    "nvb_csb_accesses": (c_void_p, POINTER(POINTER(c_uint32))),
-    "nvb_csb_results": (c_void_p, POINTER(POINTER(c_uint32))),
-    "nvb_csb_violations": (c_void_p, POINTER(POINTER(c_uint32))),
     "nvb_port_configure": (None, c_uint32, POINTER(PortSettingsRecord)),
     "nvb_port_log_reads": (None, c_uint32),
     "nvb_port_flush": (None, c_uint32),
@@ -113,11 +110,11 @@ _SIGNATURES: dict[str, tuple[Any, ...]] = {
     "nvb_port_addresses_waiting": (c_uint32, c_uint32),
     "nvb_port_beats_waiting": (c_uint32, c_uint32),
     "nvb_port_outstanding": (c_uint32, c_uint32, c_void_p, c_uint32),
-    "nvb_port_writes": (c_void_p, c_uint32, POINTER(POINTER(c_uint32))),
-    "nvb_port_reads": (c_void_p, c_uint32, POINTER(POINTER(c_uint32))),
-    "nvb_port_answers": (c_void_p, c_uint32, POINTER(POINTER(c_uint32))),
-    "nvb_port_faults": (c_void_p, c_uint32, POINTER(POINTER(c_uint32))),
-    "nvb_port_violations": (c_void_p, c_uint32, POINTER(POINTER(c_uint32))),
+    **{f"nvb_csb_{log}": (c_void_p, POINTER(POINTER(c_uint32))) for log in ("accesses", "results", "violations")},
+    **{
+        f"nvb_port_{log}": (c_void_p, c_uint32, POINTER(POINTER(c_uint32)))
+        for log in ("writes", "reads", "answers", "faults", "violations")
+    },
 }
 
 
@@ -171,6 +168,7 @@ class RecordLog:
         self._count = POINTER(c_uint32)()
         self._address = locate(*arguments, ctypes.byref(self._count))
         self._dtype = dtype
+        self._fetched = np.zeros(0, dtype=dtype)
 
     @property
     def is_filling(self) -> bool:
@@ -182,3 +180,14 @@ class RecordLog:
         count = self._count[0]
         self._count[0] = 0
         return np.frombuffer(ctypes.string_at(self._address, count * self._dtype.itemsize), dtype=self._dtype)
+
+    def fetch(self) -> None:
+        """Take the records by now from the harness; ``take`` hands them out."""
+        self._fetched = np.concatenate([self._fetched, self.drain()])
+
+    def take(self, at: str, until_cycle: int | None) -> NDArray[np.void]:
+        """Return the fetched records up to a cycle, or all for None; field ``at`` says when each was."""
+        fetched = self._fetched
+        count = len(fetched) if until_cycle is None else int(np.searchsorted(fetched[at], until_cycle, side="right"))
+        self._fetched = fetched[count:]
+        return fetched[:count]

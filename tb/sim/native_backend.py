@@ -7,11 +7,10 @@ from cocotb.triggers import ValueChange
 
 from tb.judge.detail import BadAccess, CsbViolation, PortViolation
 from tb.nvdla.memory import MemoryImage, Ram
-from tb.sim.csb import answer_deadline_cycles
 from tb.sim.native import OUTSIDE
-from tb.sim.native_csb import Line, NativeCsb, NativeInterrupts
+from tb.sim.native_csb import NativeCsb, NativeInterrupts
 from tb.sim.native_port import NativePages, NativePort
-from tb.sim.pins import Events, Pins, is_wrapped
+from tb.sim.pins import Events, Pins
 
 
 class NativeBackend:
@@ -24,24 +23,10 @@ class NativeBackend:
     def __init__(self, pins: Pins, events: Events) -> None:
         """Configure the harness."""
         self._events, self._log_reads = events, pins.log_reads
-        config, settings = pins.config, pins.settings
-        deadline = answer_deadline_cycles(settings.csb_period)
-        self.csb = NativeCsb(pins.registers, settings.csb_stall, pins.seed, deadline, answers_all=pins.answers_all)
-        self.slaves = {
-            ram: NativePort(
-                ram,
-                pins.bus_bytes(ram),
-                config.memory_atomic_bytes,
-                settings.port,
-                pins.latency_cycles(ram),
-                pins.seed + n,
-                log_reads=pins.log_reads,
-                judges_ids=not is_wrapped(pins.dut, ram),
-            )
-            for n, ram in enumerate(pins.rams, start=1)
-        }
+        self.csb = NativeCsb(pins)
+        self.slaves = {ram: NativePort(pins, ram) for ram in pins.rams}
         self.monitors = self.slaves
-        limit = 1 << config.memif_address_width_bits
+        limit = 1 << pins.config.memif_address_width_bits
         self.memories = {ram: MemoryImage(limit=limit, store=NativePages(ram)) for ram in self.slaves}
         self.interrupts = NativeInterrupts(self.csb)
         self._listener = cocotb.start_soon(self._listen(ValueChange(pins.dut.harness_wake)))
@@ -88,12 +73,12 @@ class NativeBackend:
             if self._log_reads:
                 self._events.see_reads(ram, *port.take_reads())
             port.fetch_writes()
-        for at, rule in self.csb.take_violations():
+        for at, rule, _ in self.csb.violations.drain().tolist():
             self._events.see_violation(CsbViolation(rule), at)
-        for seen in self.csb.take_accesses():
-            self._push_writes(seen.cycle)
-            if isinstance(seen, Line):
-                self._events.see_line(seen.level, seen.cycle)
+        for at, seen in self.csb.take_accesses():
+            self._push_writes(at)
+            if isinstance(seen, bool):
+                self._events.see_line(seen, at)
             else:
                 self._events.see_access(seen)
 
@@ -108,9 +93,9 @@ class NativeBackend:
                 self._events.see_answers(ram, *answers)
 
     def _push_faults(self, ram: Ram, port: NativePort) -> None:
-        for at, address, nbytes, byte, axi_id, reading, kind, _ in port.take_faults().tolist():
+        for at, address, nbytes, byte, axi_id, reading, kind, _ in port.faults.drain().tolist():
             bad = self.memories[ram].bad_byte(byte, outside=kind == OUTSIDE)
             access = BadAccess(ram, bool(reading), nbytes, address, axi_id, byte, bad.outside, bad.place)
             self._events.see_bad_access(access, at)
-        for at, rule, _ in port.take_violations().tolist():
+        for at, rule, _ in port.violations.drain().tolist():
             self._events.see_violation(PortViolation(ram, rule), at)

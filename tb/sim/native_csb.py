@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from enum import IntEnum
 
 import numpy as np
@@ -13,8 +12,8 @@ from cocotb.triggers import Event
 from tb.judge.judge import Access
 from tb.judge.outstanding import limits_outstanding
 from tb.nvdla.program.ops import Comparison, Poll, RegRead, RegWrite
-from tb.nvdla.registers import Register, RegisterMap, Where
-from tb.sim.csb import ANSWER_DEADLINE_CYCLES, CsbTimeout, PollTimeout, ReadBack
+from tb.nvdla.registers import Register, Where
+from tb.sim.csb import CsbTimeout, PollTimeout, ReadBack, answer_deadline_cycles
 from tb.sim.interrupts import Interrupts
 from tb.sim.native import (
     ACCESS_RECORD,
@@ -25,6 +24,7 @@ from tb.sim.native import (
     RecordLog,
     library,
 )
+from tb.sim.pins import Pins
 from tb.stimulus.player import RegisterOp
 
 _WORD = 0xFFFF_FFFF
@@ -43,14 +43,6 @@ class _Status(IntEnum):
     NOT_ACCEPTED = 1
     NOT_ANSWERED = 2
     POLL_EXPIRED = 3
-
-
-@dataclass(frozen=True)
-class Line:
-    """A change of the interrupt line."""
-
-    level: bool
-    cycle: int
 
 
 class _Batch:
@@ -76,32 +68,16 @@ class _Batch:
 class NativeCsb:
     """The same face as ``CsbDriver``; accesses of one call go out back to back without Python."""
 
-    def __init__(
-        self,
-        registers: RegisterMap,
-        stall: float,
-        seed: int,
-        deadline_cycles: int = ANSWER_DEADLINE_CYCLES,
-        *,
-        answers_all: bool = False,
-    ) -> None:
-        """Configure the harness's player.
-
-        Args:
-            registers: The register map, for names.
-            stall: Probability per cycle of a pause before a request.
-            seed: Seed of the pauses.
-            deadline_cycles: How long a request or its answer may take.
-            answers_all: Whether to wait for the end of posted writes, too.
-        """
-        self.registers = registers
-        self._answers_all = answers_all
+    def __init__(self, pins: Pins) -> None:
+        """Configure the harness's player."""
+        self.registers = pins.registers
+        self._answers_all = pins.answers_all
         self._library = library()
-        self._deadline = deadline_cycles
-        settings = CsbSettingsRecord(seed & (1 << 64) - 1, stall, deadline_cycles)
+        self._deadline = answer_deadline_cycles(pins.settings.csb_period)
+        settings = CsbSettingsRecord(pins.seed & (1 << 64) - 1, pins.settings.csb_stall, self._deadline)
         self._library.nvb_csb_configure(ctypes.byref(settings))
         self._accesses = RecordLog(ACCESS_RECORD, self._library.nvb_csb_accesses)
-        self._violations = RecordLog(VIOLATION_RECORD, self._library.nvb_csb_violations)
+        self.violations = RecordLog(VIOLATION_RECORD, self._library.nvb_csb_violations)
         self._results = RecordLog(RESULT_RECORD, self._library.nvb_csb_results)
         self._batches: dict[int, _Batch] = {}
         self._count = 0
@@ -147,30 +123,21 @@ class NativeCsb:
                     batch.put(index, _Kind.READ, self.registers.address(register), f"read of {register.full_name}")
                 case Poll():
                     self._put_poll(batch, index, register, op, poll_deadline_cycles)
-        try:
-            await self._run(batch)
-        except _Expired as error:
-            op = ops[error.index]
+        await self._run(batch)
+        if batch.failed is not None:
+            index, _, value = batch.failed
+            op = ops[index]
             assert isinstance(op, Poll)
-            value = error.value
             if op.field is not None:
                 value = self.registers.parse(op.register).field(op.field).extract(value)
-            raise PollTimeout(op, value, poll_deadline_cycles) from None
+            raise PollTimeout(op, value, poll_deadline_cycles)
         return [ReadBack(op, *batch.answers[index]) for index, op in enumerate(ops) if isinstance(op, RegRead)]
 
-    def take_violations(self) -> list[tuple[int, int]]:
-        """Return the first violations of rules since the last call, as (cycle, rule)."""
-        return [(at, rule) for at, rule, _ in self._violations.drain().tolist()]
-
-    def take_accesses(self) -> Iterator[Access | Line]:
-        """Yield the accesses that were finished since the last call, and the changes of the interrupt line."""
-        for record in self._accesses.drain().tolist():
-            at, address, value, is_write, is_line = record
-            yield (
-                Line(bool(value), at)
-                if is_line
-                else Access(self.registers.at(address), address, value, bool(is_write), at)
-            )
+    def take_accesses(self) -> Iterator[tuple[int, Access | bool]]:
+        """Yield the accesses finished since the last call and the new levels of the interrupt line, with cycles."""
+        for at, address, value, is_write, is_line in self._accesses.drain().tolist():
+            access = Access(self.registers.at(address), address, value, bool(is_write), at)
+            yield at, bool(value) if is_line else access
 
     def take_results(self) -> None:
         """Hand finished accesses to those who wait for them."""
@@ -214,6 +181,7 @@ class NativeCsb:
         return batch.answers[0][0]
 
     async def _run(self, batch: _Batch) -> None:
+        """Play accesses; a poll that expired is left in ``failed``."""
         self._library.nvb_csb_submit(batch.records.ctypes.data, len(batch.records))
         try:
             await batch.over.wait()
@@ -221,21 +189,11 @@ class NativeCsb:
             # Also reached when the one who waits is cancelled: the rest must not go out.
             self._library.nvb_csb_cancel(batch.number)
             del self._batches[batch.number]
-        if batch.failed is None:
+        if batch.failed is None or batch.failed[1] is _Status.POLL_EXPIRED:
             return
-        index, status, value = batch.failed
-        if status is _Status.POLL_EXPIRED:
-            raise _Expired(index, value)
+        index, status, _ = batch.failed
         accepted = status is not _Status.NOT_ACCEPTED
         raise CsbTimeout(batch.names[index], accepted=accepted, deadline_cycles=self._deadline)
-
-
-class _Expired(Exception):
-    """A poll that read ``value`` until its deadline."""
-
-    def __init__(self, index: int, value: int) -> None:
-        super().__init__(index, value)
-        self.index, self.value = index, value
 
 
 class NativeInterrupts(Interrupts):
@@ -243,7 +201,7 @@ class NativeInterrupts(Interrupts):
 
     def __init__(self, csb: NativeCsb) -> None:
         """Start without events."""
-        super().__init__(csb)
+        super().__init__(csb.registers)
         self._library = library()
         self._seen = [0] * 32
         self._status_name = ""

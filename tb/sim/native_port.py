@@ -23,7 +23,8 @@ from tb.sim.native import (
     RecordLog,
     library,
 )
-from tb.stimulus.settings import CHANNELS, PortSettings
+from tb.sim.pins import Pins, is_wrapped
+from tb.stimulus.settings import CHANNELS
 
 _NUMBER = {Ram.MC: 0, Ram.CVSRAM: 1}
 
@@ -66,44 +67,25 @@ class NativePages(PageStore):
 class NativePort:
     """Monitor and slave of one memory port."""
 
-    def __init__(
-        self,
-        ram: Ram,
-        bus_bytes: int,
-        atom_bytes: int,
-        settings: PortSettings,
-        latency_cycles: int,
-        seed: int,
-        *,
-        log_reads: bool = False,
-        judges_ids: bool = True,
-    ) -> None:
-        """Configure the harness's slave; its memory becomes empty.
-
-        Args:
-            ram: Which port.
-            bus_bytes: Width of its data.
-            atom_bytes: Bytes of a word that the DUT needs at least.
-            settings: Stalls, jitter and reordering.
-            latency_cycles: From a request to its first answer.
-            seed: Seed of all randomness.
-            log_reads: Whether to keep every read, for ``take_reads``.
-            judges_ids: Whether ids must be those of clients of the memory interface, as no wrapper changes them.
-        """
+    def __init__(self, pins: Pins, ram: Ram) -> None:
+        """Configure the harness's slave; its memory becomes empty."""
         self.ram = ram
-        self.bus_bytes = bus_bytes
+        self.bus_bytes = pins.bus_bytes(ram)
         self._number = _NUMBER[ram]
         self._library = library()
+        settings, latency_cycles = pins.settings.port, pins.latency_cycles(ram)
+        # No wrapper changes the ids of clients.
+        judges_ids = not is_wrapped(pins.dut, ram)
         record = PortSettingsRecord(
-            seed & (1 << 64) - 1,
+            pins.port_seed(ram) & (1 << 64) - 1,
             settings.ready_stall,
             settings.valid_stall,
-            bus_bytes,
+            self.bus_bytes,
             max(latency_cycles, 1),
             settings.jitter_cycles,
             settings.reorder,
-            log_reads,
-            atom_bytes,
+            pins.log_reads,
+            pins.config.memory_atomic_bytes,
             max(latency_cycles if settings.write_latency_cycles is None else settings.write_latency_cycles, 1),
             settings.pause_cycles,
             settings.pause_period_cycles,
@@ -115,10 +97,8 @@ class NativePort:
         self._writes = RecordLog(WRITE_RECORD, self._library.nvb_port_writes, self._number)
         self._reads = RecordLog(READ_RECORD, self._library.nvb_port_reads, self._number)
         self._answers = RecordLog(ANSWER_RECORD, self._library.nvb_port_answers, self._number)
-        self._faults = RecordLog(FAULT_RECORD, self._library.nvb_port_faults, self._number)
-        self._violations = RecordLog(VIOLATION_RECORD, self._library.nvb_port_violations, self._number)
-        self._fetched = np.zeros(0, dtype=WRITE_RECORD)
-        self._fetched_answers = np.zeros(0, dtype=ANSWER_RECORD)
+        self.faults = RecordLog(FAULT_RECORD, self._library.nvb_port_faults, self._number)
+        self.violations = RecordLog(VIOLATION_RECORD, self._library.nvb_port_violations, self._number)
 
     @property
     def handshakes(self) -> int:
@@ -134,7 +114,7 @@ class NativePort:
     @property
     def is_filling(self) -> bool:
         """Whether a log holds so much that it should be emptied."""
-        return any(log.is_filling for log in (self._writes, self._reads, self._answers, self._faults))
+        return any(log.is_filling for log in (self._writes, self._reads, self._answers, self.faults))
 
     def outstanding(self) -> list[Outstanding]:
         """Return the requests that have not been answered yet."""
@@ -159,10 +139,8 @@ class NativePort:
 
     def fetch_writes(self) -> None:
         """Take all writes and answers by now from the harness; ``take_writes`` and ``take_answers`` hand them out."""
-        fresh, answers = self._writes.drain(), self._answers.drain()
-        self._fetched = np.concatenate([self._fetched, fresh]) if len(self._fetched) else fresh
-        late = self._fetched_answers
-        self._fetched_answers = np.concatenate([late, answers]) if len(late) else answers
+        self._writes.fetch()
+        self._answers.fetch()
 
     def take_writes(self, until_cycle: int | None = None) -> Beats | None:
         """Return the fetched beats of writes that were complete by a cycle and were not taken before, if any.
@@ -170,7 +148,7 @@ class NativePort:
         Args:
             until_cycle: The cycle, or None for all.
         """
-        records, self._fetched = _until(self._fetched, "seen", until_cycle)
+        records = self._writes.take("seen", until_cycle)
         if not len(records):
             return None
         width = self.bus_bytes
@@ -187,7 +165,7 @@ class NativePort:
         Returns:
             Ids, and cycles of the last beats of the writes.
         """
-        records, self._fetched_answers = _until(self._fetched_answers, "cycle", until_cycle)
+        records = self._answers.take("cycle", until_cycle)
         if not len(records):
             return None
         return records["id"].astype(np.int64), records["written"].astype(np.int64)
@@ -196,17 +174,3 @@ class NativePort:
         """Return cycles, beats and ids of the reads since the last call."""
         records = self._reads.drain()
         return tuple(records[name].astype(np.int64) for name in ("cycle", "beats", "id"))  # type: ignore[return-value]
-
-    def take_faults(self) -> NDArray[np.void]:
-        """Return the accesses outside allocations and the reads of poison since the last call."""
-        return self._faults.drain()
-
-    def take_violations(self) -> NDArray[np.void]:
-        """Return the first violations of rules since the last call."""
-        return self._violations.drain()
-
-
-def _until(records: NDArray[np.void], at: str, cycle: int | None) -> tuple[NDArray[np.void], NDArray[np.void]]:
-    """Return the records up to a cycle, whose field ``at`` says when each was, and those after it; None takes all."""
-    count = len(records) if cycle is None else int(np.searchsorted(records[at], cycle, side="right"))
-    return records[:count], records[count:]

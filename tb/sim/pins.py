@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 from cocotb.handle import SimHandleBase
@@ -12,36 +11,46 @@ from numpy.typing import NDArray
 from models.config import HwConfig
 from tb.judge.beats import Beats
 from tb.judge.detail import AnyDetail, BadAccess
-from tb.judge.judge import Access
+from tb.judge.finding import Check
+from tb.judge.judge import Access, Judge
 from tb.judge.wrapped_rules import BROKEN
 from tb.nvdla.memory import Ram
 from tb.nvdla.registers import RegisterMap
 from tb.stimulus.settings import BenchSettings
 
 
-class Events(Protocol):
-    """The listener to the observations of agents."""
+class Events:
+    """What agents see, passed on to the judge; a subclass may override what it listens to."""
+
+    judge: Judge
 
     def see_access(self, access: Access) -> None:
-        """Hear of a finished register access."""
+        """Pass on a finished register access."""
+        self.judge.csb(access)
 
     def see_writes(self, beats: Beats) -> None:
-        """Hear of write beats of one memory port."""
+        """Pass on write beats of one memory port."""
+        self.judge.writes(beats)
 
     def see_reads(self, ram: Ram, cycles: NDArray[np.int64], beats: NDArray[np.int64], ids: NDArray[np.int64]) -> None:
-        """Hear of accepted reads of one memory port: their cycles, how many beats they ask for, and their ids."""
+        """Pass on accepted reads of one memory port: their cycles, how many beats they ask for, and their ids."""
+        self.judge.reads(ram, cycles, ids)
 
     def see_answers(self, ram: Ram, ids: NDArray[np.int64], written: NDArray[np.int64]) -> None:
-        """Hear of accepted answers to writes of one memory port: their ids, and when each write's last beat was."""
+        """Pass on accepted answers to writes of one memory port: ids, and when each write's last beat was."""
+        self.judge.answers(ram, ids, written)
 
     def see_bad_access(self, access: BadAccess, at: int) -> None:
-        """Hear of an access that memory refuses, and its cycle."""
+        """Pass on an access that memory refuses, and its cycle."""
+        self.judge.bad_access(access, at)
 
     def see_violation(self, detail: AnyDetail, at: int) -> None:
-        """Hear of a broken rule of a port, and its cycle."""
+        """Pass on a broken rule of a port, and its cycle."""
+        self.judge.report(Check.PROTOCOL, detail, at)
 
     def see_line(self, level: bool, at: int) -> None:
-        """Hear of a change of the interrupt line, and its cycle."""
+        """Pass on a change of the interrupt line, and its cycle."""
+        self.judge.line(at, level=level)
 
 
 _BUS = {Ram.MC: "bus_mc", Ram.CVSRAM: "bus_cvsram"}
@@ -82,6 +91,10 @@ class Pins:
     def answers_all(self) -> bool:
         """Whether the DUT answers every write of a register, posted or not."""
         return is_wrapped(self.dut, None)
+
+    def port_seed(self, ram: Ram) -> int:
+        """Return the seed of all randomness of a memory port."""
+        return self.seed + 1 + self.rams.index(ram)
 
     def bus_bytes(self, ram: Ram) -> int:
         """Return the width of a memory port's data: the configuration's, or that of a wrapper."""

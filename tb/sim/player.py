@@ -10,7 +10,6 @@ from cocotb.triggers import Event
 from tb.judge.detail import CrcMismatch, GoldenMismatch, WrongRegister
 from tb.judge.finding import Check
 from tb.judge.judge import Judge
-from tb.judge.scoreboard import Scoreboard
 from tb.nvdla.program.ops import CheckCrc, CheckFile, CheckOp, InterruptNotify, MemInit, MemLoad, Program, SyncNotify
 from tb.sim.backend import Backend
 from tb.stimulus.player import Accesses, Player, Stalled
@@ -20,12 +19,10 @@ from tb.stimulus.scenario import apply_memory_op
 class SimulationPlayer:
     """Carries out the steps of one program in a simulation."""
 
-    def __init__(
-        self, program: Program, backend: Backend, judge: Judge, board: Scoreboard, poll_deadline_cycles: int
-    ) -> None:
+    def __init__(self, program: Program, backend: Backend, judge: Judge, poll_deadline_cycles: int) -> None:
         """Bind the player to what it plays on."""
         self._player = Player(program)
-        self._backend, self._judge, self._board = backend, judge, board
+        self._backend, self._judge = backend, judge
         self._deadline_cycles = poll_deadline_cycles
         self._news = Event()
         self._waiting_for: dict[str, str] = {}
@@ -119,7 +116,7 @@ class SimulationPlayer:
             address = check.address + offset
             got = self._backend.memories[check.ram].read_array(address, len(data))
             differs = got != np.frombuffer(data, dtype=np.uint8)
-            differs &= ~self._board.tolerated_bytes(check.ram, address, len(data))
+            differs &= ~self._judge.board.tolerated_bytes(check.ram, address, len(data))
             if differs.any():
                 at = int(np.flatnonzero(differs)[0])
                 verdict.crc_failed += 1

@@ -14,6 +14,7 @@ from cocotb.handle import SimHandleBase
 from cocotb.triggers import RisingEdge
 
 from models.layout import FeatureLayout
+from tb.judge.expected import Expected
 from tb.judge.predictor import Expectation
 from tb.judge.scoreboard import Scoreboard
 from tb.judge.tracker import StartedLayer
@@ -40,8 +41,7 @@ class WaveScope:
         self._from_layer = int(value) if kind == "layer" else None
         self._from_cycle = int(value) if kind == "cycle" else None
         self._ports = [
-            _PortScope(dut.dla_core_clk, monitor, scoreboard, ram, getattr(dut, PORT_SCOPES[ram]))
-            for ram, monitor in monitors.items()
+            _PortScope(monitor, scoreboard, getattr(dut, PORT_SCOPES[ram])) for ram, monitor in monitors.items()
         ]
 
     def start(self) -> None:
@@ -62,7 +62,6 @@ class WaveScope:
 
     def started(self, layer: StartedLayer, expectation: Expectation, cycle: int | None) -> None:
         """Show a layer that begins."""
-        del expectation
         assert cycle is not None
         if self._from_layer is not None and layer.index >= self._from_layer:
             self._write_waves()
@@ -77,7 +76,6 @@ class WaveScope:
 
     def ended(self, layer: StartedLayer, cycle: int | None) -> None:
         """Count a layer that ended."""
-        del layer, cycle
         self._over += 1
         self._layer.ended.value = self._over & 0xFFFF
 
@@ -85,10 +83,8 @@ class WaveScope:
 class _PortScope:
     """The scope of one memory port."""
 
-    def __init__(
-        self, clock: SimHandleBase, monitor: MemoryPortMonitor, scoreboard: Scoreboard, ram: Ram, scope: SimHandleBase
-    ) -> None:
-        self._clock, self._scoreboard, self._ram, self._scope = clock, scoreboard, ram, scope
+    def __init__(self, monitor: MemoryPortMonitor, scoreboard: Scoreboard, scope: SimHandleBase) -> None:
+        self._clock, self._scoreboard, self._ram, self._scope = monitor.clock, scoreboard, monitor.ram, scope
         self._bus = monitor.bus
         self._width = monitor.bus_bytes
         self._addresses: deque[tuple[int, int]] = deque()
@@ -150,7 +146,7 @@ class _PortScope:
             self._count("mismatches", 1)
         return wrong
 
-    def _expectation(self, address: int) -> Expectation | None:
+    def _expectation(self, address: int) -> Expected | None:
         """Return the newest expectation that a beat falls into."""
         for expectation, _ in reversed(self._scoreboard.expected):
             start = address - expectation.address
@@ -158,7 +154,7 @@ class _PortScope:
                 return expectation
         return None
 
-    def _place(self, expectation: Expectation, address: int, data: int) -> int:
+    def _place(self, expectation: Expected, address: int, data: int) -> int:
         """Show which element a beat begins with, and return what it should hold; gaps count as they come."""
         scope = self._scope
         scope.layer.value = expectation.started.index & 0xFFFF

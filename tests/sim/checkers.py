@@ -174,7 +174,7 @@ async def a_lost_write_response_ends_in_a_hang_report(dut: SimHandleBase) -> Non
 @cocotb.test()
 async def a_missing_interrupt_ends_in_a_hang_report(dut: SimHandleBase) -> None:
     bench = await Bench.start(dut, CONFIG, QUICK_HANG)
-    await bench.interrupts.set_mask(0x3F_03FF)
+    await bench.csb.write("GLB.S_INTR_MASK", 0x3F_03FF)
     await bench.run(pass_through(bench))
     hang = found(bench, Check.HANG).detail
     assert isinstance(hang, Hang)

@@ -68,7 +68,7 @@ async def memory_that_is_accessed_before_the_first_layer_is_reported(dut: SimHan
 @cocotb.test()
 async def events_that_software_raises_are_no_interrupts_of_layers(dut: SimHandleBase) -> None:
     bench = await Bench.start(dut, CONFIG)
-    await bench.interrupts.set_status(ALL_EVENTS)
+    await bench.csb.write("GLB.S_INTR_SET", ALL_EVENTS)
     await bench.interrupts.wait("CACC", 1)
     verdict = bench.finish()
     assert (verdict.ending, verdict.findings) == (Ending.EMPTY, [])
@@ -106,9 +106,9 @@ async def masks_that_change_while_layers_end_lose_no_interrupt(dut: SimHandleBas
     async def change() -> int:
         changes = 0
         while not over[0]:
-            await bench.interrupts.set_mask(int(rng.integers(0, 1 << 22)) & ALL_EVENTS)
+            await bench.csb.write("GLB.S_INTR_MASK", int(rng.integers(0, 1 << 22)) & ALL_EVENTS)
             await wait_cycles(bench.clock, int(rng.integers(1, 60)))
-            await bench.interrupts.set_mask(0)
+            await bench.csb.write("GLB.S_INTR_MASK", 0)
             await wait_cycles(bench.clock, int(rng.integers(1, 60)))
             changes += 2
         return changes

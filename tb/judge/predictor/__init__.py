@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tb.judge.predictor.bdma import predict_bdma
 from tb.judge.predictor.cdp import predict_cdp
 from tb.judge.predictor.conv import predict_conv
 from tb.judge.predictor.conv_operands import BufferContents, Operands
 from tb.judge.predictor.expectation import Expectation, ReadMemory
-from tb.judge.predictor.pdp import predict_pdp
-from tb.judge.predictor.pooled import predict_pooled
-from tb.judge.predictor.rubik import predict_rubik
+from tb.judge.predictor.movement import predict_bdma, predict_rubik
+from tb.judge.predictor.pdp import predict_pdp, predict_pooled
 from tb.judge.predictor.sdp import predict_sdp
 from tb.judge.tracker import StartedLayer
 from tb.nvdla.layers import BdmaLayer, CdpLayer, ConvLayer, Layer, PdpLayer, PooledLayer, RubikLayer, SdpLayer

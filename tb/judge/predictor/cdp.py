@@ -12,8 +12,7 @@ from models.fp16 import FP16
 from models.precision import Precision
 from tb.judge.counters import Count, Counts
 from tb.judge.predictor.counters import lookups
-from tb.judge.predictor.cubes import expect, read_patterns
-from tb.judge.predictor.expectation import Expectation, ReadMemory
+from tb.judge.predictor.expectation import Expectation, ReadMemory, expect, read_patterns
 from tb.judge.tolerance import Tolerated
 from tb.judge.tracker import StartedLayer
 from tb.nvdla.layers import CdpLayer

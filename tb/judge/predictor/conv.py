@@ -17,10 +17,8 @@ from models.precision import Precision
 from models.tolerance import Float64Array
 from tb.judge.predictor.conv_operands import Operands
 from tb.judge.predictor.counters import counted
-from tb.judge.predictor.cubes import expect
-from tb.judge.predictor.expectation import Expectation, ReadMemory, last_place
-from tb.judge.predictor.operands import read_operands
-from tb.judge.predictor.sdp import process
+from tb.judge.predictor.expectation import Expectation, ReadMemory, expect, last_place
+from tb.judge.predictor.sdp import process, read_operands
 from tb.judge.tolerance import Tolerated
 from tb.judge.tracker import StartedLayer
 from tb.nvdla.layers import ConvLayer
@@ -39,29 +37,13 @@ def predict_conv(started: StartedLayer, read: ReadMemory, operands: Operands | N
     layer = started.layer
     assert isinstance(layer, ConvLayer)
     assert operands is not None
-    processed, before = process_convolved(layer, operands, read)
+    cube, before = convolve(layer, operands)
+    processed = process(layer, layer.sdp, cube, read)
     counts = counted(started, processed, before)
     return expect(started, layer.dst, processed.cube, tolerated(layer, operands, read), counts)
 
 
-def process_convolved(layer: ConvLayer, operands: Operands, read: ReadMemory) -> tuple[sdp.SdpResult, dict[str, int]]:
-    """Return SDP's result for the convolution, padding channels included, and the counts of the units before it.
-
-    Args:
-        layer: The layer.
-        operands: Its operands.
-        read: How to read memory as the layer will find it.
-    """
-    cube, before = convolve_counted(layer, operands)
-    return process(layer, layer.sdp, cube, read), before
-
-
-def convolve(layer: ConvLayer, operands: Operands) -> NDArray[Any]:
-    """Return the sums of :func:`convolve_counted` without the counts."""
-    return convolve_counted(layer, operands)[0]
-
-
-def convolve_counted(layer: ConvLayer, operands: Operands) -> tuple[NDArray[Any], dict[str, int]]:
+def convolve(layer: ConvLayer, operands: Operands) -> tuple[NDArray[Any], dict[str, int]]:
     """Return the sums that the convolution core hands to SDP, with zeros in the padding channels, and its counts.
 
     Returns:
@@ -114,8 +96,7 @@ def _through_sdp(
 ) -> tuple[Float64Array, Float64Array]:
     alignment = allowance - last_place(reference)
     alignment[layer.dst.layout.shape[0] :] = 0.0
-    sources = ((layer.x1, layer.sdp.x1), (layer.x2, layer.sdp.x2), (layer.y, layer.sdp.y))
-    operands = [read_operands(source, stage, True, read) for source, stage in sources]
+    operands = list(read_operands(layer, layer.sdp, read))
 
     def processed(values: Float64Array) -> Float64Array:
         nan = np.isnan(values)

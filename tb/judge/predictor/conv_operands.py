@@ -12,8 +12,7 @@ from models.converter import Converter
 from models.errors import InputError
 from models.layout import CompressedWeightLayout, ImageWeightLayout, PixelConversion
 from models.layout.compression import WGS_DTYPE
-from tb.judge.predictor.cubes import read_patterns
-from tb.judge.predictor.expectation import ReadMemory
+from tb.judge.predictor.expectation import ReadMemory, read_patterns
 from tb.nvdla.layers import ConvLayer
 from tb.nvdla.program.conv_buffer import FETCHES_ALL, Fetch
 from tb.nvdla.surfaces import ImageSurface, WeightSurface
@@ -37,14 +36,6 @@ class Operands:
     counted: tuple[NDArray[Any], NDArray[Any]] | None
 
 
-@dataclass(frozen=True, eq=False)
-class _Kept:
-    """The lines one after the other and the bytes of the weights that lie in the buffer."""
-
-    cube: NDArray[Any]
-    weights: Bytes
-
-
 class BufferContents:
     """The contents of the convolution buffer, as they were when they were fetched.
 
@@ -53,7 +44,8 @@ class BufferContents:
 
     def __init__(self) -> None:
         """Start with an empty buffer, as after a reset."""
-        self._kept: _Kept | None = None
+        self._kept: tuple[NDArray[Any], Bytes] | None = None
+        """The lines one after the other, and the bytes of the weights."""
 
     def take(self, layer: ConvLayer, fetch: Fetch, read: ReadMemory) -> Operands:
         """Return the operands of a layer, and keep the ones that it leaves.
@@ -69,14 +61,14 @@ class BufferContents:
         kept = self._kept
         if kept is None and not fetch.all:
             raise InputError("fetch must be all of it, because the convolution buffer is empty")
-        raw = _read_raw(layer.weights, read) if kept is None or fetch.weights else kept.weights
+        raw = _read_raw(layer.weights, read) if kept is None or fetch.weights else kept[1]
         weights = _unpack(layer.weights, raw, read)
-        lines = [] if kept is None or not fetch.kept_lines else [kept.cube[:, -fetch.kept_lines :]]
+        lines = [] if kept is None or not fetch.kept_lines else [kept[0][:, -fetch.kept_lines :]]
         if fetch.data:
             lines.append(_read_cube(layer, read))
         cube = np.concatenate(lines, axis=1)
         gone = 0 if layer.cbuf.skip_data_release else layer.cbuf.release_slices
-        self._kept = _Kept(cube[:, gone:], raw)
+        self._kept = cube[:, gone:], raw
         convolved = cube[:, : layer.height]
         if not layer.params.is_float:
             return Operands(convolved, weights, None)

@@ -1,9 +1,13 @@
-"""The message from the predictor to the scoreboard, and the way it reads memory."""
+"""The message from the predictor to the scoreboard, and the way it reads memory.
+
+Models take and return FP16 as patterns, and padding channels as channels.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +22,7 @@ from tb.judge.expected import Expected
 from tb.judge.tolerance import Tolerated, ToleratedSurface
 from tb.judge.tracker import StartedLayer
 from tb.nvdla.memory import Ram
+from tb.nvdla.surfaces import Surface
 
 ReadMemory = Callable[[Ram, int, int], NDArray[np.uint8]]
 """(ram, address, nbytes) to the bytes as the layer will find them."""
@@ -30,7 +35,7 @@ def last_place(reference: Float64Array) -> Float64Array:
 
 
 @dataclass(frozen=True)
-class Expectation(Expected[FeatureLayout | PlanarLayout | LinesLayout]):
+class Expectation(Expected):
     """The bytes that one layer of NVDLA must write.
 
     ``data`` and ``must_write`` have the length of the surface, stride gaps included. ``data`` is what the bit-accurate
@@ -42,6 +47,7 @@ class Expectation(Expected[FeatureLayout | PlanarLayout | LinesLayout]):
     """
 
     started: StartedLayer
+    layout: FeatureLayout | PlanarLayout | LinesLayout
     tolerated: Tolerated | None = None
     counts: Counts = field(default_factory=dict)
 
@@ -70,3 +76,37 @@ class Expectation(Expected[FeatureLayout | PlanarLayout | LinesLayout]):
     def element_at(self, offset_bytes: int) -> Element | None:
         """Return the element that a byte belongs to, or None in padding."""
         return self.layout.element_at(offset_bytes)
+
+
+def read_patterns(surface: Surface, read: ReadMemory) -> NDArray[Any]:
+    """Return a cube with its padding channels: (C, H, W), int8, int16 or uint16 FP16 patterns."""
+    layout = surface.layout
+    cube = layout.unpack_padded(read(surface.ram, surface.address, layout.nbytes))
+    return cube.view(np.uint16) if layout.precision is Precision.FP16 else cube
+
+
+def expect(
+    started: StartedLayer,
+    dst: Surface,
+    cube: NDArray[Any],
+    tolerated: Tolerated | None = None,
+    counts: Counts | None = None,
+    *,
+    written: bool = True,
+) -> Expectation:
+    """Return the expectation of a layer that writes one cube.
+
+    Args:
+        started: The layer.
+        dst: Where the cube lies.
+        cube: (padded channels, H, W) as :func:`read_patterns` returns it.
+        tolerated: Measure of an FP16 cube, None when bytes are compared.
+        counts: Values that the statistics counters must read.
+        written: Whether the layer writes the cube at all.
+    """
+    layout = dst.layout
+    padded = layout.whole_atoms
+    elements = cube.view(layout.precision.dtype) if layout.precision is Precision.FP16 else cube
+    must_write = padded.written_mask() & written
+    data = padded.pack(elements)
+    return Expectation(started, dst.ram, dst.address, layout, data, must_write, tolerated, counts or {})

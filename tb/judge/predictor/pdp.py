@@ -1,4 +1,4 @@
-"""PDP: from memory through the model, and what FP16 outputs are measured by."""
+"""PDP: from memory or on the fly, through the model, and what FP16 outputs are measured by."""
 
 from __future__ import annotations
 
@@ -15,11 +15,14 @@ from models.pdp import PdpParams, PoolMethod
 from models.pdp.params import missing_elements
 from models.tolerance import Float64Array, Module, bit_identical, clip_reference
 from models.tolerance_conv import Window
-from tb.judge.predictor.cubes import expect, read_patterns
-from tb.judge.predictor.expectation import Expectation, ReadMemory, last_place
+from tb.judge.predictor.conv import convolve, tolerated
+from tb.judge.predictor.conv_operands import Operands
+from tb.judge.predictor.counters import counted
+from tb.judge.predictor.expectation import Expectation, ReadMemory, expect, last_place, read_patterns
+from tb.judge.predictor.sdp import process
 from tb.judge.tolerance import Tolerated
 from tb.judge.tracker import StartedLayer
-from tb.nvdla.layers import PdpLayer
+from tb.nvdla.layers import ConvLayer, PdpLayer, PooledLayer, SdpLayer
 
 _NAN = 0x7E00
 
@@ -96,3 +99,22 @@ def pool_tolerated(params: PdpParams, convolved: Tolerated | None, pooled: Toler
         own = last_place(result)
     total = np.nan_to_num(np.maximum(*ends)) + own
     return Tolerated(result, replace(convolved.tolerance, allowance=total))
+
+
+def predict_pooled(started: StartedLayer, read: ReadMemory, operands: Operands | None) -> Expectation:
+    """Return the expectation of a layer that PDP pools on the fly; ``operands`` are those of a convolution."""
+    layer = started.layer
+    assert isinstance(layer, PooledLayer)
+    producer, config = layer.producer, layer.dst.layout.config
+    before: dict[str, int] = {}
+    if isinstance(producer, SdpLayer):
+        cube, params = read_patterns(producer.src, read), producer.params
+    else:
+        assert operands is not None
+        cube, before = convolve(producer, operands)
+        params = producer.sdp
+    processed = process(producer, params, cube, read)
+    result, allowed = pool(layer.params, processed.cube, config)
+    if allowed is not None and operands is not None and isinstance(producer, ConvLayer):
+        allowed = pool_tolerated(layer.params, tolerated(producer, operands, read), allowed, config)
+    return expect(started, layer.dst, result, allowed, counted(started, processed, before))

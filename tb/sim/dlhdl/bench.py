@@ -12,9 +12,8 @@ from tb.dlhdl.scenario import DlhdlScenario
 from tb.judge.verdict import Verdict
 from tb.nvdla.memory import MemoryImage
 from tb.sim.clocking import cycle, start_clock, wait_cycles
-from tb.sim.dlhdl.host import Host
+from tb.sim.dlhdl.host import Host, Registers
 from tb.sim.dlhdl.masters import Masters
-from tb.sim.dlhdl.registers import Registers
 
 _RESET_CYCLES = 16
 _REST_CYCLES = 256
@@ -66,13 +65,9 @@ class DlhdlBench:
             self.judge.hang(f"memory does not rest after the last frame; {self.masters.state()}", cycle())
         return self.judge.finish(cycle())
 
-    async def _play(self) -> None:
-        await self.host.set_up()
-        await self.host.play()
-
     async def _watched(self) -> bool:
         """Play, and return whether it came to its end; a hang is a finding."""
-        played, quiet = cocotb.start_soon(self._play()), cocotb.start_soon(self._nothing_moves())
+        played, quiet = cocotb.start_soon(self.host.play()), cocotb.start_soon(self._nothing_moves())
         await First(played, quiet)
         if played.done():
             quiet.cancel()
@@ -122,7 +117,7 @@ class DlhdlBench:
 
     async def _interrupted(self, reset_cycle: int) -> None:
         """Begin, and reset the core in the middle: what it has begun is completed and dropped."""
-        played = cocotb.start_soon(self._play())
+        played = cocotb.start_soon(self.host.play())
         await wait_cycles(self._dut.clk, reset_cycle)
         if played.done():
             played.result()

@@ -11,6 +11,7 @@ from abc import ABC, abstractmethod
 from collections import deque
 from dataclasses import dataclass
 from enum import IntEnum
+from typing import ClassVar
 
 import cocotb
 import numpy as np
@@ -51,9 +52,6 @@ class _Rule(IntEnum):
     STAYS = 5
 
 
-_WRITES = len(RULES) + len(AXI4_RULES) // 2
-
-
 @dataclass(frozen=True)
 class Request:
     """An address that was accepted: ``beats`` of ``width`` bytes."""
@@ -76,24 +74,30 @@ class Port(ABC):
     A coroutine looks at each clock edge while something moves, and sleeps otherwise.
     """
 
-    address_channel = ""
+    half: ClassVar[str]
+    address_channel: ClassVar[str]
+    valids: ClassVar[tuple[str, ...]]
+    """Names of the pins whose rise wakes the port."""
 
-    def __init__(
-        self, dut: SimHandleBase, ram: Ram, half: str, judge: DlhdlJudge, settings: PortSettings, draws: Draws
-    ) -> None:
+    first_rule: ClassVar[int]
+    """Where the rules of its address channel begin in ``wrapped_rules.MEMORY_RULES``."""
+
+    width: int
+    """Bytes of a beat."""
+
+    def __init__(self, dut: SimHandleBase, ram: Ram, judge: DlhdlJudge, settings: PortSettings, draws: Draws) -> None:
         """Bind the port; ``start`` begins to serve it.
 
         Args:
             dut: the wrapper.
             ram: the master.
-            half: ``Rd`` or ``Wr``.
             judge: who hears of what is seen.
             settings: latency and stalls.
             draws: random numbers of the port.
         """
         self.handshakes = 0
         self._dut, self._ram, self._judge, self._settings, self._draws = dut, ram, judge, settings, draws
-        self._prefix = f"{MASTERS[ram]}_{half}_"
+        self._prefix = f"{MASTERS[ram]}_{self.half}_"
         self._rules = PortRules(lambda rule: judge.broken(ram, rule, cycle()))
         self._details: tuple[int, ...] | None = None
 
@@ -118,10 +122,6 @@ class Port(ABC):
             return known(value)
 
     @abstractmethod
-    def _valids(self) -> tuple[str, ...]:
-        """Return the names of the pins whose rise wakes the port."""
-
-    @abstractmethod
     def _rest(self) -> None:
         """Drive what a port in reset and an idle one shows."""
 
@@ -131,7 +131,7 @@ class Port(ABC):
 
     async def _run(self) -> None:
         edge, reset_n = RisingEdge(self._dut.clk), self._dut.reset_n
-        valids = [self._pin(name) for name in self._valids()]
+        valids = [self._pin(name) for name in self.valids]
         wake = [RisingEdge(valid) for valid in valids]
         self._rest()
         while True:
@@ -156,15 +156,9 @@ class Port(ABC):
         jitter = self._draws.below(stream, cycle(), self._settings.jitter_cycles + 1)
         return cycle() + (_LATENCY_CYCLES if latency is None else latency) + jitter
 
-    def _address(self, width: int, first: int, *, taken: bool) -> Request | None:
-        """Judge the address channel, and return the request if one was taken.
-
-        Args:
-            width: bytes of a beat.
-            first: where the channel's rules begin in ``wrapped_rules.MEMORY_RULES``.
-            taken: whether ready is high.
-        """
-        channel = self.address_channel
+    def _address(self, *, taken: bool) -> Request | None:
+        """Judge the address channel, whose ready may be high, and return the request if one was taken."""
+        channel, first = self.address_channel, self.first_rule
         if self._pin(f"{channel}valid").value != HIGH:
             self._rules.offer(channel, None, taken=taken)
             self._details = None
@@ -177,8 +171,8 @@ class Port(ABC):
         self._details = None if taken else details
         if not taken:
             return None
-        request = Request(payload[1], payload[0], payload[2] + 1, width, cycle())
-        if 1 << details[0] != width:
+        request = Request(payload[1], payload[0], payload[2] + 1, self.width, cycle())
+        if 1 << details[0] != self.width:
             self._rules.broken(first + _Rule.SIZE)
         if details[1] != _INCR:
             self._rules.broken(first + _Rule.BURST)
@@ -193,7 +187,7 @@ class Port(ABC):
 class ReadPort(Port):
     """Answers reads from the judge's memory image, in order."""
 
-    address_channel = "ar"
+    half, address_channel, valids, first_rule = "Rd", "ar", ("arvalid",), len(RULES)
 
     def __init__(self, *arguments: object, width: int) -> None:
         """Bind the port; see ``Port``.
@@ -203,7 +197,7 @@ class ReadPort(Port):
             width: bytes of a beat.
         """
         super().__init__(*arguments)  # type: ignore[arg-type]
-        self._width = width
+        self.width = width
         self._waiting: deque[tuple[Request, int]] = deque()
         self._ready = self._valid = False
         self._beat = 0
@@ -212,9 +206,6 @@ class ReadPort(Port):
     def is_idle(self) -> bool:
         """Whether no read waits for its data."""
         return not self._waiting
-
-    def _valids(self) -> tuple[str, ...]:
-        return ("arvalid",)
 
     def _rest(self) -> None:
         self._waiting.clear()
@@ -232,7 +223,7 @@ class ReadPort(Port):
             if self._beat == self._waiting[0][0].beats:
                 self._waiting.popleft()
                 self._beat = 0
-        request = self._address(self._width, len(RULES), taken=self._ready)
+        request = self._address(taken=self._ready)
         if request is not None:
             self._judge.reads(self._ram, request.address, request.nbytes, request.axi_id, request.cycle)
             self._waiting.append((request, self._due(Stream.READ_JITTER)))
@@ -255,7 +246,7 @@ class ReadPort(Port):
 class WritePort(Port):
     """Takes writes, tells the judge of each whole burst, and answers."""
 
-    address_channel = "aw"
+    half, address_channel, valids, first_rule = "Wr", "aw", ("awvalid", "wvalid"), len(RULES) + len(AXI4_RULES) // 2
 
     def __init__(self, *arguments: object) -> None:
         """Bind the port; see ``Port``. A beat has as many bytes as ``WSTRB`` has bits."""
@@ -275,9 +266,6 @@ class WritePort(Port):
         """Return addresses without all of their data, and data without an address."""
         return len(self._addresses), len(self._beats)
 
-    def _valids(self) -> tuple[str, ...]:
-        return ("awvalid", "wvalid")
-
     def _rest(self) -> None:
         for queue in (self._addresses, self._beats, self._answers):
             queue.clear()
@@ -291,7 +279,7 @@ class WritePort(Port):
         if self._valid and self._pin("bready").value == HIGH:
             self._answers.popleft()
             self._valid = False
-        request = self._address(self.width, _WRITES, taken=self._ready_aw)
+        request = self._address(taken=self._ready_aw)
         if request is not None:
             self._addresses.append(request)
         self._data()
@@ -341,12 +329,11 @@ class Masters:
         seeds = np.random.default_rng(seed).integers(0, 1 << 63, 2 * len(MASTERS))
         draws = [Draws(int(value)) for value in seeds]
         self._writes = [
-            WritePort(dut, ram, "Wr", judge, settings, draw)
-            for ram, draw in zip(MASTERS, draws[: len(MASTERS)], strict=True)
+            WritePort(dut, ram, judge, settings, draw) for ram, draw in zip(MASTERS, draws[: len(MASTERS)], strict=True)
         ]
         # A beat of reads is as wide as one of writes, whatever the pins of data are.
         self._reads = [
-            ReadPort(dut, ram, "Rd", judge, settings, draw, width=write.width)
+            ReadPort(dut, ram, judge, settings, draw, width=write.width)
             for ram, draw, write in zip(MASTERS, draws[len(MASTERS) :], self._writes, strict=True)
         ]
 

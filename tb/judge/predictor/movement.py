@@ -1,4 +1,4 @@
-"""The result of RUBIK."""
+"""The results of RUBIK and BDMA."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from models.layout import FeatureLayout, PlanarLayout, contract, merge, split
 from tb.judge.predictor.expectation import Expectation, ReadMemory
 from tb.judge.tracker import StartedLayer
-from tb.nvdla.layers import RubikLayer
+from tb.nvdla.layers import BdmaLayer, RubikLayer
 
 
 def predict_rubik(started: StartedLayer, read: ReadMemory) -> Expectation:
@@ -30,3 +30,12 @@ def move(layer: RubikLayer, read: ReadMemory) -> tuple[NDArray[np.uint8], NDArra
     if isinstance(dst, PlanarLayout):
         return split(src, dst, data), written
     return contract(src, dst, (layer.stride_y, layer.stride_x), data), written
+
+
+def predict_bdma(started: StartedLayer, read: ReadMemory) -> Expectation:
+    """Return the expectation of a copy: the lines of its source where those of its destination lie."""
+    layer = started.layer
+    assert isinstance(layer, BdmaLayer)
+    src, dst = layer.src, layer.dst
+    lines = src.layout.unpack(read(src.ram, src.address, src.layout.nbytes))
+    return Expectation(started, dst.ram, dst.address, dst.layout, dst.layout.pack(lines), dst.layout.written_mask())

@@ -1,28 +1,45 @@
-"""The units whose faults look like a cause."""
+"""The units, and regions of the convolution core, whose faults look like a cause."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from enum import Enum, auto
 
 from models.arithmetic import Site
 from tb.explain.cause import Fit
+from tb.explain.text import Explanation
 from tb.explain.units import MEMORY_INTERFACE, Part, Unit, part, parts, parts_of, writer_of
-
-
-class _Role(Enum):
-    """A part that is no unit, or depends on the layer's engine."""
-
-    SOURCE = auto()
-    SOURCE_OR_TAKER = auto()
-    WRITER = auto()
-    OTHER_WRITER = auto()
-    MEMORY = auto()
-
 
 _SOURCES = {"CONV": "CDMA (data)", "SDP": "SDP_RDMA", "PDP": "PDP_RDMA", "CDP": "CDP_RDMA"}
 _VALUES = ("byte-order", "narrow", "bit-order", "negated", "sign-bit", "element-size", "lanes")
 _DATA, _WEIGHTS = "CDMA (data)", "CDMA (weights)"
-_OF_CAUSES: tuple[tuple[tuple[str, ...], tuple[str | _Role, ...]], ...] = (
+
+
+def _first(engine: str) -> str:
+    """Return the engine that reads what a layer finds in memory."""
+    return engine.split("-")[0]
+
+
+def _source(engine: str) -> tuple[Part, ...]:
+    return parts([_SOURCES.get(_first(engine), engine)])
+
+
+def _source_or_taker(engine: str) -> tuple[Part, ...]:
+    first = _first(engine)
+    return _source(engine) if first == "CONV" else parts(dict.fromkeys((_SOURCES.get(first, engine), first)))
+
+
+def _writer(engine: str) -> tuple[Part, ...]:
+    return (part(writer_of(engine), "{}, its writes"),)
+
+
+_OTHER_WRITER = Part("the unit that wrote there then", ())
+
+_Place = str | Part | Callable[[str], tuple[Part, ...]]
+"""A unit, a part, or one that depends on the layer's engine."""
+
+_OF_CAUSES: tuple[tuple[tuple[str, ...], tuple[_Place, ...]], ...] = (
     (("conv-mask", "conv-group-size", "conv-kernel-base", "conv-kernel-extension"), (_WEIGHTS, "CSC")),
     (("conv-kernel",), (_WEIGHTS, "CSC", "CMAC", "CACC")),
     (("conv-input-converter", "conv-mean", "conv-pixel", "conv-x-offset", "conv-image"), (_DATA,)),
@@ -37,15 +54,15 @@ _OF_CAUSES: tuple[tuple[tuple[str, ...], tuple[str | _Role, ...]], ...] = (
     (("operand-",), ("SDP_RDMA",)),
     (("pool-window", "pool-split", "pool-padding"), ("PDP_RDMA", "PDP")),
     (("pool-",), ("PDP",)),
-    (("overwritten",), (_Role.WRITER, _Role.OTHER_WRITER, _Role.MEMORY)),
+    (("overwritten",), (_writer, _OTHER_WRITER, MEMORY_INTERFACE)),
     (
         ("strobe", "misplaced", "dst-base", "dst-order", "dst-stuck", "dst-lanes", "bus-lanes"),
-        (_Role.WRITER, _Role.MEMORY),
+        (_writer, MEMORY_INTERFACE),
     ),
-    (("dst-",), (_Role.WRITER,)),
-    (("write-order", "lost-"), (_Role.WRITER, _Role.MEMORY)),
-    (tuple(f"src-{kind}" for kind in _VALUES), (_Role.SOURCE_OR_TAKER,)),
-    (("src-", "read-order"), (_Role.SOURCE,)),
+    (("dst-",), (_writer,)),
+    (("write-order", "lost-"), (_writer, MEMORY_INTERFACE)),
+    (tuple(f"src-{kind}" for kind in _VALUES), (_source_or_taker,)),
+    (("src-", "read-order"), (_source,)),
 )
 """By the beginning of a cause's name, the units whose faults look so; PDP_RDMA where the layer passes it."""
 
@@ -88,21 +105,42 @@ def _of_name(name: str, engine: str) -> tuple[Part, ...]:
     return parts_of(engine)
 
 
-def _parts(place: str | _Role, engine: str) -> tuple[Part, ...]:
+def _parts(place: _Place, engine: str) -> tuple[Part, ...]:
     """Return the parts that an entry of ``_OF_CAUSES`` names for layers of an engine."""
-    first = engine.split("-")[0]
-    match place:
-        case _Role.SOURCE:
-            return parts([_SOURCES.get(first, engine)])
-        case _Role.SOURCE_OR_TAKER:
-            return parts([_SOURCES[first]] if first == "CONV" else dict.fromkeys((_SOURCES.get(first, engine), first)))
-        case _Role.WRITER:
-            return (part(writer_of(engine), "{}, its writes"),)
-        case _Role.OTHER_WRITER:
-            return (Part("the unit that wrote there then", ()),)
-        case _Role.MEMORY:
-            return (MEMORY_INTERFACE,)
-        case "PDP_RDMA" if first != "PDP":
-            return ()
-        case str():
-            return parts([place])
+    if isinstance(place, Part):
+        return (place,)
+    if callable(place):
+        return place(engine)
+    return () if place == "PDP_RDMA" and _first(engine) != "PDP" else parts([place])
+
+
+class Region(Enum):
+    """A part of the way from memory to memory, between hand-overs."""
+
+    OPERANDS = auto()
+    PRODUCTS = auto()
+    SUMS = auto()
+    AFTER = auto()
+
+
+_OF_UNITS = {
+    Unit.CDMA: Region.OPERANDS,
+    Unit.CBUF: Region.OPERANDS,
+    Unit.CSC: Region.OPERANDS,
+    Unit.CMAC: Region.PRODUCTS,
+    Unit.CACC: Region.SUMS,
+}
+"""Units of the core; all others lie after it."""
+
+
+def narrowed(explanation: Explanation, region: Region) -> Explanation:
+    """Return the explanation of a convolution without the causes that lie elsewhere; symptoms stay."""
+    started, diagnosis = explanation.evidence.started, explanation.diagnosis
+    assert started is not None
+    kept = tuple(fit for fit in diagnosis.fits if fit.symptom or region in regions(fit, started.engine))
+    return replace(explanation, diagnosis=replace(diagnosis, fits=kept))
+
+
+def regions(fit: Fit, engine: str) -> frozenset[Region]:
+    """Return where a cause may lie in a layer of an engine."""
+    return frozenset(_OF_UNITS.get(unit, Region.AFTER) for unit in units_of_fit(fit, engine))

@@ -14,12 +14,14 @@ from models.errors import InputError
 from models.layout import ImageWeightLayout
 from models.precision import Precision
 from tb.dlhdl.expect import PlayedLayer
+from tb.explain.cause_units import Region
 from tb.explain.evidence import Evidence
-from tb.explain.region import Region
+from tb.explain.tap import Tap
 from tb.judge.predictor.conv import convolve
 from tb.judge.predictor.conv_operands import Operands, operands_of
 from tb.judge.predictor.expectation import read_patterns
 from tb.judge.tracker import StartedLayer
+from tb.nvdla.engines import ENGINES
 from tb.nvdla.layers import ConvLayer, Layer, PooledLayer, SdpLayer
 from tb.nvdla.memory import Ram
 from tb.nvdla.surfaces import ImageSurface
@@ -66,33 +68,57 @@ class NotComparable(InputError):
     """A layer whose hand-overs the model has no values for, or whose order is not known."""
 
 
-@dataclass(frozen=True)
-class Operations:
-    """How the RTL arranges atomic operations.
+MOST_OUTPUTS = 1 << 26
+MOST_CELLS = 1 << 10
 
-    Attributes:
-        shortest: Outputs of the stripe that is taken when more than one of the longest are left, and less than two.
-        longest: Outputs of any other stripe but the last, for which the weights stay in the multipliers.
-        first_cell: First MAC cell that the values are of.
-        cells: How many MAC cells they are of; None for all.
-        across_lines: Whether stripes of images go on in the next line, as those of cubes do.
-    """
 
-    shortest: int
-    longest: int
-    first_cell: int = 0
-    cells: int | None = None
+@dataclass(frozen=True, kw_only=True)
+class Stage(Tap):
+    """One hand-over; see ``tb.explain.handovers`` for the fields."""
+
+    unit: tuple[str, ...]
+    engines: tuple[str, ...]
+    value: str
+    stripe: tuple[int, int] | None = None
+    cells: tuple[int, int] | None = None
+    zeros: bool = True
     across_lines: bool = False
 
-    def cells_of(self, config: HwConfig) -> slice:
-        """Return the MAC cells of a configuration."""
-        return slice(self.first_cell, self.first_cell + (self.cells or config.mac_atomic_k_size))
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        known = [engine.name for engine in ENGINES]
+        for name in self.engines:
+            self.must(name in known, f"engines must be of {', '.join(known)}, not {name}")
+        self.must(self.value in KINDS, f"value must be one of {', '.join(KINDS)}, not {self.value}")
+        is_written, in_stripes, stripe, cells = self.kind.is_written, self.kind.in_stripes, self.stripe, self.cells
+        self.must(is_written == (self.address is not None), "address must be given for written, and for nothing else")
+        placed = in_stripes == (stripe is not None) and (in_stripes or cells is None)
+        self.must(placed, "stripe must be given, and cells may be, for kernels, elements and products alone")
+        self.must(bool(self.data), "data must name a signal or more")
+        if stripe is not None:
+            lengths = f"stripe must be the shortest and the longest, 1 to {MOST_OUTPUTS}, not {stripe}"
+            self.must(1 <= stripe[0] <= stripe[1] <= MOST_OUTPUTS, lengths)
+        if cells is not None:
+            count = f"cells must be the first and how many, below {MOST_CELLS}, not {cells}"
+            self.must(cells[0] >= 0 and 1 <= cells[1] <= MOST_CELLS - cells[0], count)
 
-    def lanes(self, value: str, config: HwConfig) -> tuple[int, ...]:
+    @property
+    def kind(self) -> Kind:
+        """The kind of what passes it."""
+        return KINDS[self.value]
+
+    def cells_of(self, config: HwConfig) -> slice:
+        """Return the MAC cells that its values are of."""
+        first, count = self.cells or (0, config.mac_atomic_k_size)
+        return slice(first, first + count)
+
+    def lanes(self, config: HwConfig) -> tuple[int, ...]:
         """Return how many values a beat may hold: kernels come all at once, or one after the other."""
         cells, channels = self.cells_of(config), config.mac_atomic_c_size
         together = cells.stop - cells.start
-        return {"kernels": (together * channels, channels), "elements": (channels,), "products": (together,)}[value]
+        return {"kernels": (together * channels, channels), "elements": (channels,), "products": (together,)}[
+            self.value
+        ]
 
     def stripes(self, outputs: int, line: int | None = None) -> Iterator[tuple[int, int]]:
         """Yield the first output of each stripe, and the one after its last.
@@ -103,13 +129,15 @@ class Operations:
 
         Source: ``CSC_sg`` of the public RTL, whose stripes of feature cubes have ATOMIC_K to 2 ATOMIC_K outputs.
         """
+        assert self.stripe is not None
         if self.across_lines:
             line = None
-        shortest = self.shortest if line is None else self.longest
+        longest = self.stripe[1]
+        shortest = self.stripe[0] if line is None else longest
         start = 0
         while start < outputs:
             left = outputs - start if line is None else line - start % line
-            length = self.longest if left >= 2 * self.longest else shortest if left > self.longest else left
+            length = longest if left >= 2 * longest else shortest if left > longest else left
             yield start, start + length
             start += length
 
@@ -143,7 +171,7 @@ class Handed:
         return Handed(self.values[kept], self.counts[kept], lambda beat, lane: self.place(int(kept[beat]), lane))
 
 
-def first_layer(evidence: Evidence) -> Layer | PlayedLayer:
+def _first_layer(evidence: Evidence) -> Layer | PlayedLayer:
     """Return a layer, or the one whose output it pools on the fly.
 
     Raises:
@@ -156,25 +184,24 @@ def first_layer(evidence: Evidence) -> Layer | PlayedLayer:
     return started.layer.producer if isinstance(started.layer, PooledLayer) else started.layer
 
 
-def other_engine(value: str, evidence: Evidence) -> NotComparable:
+def _other_engine(value: str, evidence: Evidence) -> NotComparable:
     """Return why a layer has no such values."""
     assert evidence.started is not None
     return NotComparable(f"{value} are values of another engine than {evidence.started.engine}")
 
 
-def handed(value: str, evidence: Evidence, lanes: int, operations: Operations | None) -> Handed:
+def handed(stage: Stage, evidence: Evidence, lanes: int) -> Handed:
     """Return the values that pass a stage for a layer.
 
     Args:
-        value: one of ``KINDS`` that is not written.
+        stage: one whose values are compared.
         evidence: the layer, and the memory that it found.
         lanes: elements of a beat.
-        operations: how atomic operations are arranged; None for values that do not belong to any.
 
     Raises:
         NotComparable: when the model has no values for it, or a beat no such number of lanes.
     """
-    first = first_layer(evidence)
+    value, first = stage.value, _first_layer(evidence)
 
     def read(ram: Ram, address: int, nbytes: int) -> NDArray[np.uint8]:
         return evidence.memory.read(address, nbytes).data
@@ -193,11 +220,33 @@ def handed(value: str, evidence: Evidence, lanes: int, operations: Operations | 
             if isinstance(first.src, ImageSurface):
                 return _pixels(first, first.src, cube, lanes)
             return _lines(cube, lanes)
-        assert operations is not None
-        return _operations(value, first, _taken(first, operands), lanes, operations)
+        return _operations(stage, first, _taken(first, operands), lanes)
     if isinstance(first, SdpLayer) and value == "entered":
         return _cube(read_patterns(first.src, read).astype(np.int64), first.src.layout.atom_elements, lanes)
-    raise other_engine(value, evidence)
+    raise _other_engine(value, evidence)
+
+
+def counted(value: str, evidence: Evidence) -> int:
+    """Return the sum of the numbers that pass a stage for a layer.
+
+    Args:
+        value: one of ``KINDS`` that counts.
+        evidence: the layer.
+
+    Raises:
+        NotComparable: for a layer of another engine, and one that finds something in the convolution buffer.
+
+    Source: signals between CDMA, CSC and CACC; measured on the public nv_small RTL.
+    """
+    layer = _first_layer(evidence)
+    if not isinstance(layer, ConvLayer):
+        raise _other_engine(value, evidence)
+    if value == "loaded-lines":
+        return layer.src.layout.shape[1]
+    if value == "loaded-kernels":
+        return layer.weights.layout.shape[0]
+    _, height, width = layer.dst.layout.shape
+    return -(-layer.weights.layout.shape[0] // layer.weights.layout.config.mac_atomic_k_size) * height * width
 
 
 def _packed(layer: ConvLayer, read: Callable[[Ram, int, int], NDArray[np.uint8]], lanes: int) -> Handed:
@@ -276,23 +325,15 @@ def _pixels(layer: ConvLayer, src: ImageSurface, cube: NDArray[np.int64], lanes:
     return Handed(whole.reshape(-1, lanes), counts.reshape(-1, lanes), place)
 
 
-@dataclass(frozen=True, eq=False)
-class _Taken:
-    """What the core multiplies.
-
-    Attributes:
-        taps: (blocks, R, S, outputs, channels of a block).
-        kernels: (K, C, R, S); of images the columns of a kernel are channels, too, as they lie side by side.
-        line: Outputs of a line, of images; None of cubes.
-    """
-
-    taps: NDArray[np.int64]
-    kernels: NDArray[np.int64]
-    line: int | None
+_Taken = tuple[NDArray[np.int64], NDArray[np.int64], int | None]
 
 
 def _taken(layer: ConvLayer, operands: Operands) -> _Taken:
     """Return what the core multiplies for a layer.
+
+    Returns:
+        Taps (blocks, R, S, outputs, channels of a block); kernels (K, C, R, S), of images with the columns of a kernel
+        as channels, too, as they lie side by side; outputs of a line, of images, None of cubes.
 
     Raises:
         NotComparable: for images of which several lines are taken at once.
@@ -300,7 +341,7 @@ def _taken(layer: ConvLayer, operands: Operands) -> _Taken:
     layout, cube = layer.weights.layout, operands.cube.astype(np.int64)
     per_block = layout.config.mac_atomic_c_size
     if not isinstance(layout, ImageWeightLayout):
-        return _Taken(_taps(layer, cube, per_block), operands.weights.astype(np.int64), None)
+        return _taps(layer, cube, per_block), operands.weights.astype(np.int64), None
     if layout.line_group > 1:
         raise NotComparable("images of which several lines are taken at once have no known order there")
     kernels = layout.pre_extend(operands.weights).astype(np.int64)
@@ -308,10 +349,10 @@ def _taken(layer: ConvLayer, operands: Operands) -> _Taken:
     beside = taps.reshape(*taps.shape[:2], -1)
     blocks = np.pad(beside, ((0, 0), (0, 0), (0, -beside.shape[2] % per_block)))
     split = blocks.reshape(*taps.shape[:2], -1, per_block).transpose(2, 0, 1, 3)
-    return _Taken(split[:, :, np.newaxis], kernels, layer.dst.layout.shape[2])
+    return split[:, :, np.newaxis], kernels, layer.dst.layout.shape[2]
 
 
-def _operations(value: str, layer: ConvLayer, taken: _Taken, lanes: int, operations: Operations) -> Handed:
+def _operations(stage: Stage, layer: ConvLayer, taken: _Taken, lanes: int) -> Handed:
     """Return the values at CSC and CMAC: kernels of a stripe, elements or sums of products of an atomic operation.
 
     The order is kernel group, stripe of outputs, block of channels, line and column of the kernel, output. Kernels
@@ -319,22 +360,24 @@ def _operations(value: str, layer: ConvLayer, taken: _Taken, lanes: int, operati
 
     Source: public architecture documentation, unit description, "Convolution operation".
     """
-    config = layer.weights.layout.config
+    value, config = stage.value, layer.weights.layout.config
     per_block, per_group = config.mac_atomic_c_size, config.mac_atomic_k_size
-    cells, allowed = operations.cells_of(config), operations.lanes(value, config)
+    cells, allowed = stage.cells_of(config), stage.lanes(config)
     if lanes not in allowed:
         raise NotComparable(f"a beat of {value} must hold {' or '.join(map(str, allowed))} of them, not {lanes}")
-    kernels, channels, rows, columns = taken.kernels.shape
-    padded = np.pad(taken.kernels, ((0, -kernels % per_group), (0, -channels % per_block), (0, 0), (0, 0)))
+    taps, weights, line = taken
+    kernels, channels, rows, columns = weights.shape
+    padded = np.pad(weights, ((0, -kernels % per_group), (0, -channels % per_block), (0, 0), (0, 0)))
     groups = padded.reshape(-1, per_group, padded.shape[1] // per_block, per_block, rows, columns)
     grouped = groups.transpose(0, 2, 4, 5, 1, 3)[:, :, :, :, cells]  # group, block, r, s, kernel, channel
-    taps = taken.taps
-    real = _real(kernels, channels, per_group, per_block)[:, :, cells]
+    # Which weights there are: (groups, blocks, kernels of a group, channels of a block).
+    kernel = (np.arange(len(padded)) < kernels).reshape(-1, 1, per_group, 1)
+    real = (kernel & (np.arange(padded.shape[1]) < channels).reshape(1, -1, 1, per_block))[:, :, cells]
     parts: list[NDArray[np.int64]] = []
     marks: list[NDArray[np.bool_]] = []
     places: list[NDArray[np.int64]] = []
     finished: list[NDArray[np.float64]] = []
-    for group, (start, stop) in product(range(len(grouped)), tuple(operations.stripes(taps.shape[3], taken.line))):
+    for group, (start, stop) in product(range(len(grouped)), tuple(stage.stripes(taps.shape[3], line))):
         at = np.stack(np.meshgrid(*map(np.arange, taps.shape[:3]), np.arange(start, stop), indexing="ij"), axis=-1)
         if value == "kernels":
             there = real[group].any(axis=(0, 2))
@@ -367,14 +410,6 @@ def _operations(value: str, layer: ConvLayer, taken: _Taken, lanes: int, operati
         return f"{named} r={r} s={s} for the output h={output // width} w={output % width}"
 
     return Handed(np.concatenate(parts), np.concatenate(marks), place, np.cumsum(np.concatenate(finished)))
-
-
-def _real(kernels: int, channels: int, per_group: int, per_block: int) -> NDArray[np.bool_]:
-    """Return which weights there are: (groups, blocks, kernels of a group, channels of a block)."""
-    groups, blocks = -(-kernels // per_group), -(-channels // per_block)
-    kernel = (np.arange(groups * per_group) < kernels).reshape(groups, 1, per_group, 1)
-    channel = (np.arange(blocks * per_block) < channels).reshape(1, blocks, 1, per_block)
-    return kernel & channel
 
 
 def _taps(layer: ConvLayer, cube: NDArray[np.int64], per_block: int) -> NDArray[np.int64]:

@@ -1,27 +1,8 @@
 """Files that name hand-overs inside the RTL.
 
-A TOML file names the hand-overs, in the order in which data pass them:
-
-    [[stage]]
-    name = "CACC to SDP"
-    unit = "CACC"                 # at fault when this is the first that is wrong; or a list of units
-    engines = ["CONV"]            # whose layers pass it, names of ``tb.nvdla.engines``
-    value = "sums"                # what passes it, see KINDS of ``tb.explain.handed``
-    valid = "conv.sdp_valid"      # paths from the RTL's top
-    ready = "conv.sdp_ready"      # may be left out: every valid beat is taken
-    data = "conv.sdp_data"        # or a list of paths, from bit 0 up
-    across_lines = true           # for these: stripes of images do not end with a line; may be left out
-    is_pin = true                 # may be left out: the signals are pins of the device, by their canonical names
-    delay = 3                     # may be left out: cycles by which the data come after valid
-    zeros = false                 # may be left out: beats of zeros alone are not compared, nor counted
-    mask = "conv.sdp_mask"        # may be left out: a bit an element, 0 for one that counts as 0
-    element_bits = 32             # elements one after the other from bit 0; not for written
-    stripe = [8, 16]              # for kernels, elements and products: outputs of the shortest and longest stripes
-    cells = [0, 4]                # for these: first MAC cell and number; may be left out: all of them
-    address = "sdp.wr_req_addr"   # for written alone
-
-Bytes that are written come in any order; all other values in the order that ``tb.explain.handed`` gives them. Tables
-``[[reader]]`` and ``[[writer]]`` name the clients of the memory interface: see ``tb.explain.clients``.
+A TOML file names the hand-overs in tables ``[[stage]]``, in the order in which data pass them: ``docs/explain.md``,
+"The first bad stage", tells their fields. Tables ``[[reader]]`` and ``[[writer]]`` name the clients of the memory
+interface: see ``tb.explain.tap``.
 """
 
 from __future__ import annotations
@@ -32,9 +13,8 @@ from pathlib import Path
 from typing import TypeVar
 
 from models.reading import read_toml, shown
-from tb.explain.clients import PORT, Reader, Writer
-from tb.explain.stages import Stage
-from tb.explain.tap import StageError, Tap
+from tb.explain.handed import Stage
+from tb.explain.tap import PORT, Reader, StageError, Tap, Writer
 from tb.plain_data import converted
 
 _LISTS = {"unit", "engines", "data", "mask"}

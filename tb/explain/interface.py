@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
-from tb.explain.clients import AR, AW, PORT, READ_SIZE_BITS, WRITE_SIZE_BITS, B, R, Reader, W, Writer
-from tb.explain.tap import Handover, Tapped
+from tb.explain.tap import AR, AW, PORT, READ_SIZE_BITS, WRITE_SIZE_BITS, B, Handover, R, Reader, Tapped, W, Writer
 from tb.explain.units import READ_SIDE, WRITE_SIDE, Part, Suspect
 
 
@@ -50,17 +50,17 @@ def judge_interface(
         seen: What was seen at each tap, by its name, until nothing moved any more.
     """
     port = _Port.of(seen)
-    blocked = any(seen[reader.taps[1].name].is_offered for reader in readers)
-    reads = [_Reads.of(reader, seen, port, is_blocked=blocked) for reader in readers]
-    writes = [_Writes.of(writer, seen, port) for writer in writers]
+    blocked = port.is_busy or any(seen[reader.taps[1].name].is_offered for reader in readers)
+    reads = [_judge_reads(reader, seen, port, is_blocked=blocked) for reader in readers]
+    writes = [_judge_writes(writer, seen, port) for writer in writers]
     return _side(READ_SIDE, reads), _side(WRITE_SIDE, writes)
 
 
-def _side(side: Part, judged: Sequence[_Reads] | Sequence[_Writes]) -> SideResult:
+def _side(side: Part, judged: Sequence[_Judged]) -> SideResult:
     """Return the result of a side from what its clients asked for."""
-    wrong = min((found for one in judged for found in one.differences()), default=None)
+    wrong = min((found for one in judged for found in one.differences), default=None)
     whole = wrong is None and all(one.is_whole for one in judged)
-    return SideResult(side, sum(len(one.passed) for one in judged), None if wrong is None else wrong[1], whole)
+    return SideResult(side, sum(one.passed for one in judged), None if wrong is None else wrong[1], whole)
 
 
 _END = 1 << 62
@@ -68,6 +68,14 @@ _END = 1 << 62
 
 Difference = tuple[int, str]
 """The cycle of a difference, and its words."""
+
+
+class _Judged(NamedTuple):
+    """The reads or writes of a unit: atoms that passed the port, whether all is done, and what differs."""
+
+    passed: int
+    is_whole: bool
+    differences: list[Difference]
 
 
 @dataclass(frozen=True)
@@ -132,143 +140,81 @@ def _field(beat: Handover, low: int, bits: int) -> int:
     return int.from_bytes(beat.data, "little") >> low & ((1 << bits) - 1)
 
 
-@dataclass(frozen=True)
-class _Reads:
-    """The reads of a unit, on both sides of the interface.
+def _judge_reads(reader: Reader, seen: Mapping[str, Tapped], port: _Port, *, is_blocked: bool) -> _Judged:
+    """Judge the reads of a unit on both sides of the interface.
 
-    Attributes:
-        name: What one of them is called.
-        asked: Atoms that the unit asked for.
-        passed: Atoms that were asked for on the port.
-        given: Atoms that the port answered.
-        answers: Atoms that the unit got.
-        atom_bits: Bits of an atom.
+    Args:
+        reader: The unit.
+        seen: What was seen at each tap.
+        port: The memory port.
         is_blocked: Whether a request on the port, or an answer to any unit, is not taken.
-        is_waiting: Whether the unit has not returned all credits, so that its requests may have to wait.
-        is_refused: Whether a request of the unit is not taken.
     """
-
-    name: str
-    asked: Sequence[_Atom]
-    passed: Sequence[_Atom]
-    given: Sequence[Handover]
-    answers: Sequence[Handover]
-    atom_bits: int
-    is_blocked: bool
-    is_waiting: bool
-    is_refused: bool
-
-    @classmethod
-    def of(cls, reader: Reader, seen: Mapping[str, Tapped], port: _Port, *, is_blocked: bool) -> _Reads:
-        requests, answers, *credits = (seen[tap.name] for tap in reader.taps)
-        asked = [atom for beat in requests.beats for atom in _atoms(beat, port, READ_SIZE_BITS)]
-        return cls(
-            f"a read of {reader.name}",
-            asked,
-            port.asked.get(reader.id, ()),
-            port.answered.get(reader.id, ()),
-            answers.beats,
-            port.atom_bits,
-            is_blocked or port.is_busy,
-            any(len(credit.beats) < len(answers.beats) for credit in credits),
-            requests.is_offered,
-        )
-
-    @property
-    def is_whole(self) -> bool:
-        return len(self.asked) == len(self.passed) == len(self.given) == len(self.answers)
-
-    def differences(self) -> Iterator[Difference]:
-        yield from _first(self.name, self.asked, self.passed)
-        size = self.atom_bits // 8
-        for number, (given, answer) in enumerate(zip(self.given, self.answers, strict=False)):
-            where = f"{self.name} at {self.passed[number].address:#x}" if number < len(self.passed) else self.name
-            if answer.cycle < given.cycle:
-                yield answer.cycle, f"the answer to {where}, cycle {answer.cycle}, comes before the port's"
-            if answer.data[:size] != given.data[:size]:
-                values = f"{given.data[:size].hex(' ')} became {answer.data[:size].hex(' ')}"
-                yield answer.cycle, f"in the answer to {where}, cycle {answer.cycle}, {values}"
-        if len(self.answers) > len(self.given):
-            cycle = self.answers[len(self.given)].cycle
-            yield cycle, f"the answer to {self.name}, cycle {cycle}, is one more than the port gave"
-        if not self.is_blocked:
-            if len(self.answers) < len(self.given):
-                lost = len(self.given) - len(self.answers)
-                yield _END, f"{lost} of {len(self.given)} answers to {self.name} never came"
-            elif len(self.passed) < len(self.asked) and not self.is_waiting:
-                yield _END, f"{self.name} at {self.asked[len(self.passed)]}, never came to the port"
-            elif self.is_refused and not self.is_waiting:
-                yield _END, f"{self.name} is not taken"
+    name = f"a read of {reader.name}"
+    requests, answered, *credits = (seen[tap.name] for tap in reader.taps)
+    asked = [atom for beat in requests.beats for atom in _atoms(beat, port, READ_SIZE_BITS)]
+    passed, given, answers = port.asked.get(reader.id, ()), port.answered.get(reader.id, ()), answered.beats
+    differences = list(_first(name, asked, passed))
+    size = port.atom_bits // 8
+    for number, (one, answer) in enumerate(zip(given, answers, strict=False)):
+        where = f"{name} at {passed[number].address:#x}" if number < len(passed) else name
+        if answer.cycle < one.cycle:
+            words = f"the answer to {where}, cycle {answer.cycle}, comes before the port's"
+            differences.append((answer.cycle, words))
+        if answer.data[:size] != one.data[:size]:
+            values = f"{one.data[:size].hex(' ')} became {answer.data[:size].hex(' ')}"
+            differences.append((answer.cycle, f"in the answer to {where}, cycle {answer.cycle}, {values}"))
+    if len(answers) > len(given):
+        cycle = answers[len(given)].cycle
+        differences.append((cycle, f"the answer to {name}, cycle {cycle}, is one more than the port gave"))
+    # A unit that has not returned all credits may have to wait with its requests.
+    is_waiting = any(len(credit.beats) < len(answers) for credit in credits)
+    if not is_blocked:
+        if len(answers) < len(given):
+            lost = len(given) - len(answers)
+            differences.append((_END, f"{lost} of {len(given)} answers to {name} never came"))
+        elif len(passed) < len(asked) and not is_waiting:
+            differences.append((_END, f"{name} at {asked[len(passed)]}, never came to the port"))
+        elif requests.is_offered and not is_waiting:
+            differences.append((_END, f"{name} is not taken"))
+    return _Judged(len(passed), len(asked) == len(passed) == len(given) == len(answers), differences)
 
 
-@dataclass(frozen=True)
-class _Writes:
-    """The writes of a unit, on both sides of the interface.
-
-    Attributes:
-        name: What one of them is called.
-        sent: Atoms that the unit wrote.
-        owed: The last atom of each of its requests that asks for an answer.
-        is_open: Whether its last request lacks data.
-        passed: Atoms that were written on the port.
-        answers: Answers that the unit got.
-        is_blocked: Whether a request on the port is not taken, or not acknowledged.
-        is_refused: Whether a request of the unit is not taken.
-    """
-
-    name: str
-    sent: Sequence[_Atom]
-    owed: Sequence[_Atom]
-    is_open: bool
-    passed: Sequence[_Atom]
-    answers: Sequence[Handover]
-    is_blocked: bool
-    is_refused: bool
-
-    @classmethod
-    def of(cls, writer: Writer, seen: Mapping[str, Tapped], port: _Port) -> _Writes:
-        requests, answers = (seen[tap.name] for tap in writer.taps)
-        sent: list[_Atom] = []
-        owed: list[_Atom] = []
-        places: list[_Atom] = []
-        asks = False
-        mask_bits = requests.bits[0] - 1 - port.atom_bits
-        for beat in requests.beats:
-            if not _field(beat, requests.bits[0] - 1, 1):
-                places = _atoms(beat, port, WRITE_SIZE_BITS)
-                asks = bool(_field(beat, port.address_bits + WRITE_SIZE_BITS, 1))
-            elif places:
-                mask = _field(beat, port.atom_bits, mask_bits)
-                data = beat.data[: port.atom_bits // 8] + _strobe(mask, mask_bits, port.atom_bits // 8)
-                sent.append(_Atom(beat.cycle, places.pop(0).address, data))
-                if asks and not places:
-                    owed.append(sent[-1])
-        passed, missing = port.written.get(writer.id, ()), port.unacknowledged.get(writer.id, 0)
-        blocked = port.is_busy or missing > 0
-        return cls(
-            f"a write of {writer.name}", sent, owed, bool(places), passed, answers.beats, blocked, requests.is_offered
-        )
-
-    @property
-    def is_whole(self) -> bool:
-        return len(self.sent) == len(self.passed) and len(self.answers) == len(self.owed) and not self.is_open
-
-    def differences(self) -> Iterator[Difference]:
-        yield from _first(self.name, self.sent, self.passed)
-        for atom, answer in zip(self.owed, self.answers, strict=False):
-            if answer.cycle < atom.cycle:
-                yield answer.cycle, f"the answer in cycle {answer.cycle} to {self.name}, {atom}, comes before it"
-        if len(self.answers) > len(self.owed):
-            cycle = self.answers[len(self.owed)].cycle
-            yield cycle, f"the answer in cycle {cycle} to {self.name} was not asked for"
-        if self.is_blocked:
-            return
-        if len(self.passed) < len(self.sent) and not self.is_open:
-            yield _END, f"{self.name}, {self.sent[len(self.passed)]}, never came to the port"
-        elif len(self.answers) < len(self.owed):
-            yield _END, f"the answer to {self.name}, {self.owed[len(self.answers)]}, never came"
-        elif self.is_refused:
-            yield _END, f"{self.name} is not taken"
+def _judge_writes(writer: Writer, seen: Mapping[str, Tapped], port: _Port) -> _Judged:
+    """Judge the writes of a unit on both sides of the interface."""
+    name = f"a write of {writer.name}"
+    requests, answered = (seen[tap.name] for tap in writer.taps)
+    sent: list[_Atom] = []
+    owed: list[_Atom] = []  # the last atom of each request that asks for an answer
+    places: list[_Atom] = []
+    asks = False
+    mask_bits = requests.bits[0] - 1 - port.atom_bits
+    for beat in requests.beats:
+        if not _field(beat, requests.bits[0] - 1, 1):
+            places = _atoms(beat, port, WRITE_SIZE_BITS)
+            asks = bool(_field(beat, port.address_bits + WRITE_SIZE_BITS, 1))
+        elif places:
+            mask = _field(beat, port.atom_bits, mask_bits)
+            data = beat.data[: port.atom_bits // 8] + _strobe(mask, mask_bits, port.atom_bits // 8)
+            sent.append(_Atom(beat.cycle, places.pop(0).address, data))
+            if asks and not places:
+                owed.append(sent[-1])
+    passed, answers = port.written.get(writer.id, ()), answered.beats
+    differences = list(_first(name, sent, passed))
+    for atom, answer in zip(owed, answers, strict=False):
+        if answer.cycle < atom.cycle:
+            words = f"the answer in cycle {answer.cycle} to {name}, {atom}, comes before it"
+            differences.append((answer.cycle, words))
+    if len(answers) > len(owed):
+        cycle = answers[len(owed)].cycle
+        differences.append((cycle, f"the answer in cycle {cycle} to {name} was not asked for"))
+    if not port.is_busy and port.unacknowledged.get(writer.id, 0) <= 0:
+        if len(passed) < len(sent) and not places:
+            differences.append((_END, f"{name}, {sent[len(passed)]}, never came to the port"))
+        elif len(answers) < len(owed):
+            differences.append((_END, f"the answer to {name}, {owed[len(answers)]}, never came"))
+        elif requests.is_offered:
+            differences.append((_END, f"{name} is not taken"))
+    return _Judged(len(passed), len(sent) == len(passed) and len(answers) == len(owed) and not places, differences)
 
 
 def _atoms(beat: Handover, port: _Port, size_bits: int) -> list[_Atom]:

@@ -1,11 +1,13 @@
 """The first bad stage: what units hand over inside the RTL, compared with what the model computes there.
 
+It points at the unit before the first hand-over that is wrong, or at the one that stopped.
+
 Bytes that are written come in any order; all other values in the order that ``tb.explain.handed`` gives them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,65 +15,13 @@ from numpy.typing import NDArray
 
 from models.layout import Element
 from models.layout.dlhdl import ModuleDataLayout
-from tb.explain.counted import counted
+from tb.explain.cause_units import Region
 from tb.explain.evidence import Evidence
-from tb.explain.handed import KINDS, Kind, NotComparable, Operations, handed
+from tb.explain.handed import NotComparable, Stage, counted, handed
 from tb.explain.seen import Seen, SeenLayer
-from tb.explain.tap import MOST_BITS, Handover, StageError, Tap
-from tb.nvdla.engines import ENGINES
+from tb.explain.tap import MOST_BITS, Handover
+from tb.explain.units import Suspect, following, parts
 from tb.nvdla.program.ops import Op
-
-MOST_OUTPUTS = 1 << 26
-MOST_CELLS = 1 << 10
-
-
-@dataclass(frozen=True, kw_only=True)
-class Stage(Tap):
-    """One hand-over; see ``tb.explain.handovers`` for the fields."""
-
-    unit: tuple[str, ...]
-    engines: tuple[str, ...]
-    value: str
-    stripe: tuple[int, int] | None = None
-    cells: tuple[int, int] | None = None
-    zeros: bool = True
-    across_lines: bool = False
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        known = [engine.name for engine in ENGINES]
-        for name in self.engines:
-            if name not in known:
-                raise StageError(f"{self.name}: engines must be of {', '.join(known)}, not {name}")
-        if self.value not in KINDS:
-            raise StageError(f"{self.name}: value must be one of {', '.join(KINDS)}, not {self.value}")
-        if self.kind.is_written != (self.address is not None):
-            raise StageError(f"{self.name}: address must be given for written, and for nothing else")
-        if self.kind.in_stripes != (self.stripe is not None) or (self.cells is not None and not self.kind.in_stripes):
-            raise StageError(
-                f"{self.name}: stripe must be given, and cells may be, for kernels, elements and products alone"
-            )
-        if not self.data:
-            raise StageError(f"{self.name}: data must name a signal or more")
-        if self.stripe is not None and not 1 <= self.stripe[0] <= self.stripe[1] <= MOST_OUTPUTS:
-            raise StageError(
-                f"{self.name}: stripe must be the shortest and the longest, 1 to {MOST_OUTPUTS}, not {self.stripe}"
-            )
-        if self.cells is not None and not (self.cells[0] >= 0 and 1 <= self.cells[1] <= MOST_CELLS - self.cells[0]):
-            raise StageError(f"{self.name}: cells must be the first and how many, below {MOST_CELLS}, not {self.cells}")
-
-    @property
-    def kind(self) -> Kind:
-        """The kind of what passes it."""
-        return KINDS[self.value]
-
-    @property
-    def operations(self) -> Operations | None:
-        """How atomic operations are arranged, for values that belong to them."""
-        if self.stripe is None:
-            return None
-        first, count = self.cells or (0, None)
-        return Operations(*self.stripe, first, count, self.across_lines)
 
 
 @dataclass(frozen=True)
@@ -176,7 +126,7 @@ def _in_order(stage: Stage, evidence: Evidence, rest: Sequence[Handover], is_las
     """Return the result of a stage for a layer, and how many of the beats are its own."""
     assert evidence.started is not None
     lanes = len(rest[0].data) * 8 // stage.element_bits if rest else _usual_lanes(stage, evidence)
-    right = handed(stage.value, evidence, lanes, stage.operations)
+    right = handed(stage, evidence, lanes)
     if not stage.zeros:
         right = right.without_zeros()
     beats = rest if is_last else rest[: len(right.values)]
@@ -217,8 +167,7 @@ def _usual_lanes(stage: Stage, evidence: Evidence) -> int:
     """Return how many elements a beat would have had, when none passed."""
     layout = evidence.layout
     assert not isinstance(layout, ModuleDataLayout)
-    operations = stage.operations
-    return evidence.walk.atom_elements if operations is None else operations.lanes(stage.value, layout.config)[0]
+    return stage.lanes(layout.config)[0] if stage.kind.in_stripes else evidence.walk.atom_elements
 
 
 def _elements(beats: Sequence[bytes], bits: int, lanes: int) -> NDArray[np.int64]:
@@ -255,3 +204,108 @@ def _written(stage: Stage, layer: SeenLayer, beats: Sequence[Handover]) -> Stage
             text = f"first wrong {where}{element}: expected {want}, got {beat.data.hex(' ')}"
             break
     return StageResult(stage.name, layer.started.name, len(beats), int(expected.mask.sum()) // size, text)
+
+
+def told(results: Sequence[StageResult]) -> list[str]:
+    """Return the results of a layer as lines, and which stage is the first bad one."""
+    bad = [result for result in results if result.is_bad]
+    lines = [str(result) for result in results]
+    return [*lines, f"first bad stage: {bad[0].stage}" if bad else "no stage differs: look past the last one"]
+
+
+@dataclass(frozen=True)
+class Culprit:
+    """The unit whose hand-over is the first that is wrong.
+
+    Attributes:
+        suspect: The unit, and what it handed over.
+        region: Where that is.
+        is_sure: Whether all that it is made of was compared; else units before it are suspected as well.
+    """
+
+    suspect: Suspect
+    region: Region
+    is_sure: bool
+
+
+def culprit(
+    stages: Sequence[Stage], results: Sequence[StageResult], engine: str, offered: Container[str] | None = None
+) -> Culprit | None:
+    """Return the unit before the first hand-over of a wrong layer that is wrong; None when none was compared.
+
+    Args:
+        stages: All of the file.
+        results: Of the layer.
+        engine: That of the layer, as it is called in messages.
+        offered: Of a hang, the stages at which a beat is offered and not taken.
+    """
+    stage_of = {stage.name: stage for stage in stages}
+    if offered is not None and any(result.is_short for result in results):
+        first_wrong = next((result for result in results if result.is_bad and not result.is_short), None)
+        if first_wrong is None:
+            return _stopped([(stage_of[result.stage], result) for result in results], engine, offered)
+        # Units before it may be short as those after it stopped.
+        results = [result for result in results if not result.is_short]
+    bad = next((number for number, result in enumerate(results) if result.is_bad), None)
+    if bad is None:
+        compared = [stage_of[result.stage] for result in results if result.skipped is None]
+        if not compared:
+            return None
+        because = f"{compared[-1].name}: all that is handed over is right"
+        return Culprit(following(compared[-1].unit[-1], engine, because), Region.AFTER, is_sure=True)
+    first = stage_of[results[bad].stage]
+    right = [stage_of[result.stage].kind for result in results[:bad] if result.skipped is None]
+    cleared = {value for kind in right for value in kind.made_of}
+    skipped = [stage_of[result.stage] for result in results[:bad] if result.skipped is not None]
+    before = [unit for stage in skipped if stage.value not in cleared for unit in stage.unit]
+    # Halves of one unit side by side.
+    beside = [stage_of[r.stage] for r in results[bad + 1 :] if r.is_bad and stage_of[r.stage].value == first.value]
+    units = dict.fromkeys([*before, *first.unit, *(unit for stage in beside for unit in stage.unit)])
+    suspect = Suspect(parts(units), f"the first bad hand-over, {results[bad]}")
+    return Culprit(suspect, first.kind.region, is_sure=not before)
+
+
+def _stopped(found: Sequence[tuple[Stage, StageResult]], engine: str, offered: Container[str]) -> Culprit | None:
+    """Return the unit that stopped: it got more than it handed on, and nobody after it refused what it had.
+
+    Units before it are short as well, as their data were not taken any more.
+
+    Args:
+        found: Each stage with what passed it, in the order of the data.
+        engine: That of the layer.
+        offered: Stages at which a beat is offered and not taken.
+    """
+    by_value: dict[str, list[tuple[Stage, StageResult]]] = {}
+    for stage, result in found:
+        if result.skipped is None:
+            by_value.setdefault(stage.value, []).append((stage, result))
+    sums, products, elements = (by_value.get(value, []) for value in ("sums", "products", "elements"))
+    if not (sums and products and elements):
+        return None
+    last, out = sums[-1]
+    if not out.is_short or last.name in offered:
+        refused = f"{last.name}: {out.beats} of {out.expected} beats, and the next is not taken"
+        because = refused if last.name in offered else f"{last.name}: all that is handed over is right"
+        return Culprit(following(last.unit[-1], engine, because), Region.AFTER, is_sure=True)
+    because = f"{last.name}: {out.beats} of {out.expected} beats, all right, and no more comes"
+    # MAC cells without kernels multiply nothing.
+    if out.finished < min((result.finished for _, result in products if result.expected), default=0.0):
+        return Culprit(Suspect(parts(last.unit), because), Region.SUMS, is_sure=True)
+    for (stage, product), (_, element) in zip(products, elements, strict=False):
+        if product.beats < element.beats:
+            because = f"{stage.name}: {product.beats} beats, after {element.beats} atomic operations"
+            return Culprit(Suspect(parts(stage.unit), because), Region.PRODUCTS, is_sure=True)
+    stage, element = elements[0]
+    because = f"{stage.name}: {element.beats} of {element.expected} beats, and no more comes"
+    partly = ((before, result) for before, result in found if result.skipped is not None or result.is_bad)
+    loading = [(before, result) for before, result in partly if before.kind.is_loaded]
+    units = [name for before, _ in loading for name in before.unit]
+    if any(before.kind.counts is None for before, _ in loading):
+        # CDMA waits where CSC neither frees the buffer nor lets it be flushed.
+        units += stage.unit[-1:]
+    elif not loading and any(result.finished < out.finished for _, result in by_value.get("credits", [])):
+        units += last.unit
+    elif not loading:
+        # A layer before may have lost credits, which CSC lacks now.
+        units += (*stage.unit[-1:], *last.unit)
+    return Culprit(Suspect(parts(dict.fromkeys(units)), because), Region.OPERANDS, is_sure=True)

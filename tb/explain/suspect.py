@@ -1,4 +1,7 @@
-"""The unit that the findings of a failed run point at, from their data, and from where in a surface bytes are wrong."""
+"""The unit that the findings of a failed run point at: from their data, and from where in a surface bytes are wrong.
+
+A hang points at units that run, and at what they wait for.
+"""
 
 from __future__ import annotations
 
@@ -7,21 +10,24 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from tb.explain.cause_units import parts_of_fit
-from tb.explain.hang import done_event, of_hang, unmatched
 from tb.explain.text import Explanation
 from tb.explain.units import (
     CSB,
+    FLOW,
     MEMORY_INTERFACE,
     READ_SIDE,
     WRITE_SIDE,
+    WRITERS,
     Part,
     Suspect,
     Unit,
     part,
     parts,
     parts_of,
+    passed,
     shared,
     units_named,
+    writer_of,
 )
 from tb.judge.csb_rules import LINE_IN_RESET, LINE_OFF_CLOCK
 from tb.judge.detail import (
@@ -44,27 +50,18 @@ from tb.judge.detail import (
     WrongRegister,
 )
 from tb.judge.finding import Check, Finding
+from tb.judge.layer_id import LayerId
 from tb.judge.verdict import Verdict
 
-_CLIENTS = {
-    1: "SDP",
-    2: "PDP",
-    3: "CDP",
-    5: "SDP",
-    6: "SDP",
-    7: "SDP",
-    8: "CONV",
-    9: "CONV",
-}
 _READERS = {
-    1: "SDP_RDMA (input)",
-    2: "PDP_RDMA",
-    3: "CDP_RDMA",
-    5: "SDP_RDMA (operands of X1)",
-    6: "SDP_RDMA (operands of X2)",
-    7: "SDP_RDMA (operands of Y)",
-    8: "CDMA (data)",
-    9: "CDMA (weights)",
+    1: ("SDP", "SDP_RDMA (input)"),
+    2: ("PDP", "PDP_RDMA"),
+    3: ("CDP", "CDP_RDMA"),
+    5: ("SDP", "SDP_RDMA (operands of X1)"),
+    6: ("SDP", "SDP_RDMA (operands of X2)"),
+    7: ("SDP", "SDP_RDMA (operands of Y)"),
+    8: ("CONV", "CDMA (data)"),
+    9: ("CONV", "CDMA (weights)"),
 }
 """By id on the memory port, the engine whose request it is, and the unit that reads.
 
@@ -104,15 +101,10 @@ def suspects(verdict: Verdict, explanations: Sequence[Explanation] = ()) -> list
     pointed = None if ports or not written else _of_bytes(written, explanations)
     found = [*ports, *([] if pointed is None else [pointed]), *control]
     if not found and wrong:
-        found = [_of_engine(wrong[0])]
+        # All units that a wrong layer passes, where nothing says more.
+        engine = next(finding.layer.engine for finding in wrong if finding.layer is not None)
+        found = [Suspect(parts_of(engine), f"layers of {engine} are wrong")]
     return list(dict.fromkeys(found))
-
-
-def _of_engine(finding: Finding) -> Suspect:
-    """Return all units that a wrong layer passes, where nothing says more."""
-    assert finding.layer is not None
-    engine = finding.layer.engine
-    return Suspect(parts_of(engine), f"layers of {engine} are wrong")
 
 
 def _of_ports(verdict: Verdict) -> Iterator[Suspect]:
@@ -121,7 +113,7 @@ def _of_ports(verdict: Verdict) -> Iterator[Suspect]:
     for detail in details:
         match detail:
             case Unmatched() as halves:
-                yield unmatched(halves, [f.layer.engine for f in verdict.findings if f.layer is not None])
+                yield _unmatched(halves, [f.layer.engine for f in verdict.findings if f.layer is not None])
             case TooManyOutstanding(reading=reading):
                 yield Suspect((_side(reading),), "it lets out more requests than it was told")
             case UnfairTurns(reading=reading):
@@ -134,8 +126,6 @@ def _of_ports(verdict: Verdict) -> Iterator[Suspect]:
                 yield Suspect(parts(["GLB"]), "the interrupt line changes when it must not")
             case NoAnswer() | CsbViolation():
                 yield Suspect(CSB, "an access is not answered as it must be")
-            case _:
-                pass
     registers = [detail for detail in details if isinstance(detail, WrongRegister)]
     units = sorted({detail.register.split(".")[0] for detail in registers})
     if len(units) == 1:
@@ -159,10 +149,10 @@ def _of_control(verdict: Verdict) -> Iterator[Suspect]:
     for finding in verdict.failures:
         match finding.detail:
             case Hang() as hang:
-                yield of_hang(hang, [f.layer for f in verdict.wrong_bytes if f.check is Check.MISSING])
+                yield _of_hang(hang, [f.layer for f in verdict.wrong_bytes if f.check is Check.MISSING])
             case MissingInterrupt(name=name) if bytes_are_right:
                 because = "all bytes are right, the interrupt alone is missing"
-                yield Suspect(tuple(done_event(_unit(name))), because)
+                yield Suspect(tuple(_done_event(_unit(name))), because)
             case UnexpectedInterrupt(name=name):
                 event = part(_unit(name), "done event of {}")
                 yield Suspect((event, part("GLB")), "an interrupt that no layer raises")
@@ -180,12 +170,10 @@ def _of_control(verdict: Verdict) -> Iterator[Suspect]:
             case EarlyAccess() | Restless():
                 restless = Part("a unit that does not stop", ())
                 yield Suspect((MEMORY_INTERFACE, restless), "memory is accessed without a layer")
-            case BadAccess(reading=True, axi_id=number) if _CLIENTS.get(number) in engines or not engines:
-                if number in _READERS:
-                    because = "it reads where nothing of the layer lies"
-                    yield Suspect((part(_READERS[number]), READ_SIDE), because)
-            case _:
-                pass
+            case BadAccess(reading=True, axi_id=number) if number in _READERS:
+                engine, unit = _READERS[number]
+                if engine in engines or not engines:
+                    yield Suspect((part(unit), READ_SIDE), "it reads where nothing of the layer lies")
 
 
 def _unit(interrupt: str) -> str:
@@ -204,18 +192,15 @@ def _of_bytes(wrong: Sequence[Finding], explanations: Sequence[Explanation]) -> 
     if first is not None and explained is not None and first.causes and first.causes[0].causes[0].name in _OF_PLACES:
         return Suspect(parts_of_fit(first.causes[0], explained), _OF_PLACES[first.causes[0].causes[0].name])
     engines = list(dict.fromkeys(layer.engine for layer in layers))
-    several = None if _reads_others(explanations) else shared(engines)
+    # A later layer may be wrong because an earlier one is.
+    inherits = any(explanation.evidence.inherits for explanation in explanations)
+    several = None if inherits else shared(engines)
     if several is not None:
         return several
     if wrong[0].check is Check.LATE:
         event = Part("its done event", ())
         return Suspect((*parts_of(engines[0]), event, part("GLB")), "done before its data")
     return None if first is None or explained is None else _of_pattern(first, explained)
-
-
-def _reads_others(explanations: Sequence[Explanation]) -> bool:
-    """Return whether a later layer may be wrong because an earlier one is."""
-    return any(explanation.evidence.inherits for explanation in explanations)
 
 
 def _of_pattern(explanation: Explanation, engine: str) -> Suspect | None:
@@ -244,3 +229,84 @@ def _of_pattern(explanation: Explanation, engine: str) -> Suspect | None:
         arithmetic = part(first, "arithmetic of {}")
         return Suspect((arithmetic, *parts(others)), f"{count} scattered elements are wrong", is_likely=True)
     return None
+
+
+def _of_hang(hang: Hang, missing: Sequence[LayerId | None]) -> Suspect:
+    """Return what a hang points at.
+
+    Args:
+        hang: What was outstanding.
+        missing: Layers that owe bytes.
+    """
+    if hang.unanswered is not None or hang.csb is not None:
+        return Suspect(CSB, "an access has no answer")
+    for halves in hang.unmatched:
+        return _unmatched(halves, [layer.engine for layer in hang.running])
+    states = {state.unit: state.states for state in hang.units}
+    running = [unit for unit in FLOW if "RUNNING" in states.get(unit, ())]
+    if not running:
+        return _idle(hang, missing)
+    first, *after = running
+    taking = _taking(after)
+    if hang.requests:
+        because = f"{first} waits, and {len(hang.requests)} requests are open"
+        return Suspect((Part("memory", ()), MEMORY_INTERFACE, part(first), *taking), because)
+    through = set().union(*(passed(layer.engine) for layer in hang.running))
+    # Nothing in a layer comes before its readers, which may well be done.
+    after_it = [unit for unit in FLOW[FLOW.index(first) :] if unit in through and not unit.endswith("_RDMA")]
+    resting = [unit for unit in after_it if unit not in running]
+    if resting:
+        waits = "waits for its other group" if resting[0] in states else "is done"
+        return Suspect(parts((resting[0], first)), f"{resting[0]} {waits}, and {first} before it is not done")
+    before = [unit for unit in FLOW[: FLOW.index(first)] if unit in through and unit not in states]
+    done = f"; {', '.join(before)} before it {'are' if len(before) > 1 else 'is'} done" if before else ""
+    if first.endswith("_RDMA") or first == "CDMA":
+        because = f"{first} still reads, and no request is open{done}"
+        return Suspect((part(first), *taking, READ_SIDE), because)
+    feeding = Part("what feeds it", units_named(*before[-1:]))
+    rest = (*(taking if after else ()), *([WRITE_SIDE] if running[-1] in WRITERS else []))
+    return Suspect((part(first), feeding, *rest), f"the first unit that is not done{done}")
+
+
+def _idle(hang: Hang, missing: Sequence[LayerId | None]) -> Suspect:
+    """Return what a hang points at in which no unit runs."""
+    waited = list(dict.fromkeys(name.rpartition("_")[0] for name in hang.waiting_for))
+    if not waited or hang.units:
+        names = [state.unit for state in hang.units] or ["unknown"]
+        return Suspect(parts(names), "the program waits, and no unit is running")
+    lost = [layer for layer in hang.running if layer in missing]
+    if lost:
+        writer = writer_of(lost[0].engine)
+        because = "every unit is idle, and not all bytes were written"
+        return Suspect((part(writer, "{}, its writes"), WRITE_SIDE), because)
+    return Suspect(tuple(_done_event(*waited)), "every unit is idle, and the interrupt never came")
+
+
+def _taking(after: Sequence[str]) -> tuple[Part, ...]:
+    """Return the units that may not take what the first one hands on."""
+    if not after:
+        return (Part("what takes its data", ()),)
+    if len(after) == 1:
+        return (part(after[0], "{} that takes its data"),)
+    return (Part("a unit after it that takes no more data", units_named(*after)),)
+
+
+def _unmatched(halves: Unmatched, engines: Sequence[str]) -> Suspect:
+    """Return what halves of writes point at.
+
+    Args:
+        halves: How many there are.
+        engines: Of the layers that write, as they are called in messages.
+    """
+    counts = ((halves.addresses, "addresses without data"), (halves.beats, "data without address"))
+    writers = units_named(*dict.fromkeys(map(writer_of, engines)))
+    because = f"it sent {' and '.join(f'{n} {what}' for n, what in counts if n)}"
+    return Suspect((WRITE_SIDE, Part("the unit that writes", writers)), because)
+
+
+def _done_event(*units: str) -> Iterator[Part]:
+    """Yield the parts that a missing done event of units points at; those that write wait for answers."""
+    yield Part(f"done event of {', '.join(units)}", units_named(*units))
+    if any(unit in WRITERS for unit in units):
+        yield Part("the answers to its writes", (Unit.MEMORY,))
+    yield part("GLB")

@@ -140,20 +140,6 @@ _CONNECTED = {
 }
 """Units that a unit has signals to: data, credits, or what frees the convolution buffer."""
 
-_REACH_MEMORY = frozenset(
-    {
-        Unit.BDMA,
-        Unit.RUBIK,
-        Unit.CDMA,
-        Unit.SDP_RDMA,
-        Unit.SDP,
-        Unit.PDP_RDMA,
-        Unit.PDP,
-        Unit.CDP_RDMA,
-        Unit.CDP,
-    }
-)
-
 
 def units_named(*names: str) -> tuple[Unit, ...]:
     """Return the units of names, each once.
@@ -165,6 +151,9 @@ def units_named(*names: str) -> tuple[Unit, ...]:
     plain = [name.partition(" (")[0] for name in names]
     known = {unit.value: unit for unit in Unit} | _REGISTERS_OF
     return tuple(dict.fromkeys(known[name] for name in plain if name in known))
+
+
+_REACH_MEMORY = frozenset(units_named(*FLOW)) - {Unit.CSC, Unit.CMAC, Unit.CACC}
 
 
 def either(words: Sequence[str]) -> str:

@@ -14,13 +14,11 @@ import msgspec
 
 from models.config import HwConfig
 from tb.explain import Explanation, explain_run, record, write_page
-from tb.explain.cause_units import units_of_fit
-from tb.explain.culprit import Culprit, culprit, told
+from tb.explain.cause_units import narrowed, units_of_fit
 from tb.explain.interface import SideResult, judge_interface
 from tb.explain.page import FILE_NAME
-from tb.explain.region import narrowed
 from tb.explain.seen import Seen
-from tb.explain.stages import compare
+from tb.explain.stages import Culprit, compare, culprit, told
 from tb.explain.suspect import suspects
 from tb.explain.units import Suspect, Unit
 from tb.explain.waves import View, write_save_files

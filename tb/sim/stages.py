@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 import cocotb
 from cocotb.handle import SimHandleBase
 from cocotb.triggers import RisingEdge
 
-from tb.explain.clients import check_widths
 from tb.explain.handovers import HandoverFile
-from tb.explain.tap import Handover, StageError, Tap, Tapped
+from tb.explain.tap import Handover, StageError, Tap, Tapped, check_widths
 from tb.sim.clocking import HIGH, cycle
 
 
@@ -27,7 +26,7 @@ class StageWatch:
         self.handovers = handovers
         self.is_started = False
         self._clock = clock
-        self._signals = {tap.name: _Signals.of(dut, tap) for tap in handovers.taps}
+        self._signals = {tap.name: _Signals(dut, tap) for tap in handovers.taps}
         bits = {name: signals.bits for name, signals in self._signals.items()}
         check_widths(handovers.readers, handovers.writers, bits)
         self._beats: dict[str, list[Handover]] = {name: [] for name in self._signals}
@@ -64,22 +63,15 @@ class StageWatch:
                 await wake
 
 
-@dataclass(frozen=True)
 class _Signals:
     """The signals of a tap."""
 
-    valid: SimHandleBase
-    ready: SimHandleBase | None
-    data: tuple[SimHandleBase, ...]
-    mask: tuple[SimHandleBase, ...]
-    element_bits: int
-    address: SimHandleBase | None
-
-    @classmethod
-    def of(cls, dut: SimHandleBase, tap: Tap) -> _Signals:
-        ready, address = (None if path is None else _signal(dut, tap, path) for path in (tap.ready, tap.address))
-        data, mask = (tuple(_signal(dut, tap, path) for path in paths) for paths in (tap.data, tap.mask))
-        return cls(_signal(dut, tap, tap.valid), ready, data, mask, tap.element_bits, address)
+    def __init__(self, dut: SimHandleBase, tap: Tap) -> None:
+        self.valid = _signal(dut, tap, tap.valid)
+        self.ready = None if tap.ready is None else _signal(dut, tap, tap.ready)
+        self.address = None if tap.address is None else _signal(dut, tap, tap.address)
+        self.data, self.mask = ([_signal(dut, tap, path) for path in paths] for paths in (tap.data, tap.mask))
+        self.element_bits = tap.element_bits
 
     @property
     def bits(self) -> tuple[int, ...]:
@@ -115,7 +107,7 @@ class _Signals:
 _KNOWN = frozenset("01")
 
 
-def _bits(signals: tuple[SimHandleBase, ...]) -> str:
+def _bits(signals: Sequence[SimHandleBase]) -> str:
     """Return the bits of signals, those of the first one last."""
     return "".join(str(signal.value) for signal in reversed(signals))
 

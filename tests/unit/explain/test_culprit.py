@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from tb.explain.culprit import culprit
-from tb.explain.stages import Stage, StageResult
+from tb.explain.handed import Stage
+from tb.explain.stages import StageResult, culprit
 
 
 def stage(name: str, unit: str, value: str) -> Stage:

@@ -9,7 +9,6 @@ import pytest
 
 from models.layout import ImageWeightLayout
 from models.precision import Precision
-from tb.explain.handed import Operations
 from tb.explain.seen import Seen
 from tb.explain.stages import StageResult, compare
 from tb.explain.tap import Handover
@@ -269,7 +268,7 @@ def test_sums_are_those_of_a_literal_convolution() -> None:
     [(1, [1]), (16, [16]), (17, [8, 9]), (31, [8, 8, 15]), (32, [16, 16]), (40, [16, 8, 16]), (47, [16, 8, 8, 15])],
 )
 def test_stripes_are_as_long_as_those_of_the_hardware(outputs: int, lengths: list[int]) -> None:
-    stripes = list(Operations(8, 16).stripes(outputs))
+    stripes = list(replace(INSIDE, stripe=(8, 16)).stripes(outputs))
     assert [stop - start for start, stop in stripes] == lengths
     assert [start for start, _ in stripes] == [sum(lengths[:n]) for n in range(len(lengths))]
 

@@ -7,9 +7,8 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from tb.explain.clients import PORT, Reader, Writer, check_widths
 from tb.explain.interface import judge_interface
-from tb.explain.tap import Handover, StageError, Tapped
+from tb.explain.tap import PORT, Handover, Reader, StageError, Tapped, Writer, check_widths
 
 READER = Reader("SDP_RDMA", 1, "reads", "answers", "credits")
 OTHER = Reader("CDMA (data)", 8, "more_reads", "more_answers")

@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 
 from models.layout import FeatureLayout
-from tb.explain.culprit import told
+from tb.explain.handed import Stage
 from tb.explain.handovers import load_handovers
 from tb.explain.seen import Seen
-from tb.explain.stages import Stage, compare
+from tb.explain.stages import compare, told
 from tb.explain.tap import Handover, StageError
 from tb.places import HDL
 from tests.unit.explain import cases

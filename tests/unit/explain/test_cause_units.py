@@ -9,8 +9,8 @@ import pytest
 
 from models.arithmetic import Site
 from tb.explain.cause import Fit
+from tb.explain.cause_units import Region, regions
 from tb.explain.handed import KINDS
-from tb.explain.region import Region, regions
 
 
 def fit(*names: str, site: Site | None = None) -> Fit:

@@ -13,7 +13,7 @@ from tb.cli.layout_files import read_memory
 from tb.cli.layout_formats import add_layout_options, chosen
 from tb.cli.layout_options import OPTIONS, integer
 from tb.explain import MOST_LAYERS, Explanation, explain, explain_folder, from_dumps, write_page
-from tb.explain.page import Failure, page
+from tb.explain.page import page
 from tb.explain.traits import element_leads
 from tb.judge.text import complaints
 from tb.run.jobs import RESULT_FILE
@@ -61,7 +61,7 @@ def main(args: argparse.Namespace) -> int:
 def _write_page(args: argparse.Namespace, explanations: list[Explanation]) -> None:
     run = args.paths[0]
     if len(args.paths) == _DUMPS:
-        write_whole(args.html, page(Failure(str(args.paths[1]), (), explanations, ())))
+        write_whole(args.html, page(str(args.paths[1]), (), explanations, ()))
         return
     answer = Answer.load(run / RESULT_FILE)
     if answer is None:

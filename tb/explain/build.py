@@ -10,13 +10,10 @@ from models.errors import InputError
 from models.layout import PixelConversion
 from models.sdp import SdpParams, SdpStage, YStage
 from tb.dlhdl.expect import PlayedLayer
-from tb.explain.engine_conv import ConvRun, CubeInput, ImageInput
+from tb.explain.engine_conv import ConvRun, CubeInput, ImageInput, PooledRun
 from tb.explain.engine_dlhdl import dlhdl_run
-from tb.explain.engine_move import MoveRun
-from tb.explain.engine_pooled import PooledRun
-from tb.explain.engines import CdpRun, EngineRun, PdpRun, SdpRun, StageRun
+from tb.explain.engines import CdpRun, EngineRun, MoveRun, PdpRun, Run, SdpRun, StageRun
 from tb.explain.kernels import Packing, WeightInput
-from tb.explain.run import Run
 from tb.explain.walk import Walk
 from tb.nvdla.layers import (
     BdmaLayer,
@@ -30,6 +27,7 @@ from tb.nvdla.layers import (
     StageSource,
 )
 from tb.nvdla.surfaces import ImageSurface
+from tb.nvdla.surfaces.cube import Placed
 
 AnyLayer = Layer | PlayedLayer
 """A layer of either system."""
@@ -43,19 +41,15 @@ def run_of(layer: AnyLayer) -> Run:
     """
     if isinstance(layer, PlayedLayer):
         return Run(dlhdl_run(layer), Walk.of(layer.tensor.layout, layer.address))
-    return Run(RUNS[type(layer)](layer), Walk.of(layer.dst.layout, layer.dst.address))
+    return Run(RUNS[type(layer)](layer), _walk(layer.dst))
 
 
-def _from_memory(layer: PdpLayer) -> PdpRun:
-    return _pooling(Walk.of(layer.src.layout, layer.src.address), layer)
-
-
-def _normalising(layer: CdpLayer) -> CdpRun:
-    return CdpRun(Walk.of(layer.src.layout, layer.src.address), layer.params, layer.src.layout.shape[0])
+def _walk(surface: Placed[Any]) -> Walk:
+    return Walk.of(surface.layout, surface.address)
 
 
 def _on_the_fly(layer: PooledLayer) -> PooledRun:
-    between = Walk.of(layer.producer.dst.layout, layer.producer.dst.address)
+    between = _walk(layer.producer.dst)
     return PooledRun(_producer(layer.producer), _pooling(between, layer))
 
 
@@ -67,11 +61,11 @@ def _pooling(src: Walk, layer: PdpLayer | PooledLayer) -> PdpRun:
 def _producer(layer: SdpLayer | ConvLayer) -> SdpRun | ConvRun:
     if isinstance(layer, ConvLayer):
         return _convolution(layer)
-    return _sdp(Walk.of(layer.src.layout, layer.src.address), layer.params, layer)
+    return _sdp(_walk(layer.src), layer.params, layer)
 
 
 def _movement(layer: RubikLayer | BdmaLayer) -> MoveRun:
-    src, dst = Walk.of(layer.src.layout, layer.src.address), Walk.of(layer.dst.layout, layer.dst.address)
+    src, dst = _walk(layer.src), _walk(layer.dst)
     padded = (dst.shape[0], dst.shape[2])
     if isinstance(layer, BdmaLayer):
         return MoveRun(src, padded, padded)
@@ -118,8 +112,8 @@ def _convolution(layer: ConvLayer) -> ConvRun:
 RUNS: dict[type[Layer], Callable[[Any], EngineRun]] = {
     SdpLayer: _producer,
     ConvLayer: _producer,
-    PdpLayer: _from_memory,
-    CdpLayer: _normalising,
+    PdpLayer: lambda layer: _pooling(_walk(layer.src), layer),
+    CdpLayer: lambda layer: CdpRun(_walk(layer.src), layer.params, layer.src.layout.shape[0]),
     PooledLayer: _on_the_fly,
     RubikLayer: _movement,
     BdmaLayer: _movement,

@@ -8,39 +8,32 @@ from functools import partial
 from typing import NamedTuple
 
 from models.errors import InputError
+from tb.explain.engines import Make, Run
 from tb.explain.evidence import Evidence
-from tb.explain.run import Make, Run
 
 _MOST_OPEN = 0.1
 """Of the wrong bytes that a dump may leave open."""
-
-
-@dataclass(frozen=True)
-class Variant:
-    """One way in which a cause may have acted.
-
-    Attributes:
-        detail: distinction, as ``32 bytes instead of 40``.
-        run: run of such hardware.
-        cost_bits: what it takes to say it beyond the cause, when the evidence itself was asked for a value.
-    """
-
-    detail: str
-    run: Run
-    cost_bits: float = 0.0
 
 
 class Way(NamedTuple):
     """A way in which a cause may act, of which nobody knows yet whether any engine can run so.
 
     Attributes:
-        detail: as that of the variant.
-        make: makes the run, or raises an InputError.
-        cost_bits: as those of the variant.
+        detail: distinction, as ``32 bytes instead of 40``.
+        make: makes the run of such hardware, or raises an InputError.
+        cost_bits: what it takes to say it beyond the cause, when the evidence itself was asked for a value.
     """
 
     detail: str
     make: Make
+    cost_bits: float = 0.0
+
+
+class Variant(NamedTuple):
+    """A way in which a cause may have acted, with its run."""
+
+    detail: str
+    run: Run
     cost_bits: float = 0.0
 
 
@@ -79,21 +72,23 @@ Kinds = Iterator[tuple[str, str, Make]]
 """Ways of several causes: the kind, which names the cause, before each."""
 
 
-def of_kinds(prefix: str, kinds: Mapping[str, str], ways: Callable[[Run], Kinds]) -> Iterator[Cause]:
+def of_kinds(
+    prefix: str, kinds: Mapping[str, str], ways: Callable[[Run], Kinds], *, reruns: bool = True
+) -> Iterator[Cause]:
     """Yield a cause for each kind of ways.
 
     Args:
         prefix: beginning of their names, before the kind.
         kinds: the faults in words, by kind.
         ways: from a run to the ways of all kinds.
+        reruns: as that of the causes.
     """
 
     def chosen(kind: str, evidence: Evidence, run: Run) -> Iterator[Way]:
-        del evidence
         return (Way(detail, make) for found, detail, make in ways(run) if found == kind)
 
     for kind, about in kinds.items():
-        yield Cause(f"{prefix}-{kind}", about, partial(chosen, kind), reruns=True)
+        yield Cause(f"{prefix}-{kind}", about, partial(chosen, kind), reruns)
 
 
 @dataclass(frozen=True)

@@ -1,11 +1,10 @@
-"""The convolution as the explainer runs it, with SDP on the fly."""
+"""The convolution with SDP on the fly, and what PDP pools on the fly, as the explainer runs them."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from enum import Enum
 from functools import lru_cache
-from typing import Protocol
 
 import numpy as np
 
@@ -16,7 +15,7 @@ from models.converter import Converter
 from models.errors import InputError
 from models.layout import ImageWeightLayout, PixelConversion, PixelLayout
 from models.precision import Precision
-from tb.explain.engines import SdpRun, patterns
+from tb.explain.engines import EngineRun, PdpRun, SdpRun, patterns
 from tb.explain.kernels import WeightInput
 from tb.explain.memory import Bytes
 from tb.explain.walk import Cube, Walk
@@ -40,7 +39,6 @@ class ImageInput:
 
     def read(self, memory: Bytes, precision: Precision, rules: Rules) -> Cube:
         """Return the cube in the convolution buffer, (C, H, W)."""
-        del precision
         planes = zip(self.addresses, self.layout.plane_nbytes, strict=True)
         raw = np.concatenate([memory.read(address, nbytes).data for address, nbytes in planes])
         cube = self.conversion.apply(self.layout.format, self.layout.unpack(raw), rules)
@@ -69,52 +67,29 @@ class CubeInput:
         return cube
 
 
-class Multipliers(Protocol):
-    """What the multipliers make of data and weights, other than to take them."""
-
-    def seen(self, cube: Cube, weights: Cube) -> tuple[Cube, Cube]:
-        """Return data (C, H, W) and weights (K, C, R, S) of INT8 as they are multiplied."""
+Multipliers = Callable[[Cube, Cube], tuple[Cube, Cube]]
+"""From data (C, H, W) and weights (K, C, R, S) of INT8 to those that are multiplied instead."""
 
 
-class LaneFault(Enum):
-    """What may be wrong with a multiplier."""
+def masked_lane(number: int, of: int, data: int, weight: int, cube: Cube, weights: Cube) -> tuple[Cube, Cube]:
+    """Return data and weights of which one multiplier of every MAC cell takes some bits alone.
 
-    MISSING = "its products are 0"
-    DATA_SIGN = "the sign bit of its data is 0"
-    WEIGHT_SIGN = "the sign bit of its weights is 0"
-
-
-@dataclass(frozen=True)
-class Lane:
-    """A faulty multiplier, the same one of every MAC cell.
-
-    Attributes:
-        number: its number.
-        of: multipliers of a cell; channels go round among them.
-        fault: what is wrong with it.
+    Args:
+        number: Number of the multiplier.
+        of: Multipliers of a cell; channels go round among them.
+        data: Mask of the data that it takes.
+        weight: Mask of the weights.
+        cube: (C, H, W) of INT8.
+        weights: (K, C, R, S) of INT8.
     """
-
-    number: int
-    of: int
-    fault: LaneFault
-
-    def seen(self, cube: Cube, weights: Cube) -> tuple[Cube, Cube]:
-        """Return data (C, H, W) and weights (K, C, R, S) of INT8 as the multipliers take them."""
-        mine = slice(self.number, None, self.of)
-        if self.fault is LaneFault.WEIGHT_SIGN:
-            weights = weights.copy()
-            weights[:, mine] &= _ALL_BUT_THE_SIGN
-        else:
-            cube = cube.copy()
-            cube[mine] &= _ALL_BUT_THE_SIGN if self.fault is LaneFault.DATA_SIGN else np.int8(0)
-        return cube, weights
-
-
-_ALL_BUT_THE_SIGN = np.int8(0x7F)
+    cube, weights = cube.copy(), weights.copy()
+    cube[number::of] &= np.int8(data)
+    weights[:, number::of] &= np.int8(weight)
+    return cube, weights
 
 
 @dataclass(frozen=True)
-class ConvRun:
+class ConvRun(EngineRun):
     """A convolution with SDP on the fly.
 
     Attributes:
@@ -198,7 +173,7 @@ def _sums(core: ConvRun, memory: Bytes, start_row: int, stop_row: int, rules: Ru
     if core.lane is not None:
         if params.precision is not Precision.INT8 or params.winograd or isinstance(core.source, ImageInput):
             raise InputError("lane must be of a direct convolution of an INT8 feature cube")
-        cube, weights = core.lane.seen(cube, weights)
+        cube, weights = core.lane(cube, weights)
     bare = replace(params, pad_left=0, pad_right=0, pad_top=0, pad_bottom=0)
     if not all(core.signed):
         if params.precision is not Precision.INT8:
@@ -220,3 +195,25 @@ def _widened(values: Cube, signed: bool) -> Cube:
         raise InputError("unsigned numbers must have 8 bits")
     widened: Cube = values.astype(np.int16) if signed else values.view(np.uint8).astype(np.int16)
     return widened
+
+
+@dataclass(frozen=True)
+class PooledRun(EngineRun):
+    """SDP that hands its result to PDP.
+
+    Attributes:
+        producer: what SDP ends.
+        pooling: what PDP does; its ``src`` says how large the cube between both is, and is not read.
+    """
+
+    producer: SdpRun | ConvRun
+    pooling: PdpRun
+
+    @property
+    def work(self) -> int:
+        """How much more an element takes than a copied one."""
+        return self.producer.work * self.pooling.params.stride_x * self.pooling.params.stride_y
+
+    def compute(self, memory: Bytes, rows: slice, rules: Rules) -> Cube:
+        """Return some lines of the output, (C, lines, W) with padding channels."""
+        return self.pooling.pool(lambda lines: self.producer.compute(memory, lines, rules), rows, rules)

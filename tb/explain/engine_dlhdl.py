@@ -1,14 +1,16 @@
 """A layer of the Deep Learning HDL processor as hardware may have computed it, from the beats that it reads.
 
-Source: ``docs/dlhdl-standin.md``, "Instruction list" and "Arithmetic".
+Source: ``docs/dlhdl-standin.md``, "Memory", "Instruction list" and "Arithmetic".
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from models.arithmetic import Rules, saturate, wrap
 from models.dlhdl.window import Window
@@ -16,9 +18,90 @@ from models.errors import InputError
 from models.layout.dlhdl import DlhdlType, FullyConnectedDataLayout, ModuleDataLayout
 from tb.dlhdl.expect import PlayedLayer
 from tb.dlhdl.network import Kind
-from tb.explain.dlhdl_sources import Array, Operands, Source, widened
+from tb.explain.engines import EngineRun
 from tb.explain.memory import Bytes
 from tb.explain.walk import Cube
+
+Array = NDArray[Any]
+Beats = NDArray[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """Values of a layer's input as beats.
+
+    Attributes:
+        address: of the first beat.
+        layout: that of the values.
+        lanes: features that a beat holds.
+        transposed: whether rows and pixels are swapped.
+        late_beats: how much later the blocks after the first begin.
+        unsigned: whether int8 counts as unsigned.
+        loud: whether padding lanes count.
+    """
+
+    address: int
+    layout: ModuleDataLayout
+    lanes: int
+    transposed: bool = False
+    late_beats: int = 0
+    unsigned: bool = False
+    loud: bool = False
+
+    def beats(self, memory: Bytes) -> Beats:
+        """Return the beats as they lie in memory, widened."""
+        layout = self.layout
+        raw = memory.read(self.address, layout.nbytes).data
+        return widened(raw, layout.data_type, self.unsigned).reshape(-1, layout.parallel)
+
+    def mask(self) -> NDArray[np.bool_]:
+        """Return the lanes that count."""
+        layout = self.layout
+        ones = np.ones(layout.shape, dtype=layout.data_type.dtype)
+        used = layout.pack(ones).view(layout.data_type.dtype).reshape(-1, layout.parallel) != 0
+        return np.ones_like(used) if self.loud else used
+
+    def image(self, memory: Bytes) -> Array:
+        """Return the values of an image, (Z, Y, X)."""
+        features, rows, pixels = self.layout.shape
+        beats = self.beats(memory)
+        blocks = -(-features // self.lanes)
+        block, y, x = np.ogrid[:blocks, :rows, :pixels]
+        place = (block * pixels + x) * rows + y if self.transposed else (block * rows + y) * pixels + x
+        place = place + self.late_beats * (block > 0)
+        found = np.concatenate([beats, np.zeros((1, beats.shape[1]), beats.dtype)])
+        lanes = found[np.where((place >= 0) & (place < len(beats)), place, len(beats))]
+        values: Array = np.moveaxis(lanes[..., : self.lanes], 3, 1).reshape(-1, rows, pixels)[:features]
+        return values
+
+
+@dataclass(frozen=True, eq=False)
+class Operands:
+    """Weights and biases of a layer.
+
+    Attributes:
+        address: of the weights.
+        bias_address: of the biases.
+        first_beat: address of a beat that takes the place of the first one of each block of kernels, None for none.
+        transposed: whether rows and pixels of kernels are swapped.
+        unsigned: whether int8 weights count as unsigned.
+        bias: ``own``, ``lost``, or ``block`` for that of the first feature of each block.
+    """
+
+    address: int
+    bias_address: int
+    first_beat: int | None = None
+    transposed: bool = False
+    unsigned: bool = False
+    bias: str = "own"
+
+
+def widened(raw: NDArray[np.uint8], data_type: DlhdlType, unsigned: bool) -> Array:
+    """Return values as int64 or float64."""
+    dtype = np.dtype(np.uint8) if unsigned and data_type is DlhdlType.INT8 else data_type.dtype
+    wide: Array = raw.view(dtype).astype(np.int64 if data_type is DlhdlType.INT8 else np.float64)
+    return wide
+
 
 _SUM_BITS = 32
 _SHIFTS = (-31, 47)
@@ -35,7 +118,7 @@ ROUNDINGS: dict[str, Callable[[Array, Array | int], Array]] = {
 
 
 @dataclass(frozen=True, eq=False)
-class DlhdlRun:
+class DlhdlRun(EngineRun):
     """A layer.
 
     Attributes:
@@ -93,7 +176,6 @@ class DlhdlRun:
 
     def compute(self, memory: Bytes, rows: slice, rules: Rules) -> Cube:
         """Return some lines of the result with its padding lanes, (lanes of all blocks, lines, pixels)."""
-        del rules
         with np.errstate(all="ignore"):
             values = self._values(memory)
         values = np.maximum(values, 0) if self.relu else values
@@ -214,7 +296,15 @@ class DlhdlRun:
         sums = np.broadcast_to(bias[:, None], (len(bias), terms.shape[1])).copy()
         for term, factor in zip(terms, factors, strict=True):
             product = shortened(factor[:, None] * term[None], self.bits)
-            sums = _added(sums, product) if self.magnitudes else sums + product
+            sums = self._plus(sums, product)
+        return sums
+
+    def _plus(self, first: Array, second: Array) -> Array:
+        """Return sums, or those of magnitudes with the sign of the larger one."""
+        if not self.magnitudes:
+            return first + second
+        sign = np.where(np.abs(first) >= np.abs(second), first, second)
+        sums: Array = np.copysign(np.abs(first) + np.abs(second), sign)
         return sums
 
     def _finished(self, sums: Array) -> Array:
@@ -237,7 +327,7 @@ class DlhdlRun:
         if self.twice:
             second = 2 * second
         if not self.integer:
-            return _added(first, second) if self.magnitudes else first + second
+            return self._plus(first, second)
         one, other, _, result = self.exponents
         least = min(one, other)
         if max(one, other) - least > _SUM_BITS:
@@ -246,7 +336,7 @@ class DlhdlRun:
 
     def _flat(self, source: Source, memory: Bytes) -> Array:
         """Return the values of an addition's source, in the shape of its result."""
-        if not source.packed:
+        if not isinstance(source.layout, FullyConnectedDataLayout):
             return source.image(memory)
         return source.beats(memory).reshape(-1)[: source.layout.shape[0]]
 
@@ -265,7 +355,7 @@ class DlhdlRun:
             parts = views.reshape(*views.shape[:3], -1)
             sums = np.zeros(views.shape[:3])
             for position in range(parts.shape[3]):
-                sums = _added(sums, parts[..., position]) if self.magnitudes else sums + parts[..., position]
+                sums = self._plus(sums, parts[..., position])
             return shortened(sums / count, self.bits)
         up = self.exponents[0] - self.exponents[3]
         if abs(up) > _SUM_BITS:
@@ -303,10 +393,3 @@ def shortened(products: Array, bits: int) -> Array:
         return products
     short = products.astype("<f4").view("<u4") & np.uint32(0xFFFFFFFF << bits & 0xFFFFFFFF)
     return short.view("<f4").astype(np.float64)
-
-
-def _added(first: Array, second: Array) -> Array:
-    """Return sums of magnitudes, with the sign of the larger one."""
-    sign = np.where(np.abs(first) >= np.abs(second), first, second)
-    sums: Array = np.copysign(np.abs(first) + np.abs(second), sign)
-    return sums

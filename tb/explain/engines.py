@@ -6,31 +6,35 @@ wrong one can be tried out. What an engine returns of FP16 are patterns.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Protocol
+from enum import Enum
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from models import cdp, pdp, sdp
-from models.arithmetic import Rules
+from models.arithmetic import HARDWARE, Rules
 from models.cdp import CdpParams
 from models.config import HwConfig
 from models.errors import InputError
 from models.pdp import PdpParams
 from models.sdp import SdpParams, SdpStage, YStage
-from tb.explain.memory import Bytes
+from tb.explain.memory import Bytes, Patch
 from tb.explain.walk import Cube, Walk
 
 
-class EngineRun(Protocol):
+class EngineRun(ABC):
     """A computation of the lines of a surface."""
 
     @property
     def work(self) -> int:
         """How much more an element takes than a copied one."""
+        return 1
 
+    @abstractmethod
     def compute(self, memory: Bytes, rows: slice, rules: Rules) -> Cube:
         """Return some lines of the output, (C, lines, W) with padding channels, computed by rules of arithmetic."""
 
@@ -84,7 +88,7 @@ class StageRun:
 
 
 @dataclass(frozen=True)
-class SdpRun:
+class SdpRun(EngineRun):
     """SDP from memory.
 
     Attributes:
@@ -104,7 +108,6 @@ class SdpRun:
     y: StageRun | None = None
     unsigned: bool = False
     added: int = 0
-    work: ClassVar[int] = 1
 
     def compute(self, memory: Bytes, rows: slice, rules: Rules) -> Cube:
         """Return some lines of the output, (C, lines, W) with padding channels."""
@@ -127,7 +130,7 @@ class SdpRun:
 
 
 @dataclass(frozen=True)
-class PdpRun:
+class PdpRun(EngineRun):
     """PDP.
 
     Attributes:
@@ -145,7 +148,6 @@ class PdpRun:
     config: HwConfig
     shift: tuple[int, int] = (0, 0)
     pads_take_part: bool = False
-    work: ClassVar[int] = 1
 
     def compute(self, memory: Bytes, rows: slice, rules: Rules) -> Cube:
         """Return some lines of the output, (C, lines, W) with padding channels."""
@@ -186,7 +188,7 @@ class PdpRun:
 
 
 @dataclass(frozen=True)
-class CdpRun:
+class CdpRun(EngineRun):
     """CDP.
 
     Attributes:
@@ -198,9 +200,135 @@ class CdpRun:
     src: Walk
     params: CdpParams
     channels: int
-    work: ClassVar[int] = 1
 
     def compute(self, memory: Bytes, rows: slice, rules: Rules) -> Cube:
         """Return some lines of the output, (C, lines, W) with padding channels."""
         cube = patterns(self.src.rows(rows).read(memory))
         return cdp.run(self.params, cube, self.channels, rules)
+
+
+class ChannelOrder(Enum):
+    """Where contract finds channel c of row y and column x of a stride."""
+
+    ROWS = "(y * stride_x + x) * C' + c"
+    COLUMNS = "(x * stride_y + y) * C' + c"
+    CHANNELS = "(c * stride_y + y) * stride_x + x"
+
+
+_AXES = {ChannelOrder.ROWS: (0, 1, 2), ChannelOrder.COLUMNS: (1, 0, 2), ChannelOrder.CHANNELS: (1, 2, 0)}
+"""Where y, x and c stand among the parts of a channel number."""
+
+
+@dataclass(frozen=True)
+class MoveRun(EngineRun):
+    """A movement of a cube.
+
+    Attributes:
+        src: walk through the input.
+        moved: channels and columns of the output that are moved.
+        padded: channels and columns that are written: those after the moved ones are 0.
+        stride: rows and columns that contract makes of one, (1, 1) for anything else.
+        order: order of the channels that become rows and columns.
+    """
+
+    src: Walk
+    moved: tuple[int, int]
+    padded: tuple[int, int]
+    stride: tuple[int, int] = (1, 1)
+    order: ChannelOrder = ChannelOrder.ROWS
+
+    def compute(self, memory: Bytes, rows: slice, rules: Rules) -> Cube:
+        """Return some lines of the output, (C, lines, W) with padding.
+
+        Raises:
+            InputError: when the channels cannot be divided by the stride.
+        """
+        down = self.stride[0]
+        first = rows.start // down
+        cube = self._contracted(self.src.rows(slice(first, -(-rows.stop // down))).read(memory))
+        lines = cube[: self.moved[0], rows.start - first * down : rows.stop - first * down, : self.moved[1]]
+        missing = [size - got for size, got in zip(self.padded, (lines.shape[0], lines.shape[2]), strict=True)]
+        return np.pad(lines, ((0, missing[0]), (0, 0), (0, missing[1])))
+
+    def _contracted(self, cube: Cube) -> Cube:
+        """Return a cube whose channels of one stride became rows and columns."""
+        parts, (channels, height, width) = self.stride[0] * self.stride[1], cube.shape
+        if channels % parts:
+            raise InputError(f"channels must be a multiple of {parts} for the stride {self.stride}, not {channels}")
+        sizes = (*self.stride, channels // parts)
+        axes = _AXES[self.order]
+        stored = [0, 0, 0]
+        for size, axis in zip(sizes, axes, strict=True):
+            stored[axis] = size
+        split = cube.reshape(*stored, height, width)
+        turned = split.transpose(axes[2], 3, axes[0], 4, axes[1])
+        return turned.reshape(sizes[2], height * self.stride[0], width * self.stride[1])
+
+
+CubeMap = Callable[[Cube], Cube]
+"""A change of the values of a whole cube (C, H, W), lines in their places."""
+
+Touch = Callable[[tuple[int, int, int]], NDArray[np.bool_]]
+"""From (C, H, W) to the elements that are written at all."""
+
+
+@dataclass(frozen=True, eq=False)
+class Recorded(EngineRun):
+    """An engine that returns what is known already: the cube of the expectation."""
+
+    cube: Cube
+
+    def compute(self, memory: Bytes, rows: slice, rules: Rules) -> Cube:
+        """Return some lines of the cube."""
+        return self.cube[:, rows]
+
+
+@dataclass(frozen=True)
+class Run:
+    """A layer as hardware may have run it.
+
+    Attributes:
+        engine: reads operands and computes.
+        dst: walk through the output.
+        rules: rules of integer arithmetic.
+        values: what else happens to the result, in order; pure functions of single elements.
+        order: what else happens to the places of results, in order; needs the whole cube.
+        touch: which elements are written, None for all.
+        memory: what the engine reads instead of what lay there, None for that.
+    """
+
+    engine: EngineRun
+    dst: Walk
+    rules: Rules = HARDWARE
+    values: tuple[CubeMap, ...] = ()
+    order: tuple[CubeMap, ...] = ()
+    touch: Touch | None = None
+    memory: Bytes | None = None
+
+    def cube(self, memory: Bytes, rows: slice | None = None) -> Cube:
+        """Return the computed cube, (C, H, W) with padding channels, or some lines of it.
+
+        Raises:
+            InputError: when the engine cannot run so.
+        """
+        whole = slice(0, self.dst.shape[1])
+        wanted = whole if rows is None or self.order else rows
+        cube = self.engine.compute(memory if self.memory is None else self.memory, wanted, self.rules)
+        if self.dst.dtype.kind == "f" and cube.dtype.kind == "u":
+            cube = cube.view(self.dst.dtype)
+        for change in (*self.values, *self.order):
+            cube = change(cube)
+        return cube[:, rows] if rows is not None and self.order else cube
+
+    def patch(self, memory: Bytes) -> Patch:
+        """Return the memory after the run.
+
+        Raises:
+            InputError: when the engine cannot run so, or writes too far apart.
+        """
+        cube = self.cube(memory)
+        return self.dst.write(cube, None if self.touch is None else self.touch(cube.shape))
+
+
+Make = Callable[[], Run]
+"""Makes a run, or raises an InputError where no engine can run so."""

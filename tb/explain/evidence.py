@@ -14,9 +14,9 @@ from models.layout import FeatureLayout, PlanarLayout
 from models.layout.dlhdl import ModuleDataLayout
 from tb.dlhdl.expect import PlayedLayer
 from tb.explain.build import AnyLayer, run_of
+from tb.explain.engines import Recorded, Run
 from tb.explain.memory import ByteArray, Bytes, MaskArray, Patch
 from tb.explain.placed import misplaced
-from tb.explain.run import Recorded, Run
 from tb.explain.walk import CubeLayout, Walk
 from tb.judge.beats import Beats
 from tb.judge.layer_id import Started

@@ -50,7 +50,6 @@ def _groups_reversed(weights: Cube, per_group: int) -> Cube:
 
 def _negated(rows: bool, columns: bool, weights: Cube, per_group: int) -> Cube:
     """Return kernels of Winograd whose products of the last row or column count with the other sign."""
-    del per_group
     if weights.shape[2:] != (4, 4):
         raise InputError("kernels must be 4 x 4 for a sign of Winograd's matrices")
     signs = np.ones((4, 4), dtype=np.int8)
@@ -96,14 +95,6 @@ WINOGRAD_ORDERS: dict[str, Order] = {
 """Likewise for kernels of Winograd, (K, C', 4, 4)."""
 
 
-def _as_written(mask: ByteArray) -> ByteArray:
-    return mask
-
-
-def _bits_reversed(mask: ByteArray) -> ByteArray:
-    return np.packbits(np.unpackbits(mask, bitorder="little"), bitorder="big")
-
-
 def _bits_moved(places: int, mask: ByteArray) -> ByteArray:
     return np.packbits(np.roll(np.unpackbits(mask, bitorder="little"), places), bitorder="little")
 
@@ -115,7 +106,7 @@ def _words_swapped(nbytes: int, mask: ByteArray) -> ByteArray:
 
 
 MASKS: dict[str, Callable[[ByteArray], ByteArray]] = {
-    "most significant bit first": _bits_reversed,
+    "most significant bit first": lambda mask: np.packbits(np.unpackbits(mask, bitorder="little"), bitorder="big"),
     "inverted": lambda mask: ~mask,
     "bytes of a word of 4 swapped": partial(_words_swapped, 4),
     "bytes of a word of 8 swapped": partial(_words_swapped, 8),
@@ -202,7 +193,7 @@ class WeightInput:
         layout, size = self.layout, self.layout.precision.nbytes
         compressed = CompressedWeightLayout(layout)
         mask = memory.read(packing.mask_address, compressed.wmb_nbytes).data
-        bits = np.unpackbits(MASKS.get(packing.mask or "", _as_written)(mask), bitorder="little")
+        bits = np.unpackbits(mask if packing.mask is None else MASKS[packing.mask](mask), bitorder="little")
         kept = bits[: layout.elements].astype(np.bool_)
         raw = memory.read(packing.sizes_address, layout.groups * WGS_DTYPE.itemsize).data
         sizes = raw.view(WGS_DTYPE).astype(np.int64)

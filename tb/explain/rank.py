@@ -10,10 +10,10 @@ import numpy as np
 
 from models.arithmetic import HARDWARE
 from models.errors import InputError
-from tb.explain.cause import Cause, Fit, Variant, Way
+from tb.explain.cause import Cause, Fit, Variant
 from tb.explain.causes import catalogue
+from tb.explain.engines import Recorded, Run
 from tb.explain.evidence import Evidence
-from tb.explain.run import Recorded, Run
 
 BYTE_BITS = 10.0
 """Bits that one more wrong byte costs, with its value."""
@@ -128,13 +128,8 @@ def _of_places(evidence: Evidence, wrong: int) -> Fit | None:
     return Fit((cause,), (Variant(detail, run),), wrong, 0, wrong, cost, b"")
 
 
-def _nothing(evidence: Evidence, run: Run) -> Iterable[Way]:
-    del evidence, run
-    return ()
-
-
-MISPLACED = Cause("misplaced", "output: right bytes at wrong addresses", _nothing, symptom=True)
-OVERWRITTEN = Cause("overwritten", "output: overwritten after it was right", _nothing, symptom=True)
+MISPLACED = Cause("misplaced", "output: right bytes at wrong addresses", lambda evidence, run: (), symptom=True)
+OVERWRITTEN = Cause("overwritten", "output: overwritten after it was right", lambda evidence, run: (), symptom=True)
 """What the writes themselves say; no variant of them is tried."""
 
 Candidate = tuple[tuple[Cause, ...], tuple[Variant, ...]]
@@ -186,7 +181,8 @@ def _best(evidence: Evidence, candidates: Sequence[Candidate], wrong: int) -> li
     if elements * work > _WHOLE_ELEMENTS or len(candidates) > 600:
         channels, _, width = evidence.cube.shape
         rows = evidence.worst_lines(max(_LEAST_SAMPLE_ELEMENTS, _SAMPLE_ELEMENTS // work) // (channels * width))
-        baseline = _baseline(evidence, rows)
+        bad, walk = evidence.walk.mask_rows(evidence.bad)[rows].sum(), evidence.walk.rows(rows)
+        baseline = 1.0 - float(bad) / float(np.prod(walk.shape) * walk.dtype.itemsize)
         runs = [variants[-1].run for _, variants in candidates]
         rated = [(_sampled(evidence, run, rows, baseline), -n) for n, run in enumerate(runs)]
         most = max(_LEAST_FINALISTS, min(_FINALISTS, _FINAL_ELEMENTS // (elements * work)))
@@ -257,14 +253,6 @@ def _sampled(evidence: Evidence, run: Run, rows: slice, baseline: float) -> floa
         written = np.repeat(walk.to_atoms(touched), walk.dtype.itemsize, axis=3)
         right = (right & written) | (~known & ~written)
     return float(np.count_nonzero(right) / right.size) - baseline
-
-
-def _baseline(evidence: Evidence, rows: slice) -> float:
-    """Return the part of the bytes of some lines that is as expected."""
-    walk = evidence.walk
-    bad = walk.mask_rows(evidence.bad)[rows].sum()
-    total = walk.shape[0] * (rows.stop - rows.start) * walk.shape[2] * walk.dtype.itemsize
-    return 1.0 - float(bad) / float(total)
 
 
 def _distinct(fits: Iterable[Fit]) -> Iterable[Fit]:

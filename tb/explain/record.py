@@ -24,7 +24,7 @@ from tb.dlhdl.scenario import read
 from tb.explain.evidence import AnyStarted
 from tb.explain.memory import Patch
 from tb.explain.seen import Seen, SeenLayer
-from tb.judge.beats import Beats
+from tb.judge.beats import BEAT_FIELDS, Beats
 from tb.judge.layer_id import Started
 from tb.judge.tracker import LayerTracker, StartedLayer
 from tb.nvdla.memory import Ram
@@ -38,8 +38,6 @@ SCENARIO_FOLDER = "scenario"
 
 FILE_NAME = "writes.npz"
 """Name of the file in the folder of a failed run."""
-
-_BEAT_FIELDS = ("address", "data", "strobe", "cycle", "axi_id")
 
 
 class RecordError(InputError):
@@ -87,7 +85,7 @@ def save(path: Path, seen: Seen, config: HwConfig | DlhdlConfig, config_name: st
         arrays[f"layer_{number}_data"] = layer.expected.data
         arrays[f"layer_{number}_mask"] = np.packbits(layer.expected.mask)
     for number, part in enumerate(seen.beats):
-        arrays |= {f"beats_{number}_{name}": getattr(part, name) for name in _BEAT_FIELDS}
+        arrays |= {f"beats_{number}_{name}": getattr(part, name) for name in BEAT_FIELDS}
     facts = _Facts(config_name, [_facts(layer, config) for layer in seen.layers], [part.ram for part in seen.beats])
     np.savez_compressed(path, facts=np.array(msgspec.json.encode(facts).decode()), **arrays)
 
@@ -98,20 +96,10 @@ def _facts(layer: SeenLayer, config: HwConfig | DlhdlConfig) -> _LayerFacts:
     if not isinstance(played, PlayedLayer):
         assert isinstance(config, HwConfig)
         writes = [(op.register, op.value) for op in encode(played, config) if isinstance(op, RegWrite)]
-    return _LayerFacts(
-        started.index,
-        started.engine,
-        started.group,
-        started.cube,
-        started.cubes,
-        writes,
-        layer.ram,
-        layer.expected.address,
-        layer.beats_before,
-        played.number if isinstance(played, PlayedLayer) else None,
-        layer.frame,
-        layer.slack,
-    )
+    index, engine, group, cube, cubes, frame = msgspec.structs.astuple(started.id)
+    number = played.number if isinstance(played, PlayedLayer) else None
+    place = (layer.ram, layer.expected.address, layer.beats_before)
+    return _LayerFacts(index, engine, group, cube, cubes, writes, *place, number, frame, layer.slack)
 
 
 def load(path: Path, config_name: str | None = None) -> tuple[Seen, HwConfig | DlhdlConfig]:

@@ -9,12 +9,19 @@ from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
+import numpy as np
+
 from tb.dlhdl.config import DlhdlConfig
+from tb.dlhdl.expect import PlayedLayer
+from tb.dlhdl.judge import packed_frame
+from tb.dlhdl.network import INPUT
+from tb.dlhdl.program import WEIGHT_BASE
+from tb.dlhdl.scenario import DlhdlScenario
 from tb.dlhdl.scenario import read as read_dlhdl
 from tb.explain import record
-from tb.explain.dlhdl import explain_dlhdl
-from tb.explain.page import Failure, page
-from tb.explain.seen import Seen
+from tb.explain.memory import Patch
+from tb.explain.page import page
+from tb.explain.seen import Seen, SeenLayer, loaded
 from tb.explain.text import Explanation, explain
 from tb.explain.waves import GTKWAVE_SUFFIX, SURFER_SUFFIX
 from tb.nvdla.program.ops import Op
@@ -36,7 +43,7 @@ def explain_run(seen: Seen, ops: Iterable[Op], most: int = MOST_LAYERS) -> list[
         ops: operations that were played.
         most: of how many layers.
     """
-    return doubting([explain(evidence) for evidence in islice(seen.evidence(tuple(ops)), most)])
+    return doubting([explain(evidence) for evidence in islice(seen.evidence(list(loaded(ops)), {}), most)])
 
 
 def doubting(explanations: Sequence[Explanation]) -> list[Explanation]:
@@ -98,7 +105,7 @@ def write_page(
         commands.append(("Explain it on the terminal", f"{COMMAND} explain {folder}"))
     if opened:
         commands.append(("Open the waves at the first wrong write, in this folder", "\n".join(opened)))
-    path.write_text(page(Failure(name, complaints, explanations, commands, about)), encoding="utf-8")
+    path.write_text(page(name, complaints, explanations, commands, about), encoding="utf-8")
 
 
 def explain_folder(folder: Path, config_name: str | None = None, most: int = MOST_LAYERS) -> list[Explanation]:
@@ -125,3 +132,34 @@ def own_config(folder: Path) -> Path | None:
     own = folder / OWN_CONFIG
     # Path.glob raises for a name that is too long.
     return next(own.glob("*.toml"), None) if os.path.isdir(own) else None
+
+
+def loaded_weights(scenario: DlhdlScenario) -> list[Patch]:
+    """Return what lies in memory before the first frame: the instruction list, weights and biases."""
+    program = scenario.program
+    parts = zip(program.places, (program.instructions, program.conv_weights, program.fc_weights), strict=True)
+    return [Patch(WEIGHT_BASE + place.offset, data, np.ones(len(data), dtype=np.bool_)) for place, data in parts]
+
+
+def frames(scenario: DlhdlScenario, layers: Iterable[SeenLayer]) -> dict[int, Patch]:
+    """Return the frames, each by the index of the first layer that is played for it."""
+    found = {}
+    for layer in layers:
+        played = layer.started.layer
+        if isinstance(played, PlayedLayer) and played.number == 0:
+            data = packed_frame(scenario, played.frame)
+            address = scenario.program.source_address(INPUT, played.frame)
+            found[layer.started.index] = Patch(address, data, np.ones(len(data), dtype=np.bool_))
+    return found
+
+
+def explain_dlhdl(seen: Seen, scenario: DlhdlScenario, most: int) -> list[Explanation]:
+    """Return explanations of the first layers that left wrong bytes.
+
+    Args:
+        seen: the run.
+        scenario: what was played.
+        most: of how many layers.
+    """
+    found = seen.evidence(loaded_weights(scenario), frames(scenario, seen.layers))
+    return [explain(evidence) for evidence in islice(found, most)]

@@ -14,7 +14,6 @@ from tb.dlhdl.expect import LayerExpectation
 from tb.explain.evidence import AnyStarted, Evidence, from_writes
 from tb.explain.memory import Bytes, Patch
 from tb.explain.placed import Lacking, Pieces, overwritten, owners_of_strays
-from tb.explain.turns import owners
 from tb.explain.walk import CubeLayout
 from tb.judge.beats import Beats, offsets_from
 from tb.judge.scoreboard import Scoreboard
@@ -75,15 +74,7 @@ class Seen:
         ]
         return cls(tuple(layers), tuple(scoreboard.history))
 
-    def evidence(self, ops: Iterable[Op]) -> Iterator[Evidence]:
-        """Yield the evidence of every layer that left wrong bytes.
-
-        Args:
-            ops: what was played: its memory is what the first layers found.
-        """
-        return self.evidence_in(list(loaded(ops)), {})
-
-    def evidence_in(self, initial: Sequence[Patch], given: Mapping[int, Patch]) -> Iterator[Evidence]:
+    def evidence(self, initial: Sequence[Patch], given: Mapping[int, Patch]) -> Iterator[Evidence]:
         """Yield the evidence of every layer that left wrong bytes.
 
         Args:
@@ -182,7 +173,7 @@ class Seen:
     def _in_turn(self) -> tuple[Beats, NDArray[np.int64]]:
         """All beats of a system that plays layers again for each frame, and the numbers of the layers they are of."""
         beats, _ = self._port(self.layers[0].ram)
-        return beats, owners([layer.expected for layer in self.layers], beats)
+        return beats, _owners([layer.expected for layer in self.layers], beats)
 
     @cached_property
     def _ports(self) -> dict[Ram, tuple[Beats, NDArray[np.int64]]]:
@@ -301,3 +292,31 @@ def _no_beats(ram: Ram) -> Beats:
     empty = np.zeros(0, dtype=np.int64)
     lanes = np.zeros((0, 1), dtype=np.uint8)
     return Beats(ram, empty.astype(np.uint64), lanes, lanes.astype(np.bool_), empty, empty)
+
+
+def _owners(results: Sequence[Patch], beats: Beats) -> NDArray[np.int64]:
+    """Return the layer that wrote each beat: of those with a result there, each in its turn.
+
+    A write where no layer has a result any more is of the layer that runs: the one that wrote last, or the next one
+    when that has all of its result.
+
+    Args:
+        results: what each layer must write, in the order in which they run.
+        beats: writes of their port, oldest first.
+    """
+    width = beats.data.shape[1]
+    wanted: dict[int, list[int]] = {}
+    left = [len(patch.data) for patch in results]
+    for number, patch in enumerate(results):
+        for address in range(patch.address - patch.address % width, patch.end, width):
+            wanted.setdefault(address, []).append(number)
+    running, found = 0, []
+    for address, nbytes in zip(beats.address.tolist(), beats.strobe.sum(axis=1).tolist(), strict=True):
+        there = wanted.get(address)
+        if there:
+            running = there.pop(0)
+            left[running] -= nbytes
+        elif left[running] <= 0 and running + 1 < len(results):
+            running += 1
+        found.append(running)
+    return np.array(found, dtype=np.int64)

@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tb.explain.cause import Fit
 from tb.explain.evidence import Evidence
 from tb.explain.rank import Diagnosis, diagnose
 from tb.explain.traits import traits_of
-from tb.explain.where import When, statistics, where
+from tb.nvdla.layers import ConvLayer, PooledLayer
 from tb.stimulus.exchange import Traits
 
 _LISTED = 5
@@ -24,15 +25,53 @@ class Explanation:
     evidence: Evidence
     diagnosis: Diagnosis
 
-    @property
+    @cached_property
     def where(self) -> list[str]:
         """The pattern of the wrong elements, a fact a line."""
-        return where(self.evidence)
+        evidence = self.evidence
+        wrong, real, per_atom = evidence.bad_elements, evidence.channels, evidence.walk.atom_elements
+        channels, height, width = wrong.shape
+        count = int(wrong.sum())
+        lines = [f"{count} of {wrong.size} elements ({_percent(count, wrong.size)})"]
+        if count:
+            lanes = wrong.reshape(-1, per_atom, height, width)
+            for axes, name, total in (
+                ((0, 2, 3), "places in the atom", per_atom),
+                ((1, 2, 3), "surfaces", len(lanes)),
+                ((0, 1, 3), "lines", height),
+                ((0, 1, 2), "columns", width),
+            ):
+                lines.append(f"{name}: {_spread(np.flatnonzero(lanes.any(axis=axes)), total)}")
+            per_group = _group_kernels(evidence)
+            if per_group is not None:
+                groups = np.unique(np.flatnonzero(wrong[:real].any(axis=(1, 2))) // per_group)
+                lines.append(f"kernel groups: {_spread(groups, -(-real // per_group))}")
+            if real < channels and not wrong[:real].any():
+                lines.append("only padding channels of the last atom")
+        if evidence.missing_elements.any():
+            lines.append(f"{int(evidence.missing_elements.sum())} of them were never written")
+        stray = np.flatnonzero(evidence.actual.known & ~evidence.truth.known)
+        if len(stray):
+            over = f", into the result of {' and of '.join(evidence.over)}" if evidence.over else ""
+            first = f"first at {evidence.actual.address_of(int(stray[0])):#x}{over}"
+            lines.append(f"{len(stray)} bytes written where nothing of the layer is expected, {first}")
+        return lines
 
     @cached_property
-    def when(self) -> When | None:
-        """The writes that carried wrong bytes, None when no write carried one."""
-        return When.of(self.evidence)
+    def when(self) -> list[str]:
+        """When the wrong bytes were written, a fact a line; empty when no write carried one."""
+        evidence = self.evidence
+        beats, numbers = evidence.beats, np.flatnonzero(bad_beats(evidence))
+        if beats is None or not len(numbers):
+            return []
+        ids = ", ".join(map(str, np.unique(beats.axi_id[numbers])))
+        first, last = beats.cycle[numbers[[0, -1]]]
+        lines = [
+            f"{len(numbers)} of {len(beats)} write beats carry wrong bytes: from cycle {first} "
+            f"(beat {numbers[0] + 1}) to {last}, id {ids}"
+        ]
+        again = int(beats.strobe.sum()) - int(evidence.actual.known.sum())
+        return [*lines, f"{again} bytes were written more than once"] if again else lines
 
     @property
     def causes(self) -> tuple[Fit, ...]:
@@ -63,8 +102,8 @@ class Explanation:
         wrong = int(np.count_nonzero(self.evidence.wrong))
         if wrong == 0:
             return [f"{self.evidence.name}: nothing is wrong"]
-        lines = [f"{self.evidence.name}: {wrong} wrong bytes", *_block("where", self.where)]
-        return lines if self.when is None else [*lines, *_block("when", self.when.lines())]
+        places = [*_block("where", self.where), *_block("when", self.when)]
+        return [f"{self.evidence.name}: {wrong} wrong bytes", *places]
 
     @cached_property
     def why_lines(self) -> list[str]:
@@ -103,3 +142,78 @@ def explain(evidence: Evidence) -> Explanation:
 
 def _block(title: str, lines: list[str]) -> list[str]:
     return [f"  {title:6}{line}" if n == 0 else f"        {line}" for n, line in enumerate(lines)]
+
+
+_LISTED_PLACES = 6
+_STRIKING_SHARE = 0.5
+_LOOKED_AT = 1 << 18
+
+
+def _group_kernels(evidence: Evidence) -> int | None:
+    """Return the kernels of a group, None for what is no convolution."""
+    layer = None if evidence.started is None else evidence.started.layer
+    if isinstance(layer, PooledLayer):
+        layer = layer.producer
+    return layer.weights.layout.kernels_per_group if isinstance(layer, ConvLayer) else None
+
+
+def bad_beats(evidence: Evidence) -> NDArray[np.bool_]:
+    """Return which beats carried a wrong byte: (n,) of the beats of the layer."""
+    beats = evidence.beats
+    if beats is None or not len(beats):
+        return np.zeros(0, dtype=np.bool_)
+    width = beats.data.shape[1]
+    rows = evidence.actual.positions(beats.address) // width
+    truth = evidence.truth
+    wrong = ~truth.known.reshape(-1, width)[rows] | (truth.data.reshape(-1, width)[rows] != beats.data)
+    bad: NDArray[np.bool_] = (wrong & beats.strobe).any(axis=1)
+    return bad
+
+
+def statistics(evidence: Evidence) -> list[str]:
+    """Return striking facts about the wrong values: differences, bits, zeros, old neighbours."""
+    walk = evidence.walk
+    got = walk.read_patch(evidence.got)
+    wrong = evidence.bad_elements & ~evidence.missing_elements
+    places = np.flatnonzero(wrong)
+    if not len(places):
+        return []
+    chosen = np.unravel_index(places[:: -(-len(places) // _LOOKED_AT)], wrong.shape)
+    bits = np.dtype(f"<u{got.dtype.itemsize}")
+    have, want = got.view(bits)[chosen], evidence.cube.view(bits)[chosen]
+    lines = []
+    if got.dtype.kind != "f":
+        difference = got[chosen].astype(np.int64) - evidence.cube[chosen].astype(np.int64)
+        values, counts = np.unique(difference, return_counts=True)
+        top = counts.argsort()[::-1][:3]
+        common = ", ".join(f"{values[n]:+d} ({_percent(int(counts[n]), len(difference))})" for n in top)
+        lines.append(f"difference got - expected: {len(values)} values, most often {common}")
+    flips = [_percent(int(((have ^ want) >> bit & 1).sum()), len(have)) for bit in range(8 * bits.itemsize)]
+    lines.append(f"wrong elements in which a bit differs, bit 0 first: {', '.join(flips)}")
+    if (have == 0).any():
+        lines.append(f"wrong elements that hold 0: {_percent(int((have == 0).sum()), len(have))}")
+    for step, name in ((1, "next"), (-1, "previous")):
+        for axis, what in ((0, "channel"), (1, "line"), (2, "column")):
+            if evidence.cube.shape[axis] > 1:
+                moved = np.roll(evidence.cube, -step, axis=axis).view(bits)[chosen]
+                share = float((moved == have).mean())
+                if share > _STRIKING_SHARE:
+                    lines.append(f"{100 * share:.0f} % of the wrong elements hold that of the {name} {what}")
+    return lines
+
+
+def _percent(part: int, whole: int) -> str:
+    return f"{100 * part / whole:.3g} %"
+
+
+def _spread(found: NDArray[np.int64], total: int) -> str:
+    """Return indices in words: all, one by one, every so many, or a range."""
+    if len(found) == total:
+        return f"all {total}"
+    if len(found) <= _LISTED_PLACES:
+        return f"{', '.join(map(str, found))} of {total}"
+    steps = np.diff(found)
+    if (steps == steps[0]).all():
+        every = f", every {steps[0]}" if steps[0] > 1 else ""
+        return f"{found[0]} to {found[-1]}{every} of {total}"
+    return f"{len(found)} of {total}, {found[0]} to {found[-1]}"

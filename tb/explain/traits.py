@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache, partial
 from math import exp, log
 
 import numpy as np
 from numpy.typing import NDArray
 
-from models.arithmetic import Step
+from models.arithmetic import HARDWARE, Rules, Site, Step, limits
+from models.errors import InputError
+from models.precision import Precision
+from tb.explain.engine_conv import ConvRun, CubeInput
+from tb.explain.engines import Run
 from tb.explain.evidence import Evidence
-from tb.explain.products import extreme_products
-from tb.explain.watched import Event, watched
+from tb.explain.memory import Bytes
+from tb.explain.walk import Cube
 from tb.stimulus.exchange import Traits
 
 Mask = NDArray[np.bool_]
@@ -38,16 +44,17 @@ def traits_of(evidence: Evidence) -> Traits | None:
     run = evidence.rerun
     if run is None or evidence.missing_elements.any() or evidence.inherits:
         return None
-    seen = watched(evidence, run)
-    bad = evidence.bad_elements[:, seen.rows]
+    rows, events = watched(evidence, run)
+    bad = evidence.bad_elements[:, rows]
     if not bad.any() or _is_block(bad):
         return None
     # Padding channels are computed from other operands.
     bad = bad[: evidence.channels]
-    named = {**dict(_marks(seen.events)), **dict(extreme_products(evidence.memory, run, seen.rows))}
+    named = {**dict(_marks(events)), **dict(_extreme_products(evidence.memory, run, rows))}
     right: dict[str, tuple[int, int]] = {}
     for name, mask in named.items():
-        if not _fits(mask, bad):
+        # Its axes are those of the output, or 1; the channels may be padded.
+        if mask.ndim != 3 or any(side not in (1, of) for side, of in zip(mask.shape[1:], bad.shape[1:], strict=True)):
             continue
         mask = mask[: evidence.channels]
         shared = tuple(axis for axis in range(3) if mask.shape[axis] == 1 and bad.shape[axis] > 1)
@@ -80,11 +87,6 @@ def _words(name: str, wrong: int, having: int, of: int) -> str:
     all_of = "the wrong element has" if wrong == 1 else f"all {wrong} wrong elements that were looked at have"
     others = "none" if not having else f"{having}"
     return f"{all_of} {name}, and {others} of the {of} right ones"
-
-
-def _fits(mask: Mask, bad: Mask) -> bool:
-    """Return whether the axes of a mask are those of the output, or 1; the channels may be padded."""
-    return mask.ndim == 3 and all(side in (1, of) for side, of in zip(mask.shape[1:], bad.shape[1:], strict=True))
 
 
 def _is_block(bad: Mask) -> bool:
@@ -151,3 +153,92 @@ def _of_index(event: Event) -> Iterator[tuple[str, Mask]]:
 
 
 _BY_STEP = {Step.SHIFT_RIGHT: _of_shift, Step.SATURATE: _of_saturation, Step.INDEX: _of_index}
+
+
+_EXTREMES = ((-128, -128), (-128, 127), (127, -128), (127, 127))
+
+
+def _counted(data: int, weight: int, lanes: NDArray[np.bool_], cube: Cube, weights: Cube) -> tuple[Cube, Cube]:
+    """Return 1 in the places of two numbers and 0 elsewhere, so that their products in some multipliers are counted."""
+    counted = (cube == data) & np.resize(lanes, len(cube))[:, np.newaxis, np.newaxis]
+    return counted.astype(np.int8), (weights == weight).astype(np.int8)
+
+
+def _extreme_products(memory: Bytes, run: Run, rows: slice) -> Iterator[tuple[str, NDArray[np.bool_]]]:
+    """Yield which sums hold a product of two extreme numbers, in whichever multiplier of a cell and in each.
+
+    Direct convolutions of feature cubes of INT8 alone have them.
+
+    Args:
+        memory: What the layer finds.
+        run: How it should run.
+        rows: Lines of the output.
+    """
+    engine = run.engine
+    if not isinstance(engine, ConvRun) or not isinstance(engine.source, CubeInput):
+        return
+    if engine.params.precision is not Precision.INT8 or engine.params.winograd:
+        return
+    # Products are counted, not truncated, and the padding has none.
+    plain = replace(engine.params, truncate=0, pad_value=0)
+    lanes = engine.weights.layout.config.mac_atomic_c_size
+    for data, weight in _EXTREMES:
+        for lane in (None, *range(lanes)):
+            where = "" if lane is None else f" in multiplier {lane} of {lanes}"
+            chosen = np.isin(np.arange(lanes), np.arange(lanes) if lane is None else lane)
+            counting = replace(engine, params=plain, lane=partial(_counted, data, weight, chosen))
+            yield f"a product of {data} and {weight}{where}", counting.sums(memory, rows, HARDWARE) > 0
+
+
+_MOST_ELEMENTS = 1 << 15
+"""The models compute so many elements at once, so that each site is seen with all of them."""
+
+
+@dataclass(frozen=True, eq=False)
+class Event:
+    """The values that a site takes.
+
+    Attributes:
+        site: where.
+        step: what happens to them.
+        values: int64, (C, lines, W) with padding channels, or with an axis of 1 where all share them.
+        amount: shift, bits of the result, or last index of the table.
+    """
+
+    site: Site
+    step: Step
+    values: NDArray[np.int64]
+    amount: int
+
+    @property
+    def acts(self) -> NDArray[np.bool_]:
+        """Which values the step changes: those with bits to drop, or out of range."""
+        if self.step is Step.SHIFT_RIGHT:
+            acts: NDArray[np.bool_] = (self.values & ((1 << self.amount) - 1)) != 0
+            return acts
+        low, high = (0, self.amount - 1) if self.step is Step.INDEX else limits(self.amount)
+        outside: NDArray[np.bool_] = (self.values < low) | (self.values > high)
+        return outside
+
+
+@lru_cache(maxsize=2)
+def watched(evidence: Evidence, run: Run) -> tuple[slice, tuple[Event, ...]]:
+    """Return the lines of a layer around the one with most wrong bytes, and what happens in them; nothing of FP16.
+
+    Args:
+        evidence: What is known of the layer.
+        run: How it should have run.
+    """
+    shape = evidence.cube.shape
+    rows = evidence.worst_lines(_MOST_ELEMENTS // (shape[0] * shape[2]))
+    events: list[Event] = []
+
+    def watch(site: Site | None, step: Step, values: NDArray[np.int64], amount: int) -> None:
+        if site is not None:
+            events.append(Event(site, step, np.array(values), amount))
+
+    try:
+        run.engine.compute(evidence.memory, rows, Rules(watch=watch))
+    except InputError:
+        return rows, ()
+    return rows, tuple(events)

@@ -117,14 +117,18 @@ class Walk:
         return -(-self.shape[0] // self.atom_elements)
 
     @property
+    def counts(self) -> tuple[int, int, int]:
+        """Number of surfaces, lines and columns."""
+        return self.surfaces, *self.shape[1:]
+
+    @property
     def span(self) -> tuple[int, int]:
         """First address touched, and the one after the last.
 
         Raises:
             WildWalk: when they are too far apart, or below address 0.
         """
-        counts = (self.surfaces, self.shape[1], self.shape[2])
-        ends = [step * (count - 1) for step, count in zip(self.steps, counts, strict=True)]
+        ends = [step * (count - 1) for step, count in zip(self.steps, self.counts, strict=True)]
         low = self.address + sum(min(end, 0) for end in ends)
         high = self.address + sum(max(end, 0) for end in ends) + self.atom_bytes
         if low < 0 or high - low > _MOST_BYTES:
@@ -139,8 +143,7 @@ class Walk:
     def _overlap(self, axes: tuple[int, ...]) -> bool:
         """Return whether atoms that differ in some of surface, line and column may lie on each other."""
         covered = self.atom_bytes
-        counts = (self.surfaces, self.shape[1], self.shape[2])
-        for step, count in sorted((abs(self.steps[axis]), counts[axis]) for axis in axes):
+        for step, count in sorted((abs(self.steps[axis]), self.counts[axis]) for axis in axes):
             if count > 1:
                 if step < covered:
                     return True
@@ -163,9 +166,7 @@ class Walk:
 
     def with_step(self, axis: int, step: int) -> Walk:
         """Return the walk with another step of one axis: surface, line or column."""
-        steps = list(self.steps)
-        steps[axis] = step
-        return replace(self, steps=(steps[0], steps[1], steps[2]))
+        return self.stepped(*(step if number == axis else None for number in range(3)))
 
     def moved(self, nbytes: int) -> Walk:
         """Return the walk from another address."""
@@ -208,8 +209,8 @@ class Walk:
 
     def addresses(self) -> NDArray[np.uint64]:
         """Return the address of every byte of every atom, (surfaces, H, W, bytes)."""
-        counts = (self.surfaces, self.shape[1], self.shape[2], self.atom_bytes)
-        parts = np.ix_(*(np.arange(n, dtype=np.int64) * step for n, step in zip(counts, (*self.steps, 1), strict=True)))
+        sizes = zip((*self.counts, self.atom_bytes), (*self.steps, 1), strict=True)
+        parts = np.ix_(*(np.arange(n, dtype=np.int64) * step for n, step in sizes))
         return addresses_at(self.address, parts[0] + parts[1] + parts[2] + parts[3])
 
     def write(self, cube: Cube, touched: NDArray[np.bool_] | None = None) -> Patch:
@@ -260,5 +261,5 @@ class Walk:
 
     def _atoms(self, buffer: ByteArray, low: int) -> ByteArray:
         """Return the atoms of a buffer that begins at address ``low``: (surfaces, H, W, bytes)."""
-        axes = (self.surfaces, self.shape[1], self.shape[2], self.atom_bytes)
+        axes = (*self.counts, self.atom_bytes)
         return np.lib.stride_tricks.as_strided(buffer[self.address - low :], axes, (*self.steps, 1))

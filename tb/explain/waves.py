@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from tb.judge.port_rules import PORT_PREFIX
 from tb.nvdla.memory import Ram
 
 GTKWAVE_SUFFIX, SURFER_SUFFIX = ".gtkw", ".sucl"
@@ -18,6 +19,8 @@ _BEFORE_STEPS = 12_000
 """Picoseconds that are shown before the first wrong write."""
 
 _SURFER_ZOOMS = 5
+_TOP = "tb_top."
+"""Scope of the top in the file, in front of its signals."""
 
 _LAYER = (
     ("name[127:0]", _ASCII),
@@ -55,8 +58,7 @@ _PORT = (
     ("w_wdata[{data}:0]", _HEX),
     ("b_bvalid", _BINARY),
 )
-_PREFIX = {Ram.MC: "nvdla_core2dbb_", Ram.CVSRAM: "nvdla_core2cvsram_"}
-_SCOPE = {Ram.MC: "bench_mc", Ram.CVSRAM: "bench_cvsram"}
+PORT_SCOPES = {Ram.MC: "bench_mc", Ram.CVSRAM: "bench_cvsram"}
 
 
 @dataclass(frozen=True)
@@ -70,7 +72,6 @@ class View:
         address_bits: address bits of the port.
         first: picoseconds of the first wrong write.
         last: picoseconds of the last wrong write.
-        top: scope of the top in the file, in front of its signals.
     """
 
     waves: Path
@@ -79,20 +80,19 @@ class View:
     address_bits: int
     first: int
     last: int
-    top: str = "tb_top."
 
     def groups(self) -> list[tuple[str, list[tuple[str, str]]]]:
         """Return the groups of signals, each with its format."""
-        port = f"{self.top}{_SCOPE[self.ram]}."
+        port = f"{_TOP}{PORT_SCOPES[self.ram]}."
         sizes = {"data": self.data_bits - 1, "address": self.address_bits - 1}
 
         def named(prefix: str, signals: tuple[tuple[str, str], ...]) -> list[tuple[str, str]]:
             return [(prefix + name.format(**sizes), shown) for name, shown in signals]
 
         return [
-            ("Layer", named(f"{self.top}bench_layer.", _LAYER)),
+            ("Layer", named(f"{_TOP}bench_layer.", _LAYER)),
             ("Element on the bus", named(port, _ELEMENT)),
-            (f"Port {self.ram.value}", named(f"{self.top}{_PREFIX[self.ram]}", _PORT)),
+            (f"Port {self.ram.value}", named(f"{_TOP}{PORT_PREFIX[self.ram]}_", _PORT)),
             ("Counters", named(port, _COUNTERS)),
         ]
 
@@ -117,7 +117,7 @@ def gtkwave_text(view: View) -> str:
         "[markername] BLast wrong write",
         "[signals_width] 340",
         f"@{_BINARY}",
-        f"{view.top}dla_core_clk",
+        f"{_TOP}dla_core_clk",
     ]
     for name, signals in view.groups():
         lines += [f"@{_GROUP_BEGIN}", f"-{name}"]
@@ -134,7 +134,7 @@ def surfer_text(view: View) -> str:
 
     Source: Surfer, documentation of its commands, and what its command parser takes.
     """
-    lines = [f"load_file {view.waves.name}", f"variable_add {view.top}dla_core_clk"]
+    lines = [f"load_file {view.waves.name}", f"variable_add {_TOP}dla_core_clk"]
     for name, signals in view.groups():
         lines.append(f"divider_add {name.replace(' ', '_')}")
         lines += [f"variable_add {signal.partition('[')[0]}" for signal, _ in signals]

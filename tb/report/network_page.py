@@ -9,7 +9,7 @@ from typing import Any
 
 from models.config import HwConfig
 from tb.explain import Explanation
-from tb.explain.picture import pictures
+from tb.explain.page import pictures
 from tb.markup import render
 from tb.report.network_report import LayerLine, LayerVerdict, Report, said
 from tb.report.network_text import classes

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Protocol
 
 import msgspec
+import numpy as np
 
 from models.config import HwConfig
 from tb.explain import Explanation, explain_run, record, write_page
@@ -20,6 +21,7 @@ from tb.explain.page import FILE_NAME
 from tb.explain.seen import Seen
 from tb.explain.stages import Culprit, compare, culprit, told
 from tb.explain.suspect import suspects
+from tb.explain.text import bad_beats
 from tb.explain.units import Suspect, Unit
 from tb.explain.waves import View, write_save_files
 from tb.judge.finding import Check
@@ -209,12 +211,12 @@ def _inside(bench: Judged, seen: Seen, ops: Program, explanations: Sequence[Expl
 def _save_view(folder: Path, bench: Judged, explanations: Sequence[Explanation]) -> None:
     """Write save files that open the waves of the run, if it has any, at the first wrong write."""
     waves = [path for path in sorted(folder.glob("waves.*")) if path.suffix in (".fst", ".vcd")]
-    bad = [explanation for explanation in explanations if explanation.when is not None]
+    bad = [explanation for explanation in explanations if explanation.when]
     if not waves or not bad:
         return
-    beats, when = bad[0].evidence.beats, bad[0].when
+    beats = bad[0].evidence.beats
     assert beats is not None
-    assert when is not None
+    first, last = beats.cycle[np.flatnonzero(bad_beats(bad[0].evidence))[[0, -1]]].tolist()
     monitor = bench.monitors[beats.ram]
     assert isinstance(monitor, MemoryPortMonitor)
     write_save_files(
@@ -223,7 +225,7 @@ def _save_view(folder: Path, bench: Judged, explanations: Sequence[Explanation])
             beats.ram,
             data_bits=len(monitor.bus.wdata),
             address_bits=len(monitor.bus.awaddr),
-            first=steps_of(when.first_cycle),
-            last=steps_of(when.last_cycle),
+            first=steps_of(first),
+            last=steps_of(last),
         )
     )

@@ -14,6 +14,7 @@ from cocotb.handle import SimHandleBase
 from cocotb.triggers import RisingEdge
 
 from models.layout import FeatureLayout
+from tb.explain.waves import PORT_SCOPES
 from tb.judge.expected import Expected
 from tb.judge.predictor import Expectation
 from tb.judge.scoreboard import Scoreboard
@@ -22,7 +23,6 @@ from tb.nvdla.memory import Ram
 from tb.sim.clocking import HIGH, cycle, wait_cycles
 from tb.sim.memory_port import MemoryPortMonitor
 
-PORT_SCOPES = {Ram.MC: "bench_mc", Ram.CVSRAM: "bench_cvsram"}
 LAYER_SCOPE = "bench_layer"
 _NAME_BYTES = 16
 

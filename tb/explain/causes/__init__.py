@@ -7,15 +7,11 @@ from tb.explain.causes import (
     control,
     convolution,
     dlhdl,
-    element_wise,
-    floats,
     history,
-    joint,
     layout,
     movement,
     operands,
     pooling,
-    program,
     tables,
     values,
 )
@@ -24,18 +20,17 @@ from tb.explain.evidence import Evidence
 CAUSES: tuple[Cause, ...] = (
     *history.CAUSES,
     *layout.CAUSES,
-    *joint.CAUSES,
     *movement.CAUSES,
     *operands.CAUSES,
     *arithmetic.CAUSES,
-    *element_wise.CAUSES,
+    *tables.Y_CAUSES,
     *pooling.CAUSES,
     *tables.CAUSES,
     *convolution.CAUSES,
-    *program.CAUSES,
+    history.STALE_REGISTER,
     *control.CAUSES,
     *values.CAUSES,
-    *floats.CAUSES,
+    *values.FLOAT_CAUSES,
 )
 """All causes of NVDLA; of two that fit equally well the earlier one is named first."""
 

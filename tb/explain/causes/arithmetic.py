@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -14,11 +14,10 @@ from models.sdp import AluOp, SdpStage, YStage
 from tb.explain.cause import Cause, Kinds, Way, of_kinds
 from tb.explain.causes import reach
 from tb.explain.causes.reach import Part, changed
-from tb.explain.engines import PdpRun, SdpRun, StageRun
+from tb.explain.engines import Make, PdpRun, Run, SdpRun, StageRun
 from tb.explain.evidence import Evidence
-from tb.explain.run import Make, Run
+from tb.explain.traits import watched
 from tb.explain.walk import Cube
-from tb.explain.watched import watched
 
 
 def rules(run: Run, **new: object) -> Make:
@@ -38,7 +37,7 @@ def _sites(evidence: Evidence, run: Run, step: Step) -> list[Site]:
     """Return where the layer drops bits, or saturates, when it is right; nothing where that is one site alone."""
     if run is not evidence.rerun:
         return []
-    found = [event.site for event in watched(evidence, run).events if event.step is step and event.acts.any()]
+    found = [event.site for event in watched(evidence, run)[1] if event.step is step and event.acts.any()]
     sites = list(dict.fromkeys(found))
     return sites if len(sites) > 1 else []
 
@@ -56,8 +55,8 @@ def _saturation(evidence: Evidence, run: Run) -> Iterator[Way]:
         yield Way(f"numbers wrap in the {site.value} alone", rules(run, saturates=False, site=site))
 
 
-def _symmetric(evidence: Evidence, run: Run) -> Iterator[Way]:
-    yield Way("the smallest number becomes -max, as -127", rules(run, symmetric=True))
+def _always(detail: str, new: Mapping[str, object], evidence: Evidence, run: Run) -> Iterator[Way]:
+    yield Way(detail, rules(run, **new))
 
 
 def _compare(evidence: Evidence, run: Run) -> Iterator[Way]:
@@ -68,10 +67,6 @@ def _compare(evidence: Evidence, run: Run) -> Iterator[Way]:
             for what, unsigned in (("", (False, False)), ("maximum, ", (True, False)), ("minimum, ", (False, True))):
                 detail = f"{what}along the {side} of a window alone"
                 yield Way(detail, rules(run, unsigned_along=along, unsigned=unsigned))
-
-
-def _prelu(evidence: Evidence, run: Run) -> Iterator[Way]:
-    yield Way("", rules(run, prelu_truncates=True))
 
 
 def _constants(evidence: Evidence, run: Run) -> Iterator[Way]:
@@ -106,14 +101,14 @@ def _converter(run: Run) -> Kinds:
         yield "scale", f"1 instead of {old.scale}", converter.other(scale=1)
         yield "scale", f"{-old.scale} instead of {old.scale}", converter.other(scale=-old.scale)
         yield "scale", f"unsigned, {old.scale & 0x7FFF}", converter.other(scale=old.scale & 0x7FFF)
-        yield "scale", "its low byte alone", converter.other(scale=_low_byte(old.scale))
+        yield "scale", "its low byte alone", converter.other(scale=_low_bits(old.scale, 8))
         for offset, what in (
             (0, "left out"),
             (-old.offset, "added instead of subtracted"),
             (old.offset + 1, "one too large"),
             (old.offset - 1, "one too small"),
             (_low_bits(old.offset, 16), "its low 16 bits alone"),
-            (_low_byte(old.offset), "its low byte alone"),
+            (_low_bits(old.offset, 8), "its low byte alone"),
         ):
             yield "offset", f"{what}, {offset} instead of {old.offset}", converter.other(offset=offset)
         if sdp.value.x2 is None and old.offset:
@@ -126,10 +121,6 @@ def _offset_last(sdp: Part[SdpRun]) -> Run:
     multiply = StageRun(SdpStage(None, 0, True, False, 0, False), mul=sdp.value.params.converter.scale)
     run = sdp.other("params.converter", scale=1)()
     return changed(run, sdp.path, {"x2": multiply})
-
-
-def _low_byte(value: int) -> int:
-    return _low_bits(value, 8)
 
 
 def _low_bits(value: int, bits: int) -> int:
@@ -192,7 +183,7 @@ def _registers(title: str, part: Part[StageRun], floats: bool) -> Kinds:
             (-value, "negated"),
             (0, "0"),
             (value & 0x7FFF, "unsigned"),
-            (_low_byte(value), "its low byte alone"),
+            (_low_bits(value, 8), "its low byte alone"),
             (value & 0xFF, "its low byte alone, unsigned"),
         )
         patterns = ((value ^ sign, "negated"), (0, "0"), (value & ~sign, "without its sign"))
@@ -262,12 +253,15 @@ _STAGES = {
     "bypass": "stage missing",
 }
 
+_SYMMETRIC = partial(_always, "the smallest number becomes -max, as -127", {"symmetric": True})
+_PRELU = partial(_always, "", {"prelu_truncates": True})
+
 CAUSES = (
     Cause("rounding", "wrong rounding", _rounding, reruns=True),
     Cause("saturation", "saturation missing", _saturation, reruns=True),
-    Cause("saturation-symmetric", "symmetric saturation", _symmetric, reruns=True),
+    Cause("saturation-symmetric", "symmetric saturation", _SYMMETRIC, reruns=True),
     Cause("compare", "maximum or minimum compares as unsigned", _compare, reruns=True),
-    Cause("prelu-truncates", "PReLU shifts positive numbers too", _prelu, reruns=True),
+    Cause("prelu-truncates", "PReLU shifts positive numbers too", _PRELU, reruns=True),
     Cause("constant", "a constant added", _constants, reruns=True, cost_bits=9.0),
     Cause("sign", "wrong sign", _signs, reruns=True),
     *of_kinds("converter", _CONVERTER, _converter),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from tb.explain.cause import Cause, Way
 from tb.explain.causes import reach
+from tb.explain.engines import CubeMap, Run, Touch
 from tb.explain.evidence import Evidence
-from tb.explain.run import CubeMap, Run, Touch
 from tb.explain.walk import Cube, in_atoms
 
 Shape = tuple[int, int, int]
@@ -39,8 +39,8 @@ def _lost(evidence: Evidence, run: Run) -> Iterator[Way]:
         for what, cut in cuts.items():
             yield _without(f"{what} never written", run, partial(_but, axis, cut, per))
     yield _without("nothing written", run, partial(_but, 0, slice(None), 1))
-    yield _without("last atom never written", run, partial(_atoms_but, ((-1,),), per_atom))
-    yield _without("first atom never written", run, partial(_atoms_but, ((0,),), per_atom))
+    yield _without("last atom never written", run, partial(_atoms_but, [-1], per_atom))
+    yield _without("first atom never written", run, partial(_atoms_but, [0], per_atom))
 
 
 def _without(detail: str, run: Run, touch: Touch) -> Way:
@@ -70,11 +70,11 @@ def _overwritten(axis: int, count: int, cube: Cube) -> Cube:
     return moved
 
 
-def _atoms_but(lost: tuple[tuple[int, ...], ...], per_atom: int, shape: Shape) -> Mask:
+def _atoms_but(lost: Sequence[int] | NDArray[np.intp], per_atom: int, shape: Shape) -> Mask:
     """Return all elements but those of some atoms, by their number in the order surface, line, column."""
     surfaces = -(-shape[0] // per_atom)
     atoms = np.ones(surfaces * shape[1] * shape[2], dtype=np.bool_)
-    atoms[[number for run in lost for number in run]] = False
+    atoms[lost] = False
     return np.repeat(atoms.reshape(surfaces, *shape[1:]), per_atom, axis=0)[: shape[0]]
 
 
@@ -88,13 +88,12 @@ def _singles(evidence: Evidence, run: Run) -> Iterator[Way]:
     total = atoms.size
     numbers = np.flatnonzero(atoms)
     if 0 < len(numbers) <= total // 2:
-        runs = np.split(numbers, np.flatnonzero(np.diff(numbers) != 1) + 1)
-        cost = len(runs) * (np.log2(total) + 4.0)
+        runs = 1 + np.count_nonzero(np.diff(numbers) != 1)
+        cost = float(runs * (np.log2(total) + 4.0))
         words = f"{len(numbers)} of {total} atoms never written"
-        if len(runs) > 1:
-            words += f", in {len(runs)} places"
-        lost = tuple(tuple(int(n) for n in part) for part in runs)
-        yield Way(words, partial(replace, run, touch=partial(_atoms_but, lost, walk.atom_elements)), float(cost))
+        if runs > 1:
+            words += f", in {runs} places"
+        yield Way(words, partial(replace, run, touch=partial(_atoms_but, numbers, walk.atom_elements)), cost)
 
 
 def _strobes(evidence: Evidence, run: Run) -> Iterator[Way]:
@@ -119,35 +118,16 @@ def _lanes_but(lost: tuple[int, ...], per_atom: int, shape: Shape) -> Mask:
     return np.broadcast_to(lanes[:, np.newaxis, np.newaxis], shape)
 
 
-def _sequences(cube: Cube, per_atom: int, along: str) -> Cube:
-    """Return atoms in the order that they are moved, (atoms, elements)."""
-    atoms = in_atoms(cube, per_atom)
-    orders = {"surface by surface": (0, 2, 3, 1), "line by line": (2, 0, 3, 1), "pixel by pixel": (2, 3, 0, 1)}
-    return atoms.transpose(orders[along]).reshape(-1, per_atom)
+_ALONG = {"surface by surface": (0, 2, 3, 1), "line by line": (2, 0, 3, 1), "pixel by pixel": (2, 3, 0, 1)}
+"""Orders in which atoms are moved: axes of surfaces, lines and columns, and then that of an atom's elements."""
 
 
 def _resequenced(cube: Cube, per_atom: int, along: str, change: Callable[[Cube], Cube]) -> Cube:
-    """Return a cube after a change of the sequence of its atoms."""
-    surfaces, (height, width) = cube.shape[0] // per_atom, cube.shape[1:]
-    moved = change(_sequences(cube, per_atom, along))
-    axes, back = {
-        "surface by surface": ((surfaces, height, width), (0, 3, 1, 2)),
-        "line by line": ((height, surfaces, width), (1, 3, 0, 2)),
-        "pixel by pixel": ((height, width, surfaces), (2, 3, 0, 1)),
-    }[along]
-    return np.ascontiguousarray(moved.reshape(*axes, per_atom).transpose(back).reshape(cube.shape))
-
-
-def _late(atoms: Cube) -> Cube:
-    return np.concatenate([atoms[:1], atoms[:-1]])
-
-
-def _early(atoms: Cube) -> Cube:
-    return np.concatenate([atoms[1:], atoms[-1:]])
-
-
-def _repeated(atoms: Cube) -> Cube:
-    return np.repeat(atoms[::2], 2, axis=0)[: len(atoms)]
+    """Return a cube after a change of the sequence of its atoms, (atoms, elements)."""
+    axes = _ALONG[along]
+    atoms = in_atoms(cube, per_atom).transpose(axes)
+    moved = change(atoms.reshape(-1, per_atom)).reshape(atoms.shape)
+    return np.ascontiguousarray(moved.transpose(np.argsort(axes)).reshape(cube.shape))
 
 
 def _swapped(atoms: Cube) -> Cube:
@@ -156,36 +136,28 @@ def _swapped(atoms: Cube) -> Cube:
     return np.concatenate([pairs, atoms[even:]])
 
 
-def _constant(atoms: Cube) -> Cube:
-    return np.broadcast_to(atoms[:1], atoms.shape)
-
-
 _CHANGES: dict[str, Callable[[Cube], Cube]] = {
-    "each atom holds what belongs to the one before": _late,
-    "each atom holds what belongs to the next one": _early,
-    "every second atom repeats the one before": _repeated,
+    "each atom holds what belongs to the one before": lambda atoms: np.concatenate([atoms[:1], atoms[:-1]]),
+    "each atom holds what belongs to the next one": lambda atoms: np.concatenate([atoms[1:], atoms[-1:]]),
+    "every second atom repeats the one before": lambda atoms: np.repeat(atoms[::2], 2, axis=0)[: len(atoms)],
     "neighbouring atoms swapped": _swapped,
-    "every atom holds the first": _constant,
+    "every atom holds the first": lambda atoms: np.broadcast_to(atoms[:1], atoms.shape),
 }
 
 
 def _orders(per_atom: int) -> Iterator[tuple[str, CubeMap]]:
     """Yield what may become of a sequence of atoms, in words and as a change of the cube."""
-    for along in ("surface by surface", "line by line", "pixel by pixel"):
+    for along in _ALONG:
         for name, change in _CHANGES.items():
             yield f"{name}, {along}", partial(_resequenced, per_atom=per_atom, along=along, change=change)
 
 
-def _output(evidence: Evidence, run: Run) -> Iterator[Way]:
-    for detail, order in _orders(run.dst.atom_elements):
-        yield Way(detail, partial(replace, run, order=(*run.order, order)))
-
-
-def _read(walks: Callable[[Run], reach.Named], evidence: Evidence, run: Run) -> Iterator[Way]:
-    if run.dst.shape[1] <= _MOST_LINES:
-        for name, walk in walks(run):
-            for detail, order in _orders(walk.value.atom_elements):
-                yield Way(reach.said(name, detail), walk.other(twist=order))
+def _reordered(walks: Callable[[Run], reach.Named], evidence: Evidence, run: Run) -> Iterator[Way]:
+    for name, walk in walks(run):
+        is_output = walk.value is run.dst
+        for detail, order in _orders(walk.value.atom_elements) if is_output or run.dst.shape[1] <= _MOST_LINES else ():
+            output = partial(replace, run, order=(*run.order, order))
+            yield Way(reach.said(name, detail), output if is_output else walk.other(twist=order))
 
 
 _MOST_LINES = 1 << 9
@@ -196,7 +168,7 @@ CAUSES = (
     Cause("dst-stuck", "output: the address does not move on", _stuck, cost_bits=9.0),
     Cause("strobe", "partial strobe", _strobes, cost_bits=9.0),
     Cause("lost-write", "writes lost", _singles, cost_bits=10.0, symptom=True),
-    Cause("write-order", "output out of order", _output, False, 9.5, symptom=True),
-    Cause("read-order", "input out of order", partial(_read, reach.inputs), True, 9.5, symptom=True),
-    Cause("operand-order", "operands out of order", partial(_read, reach.operands), True, 9.5, symptom=True),
+    Cause("write-order", "output out of order", partial(_reordered, reach.output), False, 9.5, symptom=True),
+    Cause("read-order", "input out of order", partial(_reordered, reach.inputs), True, 9.5, symptom=True),
+    Cause("operand-order", "operands out of order", partial(_reordered, reach.operands), True, 9.5, symptom=True),
 )

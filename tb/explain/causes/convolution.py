@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
 from models.converter import ConverterEncoding
 from models.layout import ImageWeightLayout, WeightLayout, supported_formats
-from tb.explain.cause import Cause, Kinds, Way, of_kinds
+from tb.explain.cause import Kinds, of_kinds
 from tb.explain.causes import reach
 from tb.explain.causes.arithmetic import rules
 from tb.explain.causes.reach import Part, changed
-from tb.explain.engine_conv import ConvRun, CubeInput, ImageInput, Lane, LaneFault
-from tb.explain.evidence import Evidence
+from tb.explain.engine_conv import ConvRun, CubeInput, ImageInput, masked_lane
+from tb.explain.engines import Run
 from tb.explain.kernels import MASKS, ORDERS, STARTS, WINOGRAD_ORDERS, WeightInput
-from tb.explain.run import Run
 
 
 def _ways(run: Run) -> Kinds:
@@ -23,6 +21,7 @@ def _ways(run: Run) -> Kinds:
     for conv in reach.engines(run, ConvRun):
         yield from _of_windows(conv)
         yield from _of_converter(conv)
+        yield from _of_multipliers(conv)
         yield from _of_weights(conv.part("weights"))
         if isinstance(conv.value.source, ImageInput):
             yield from _of_image(conv.part("source"))
@@ -63,6 +62,18 @@ def _of_windows(conv: Part[ConvRun]) -> Kinds:
     yield "dilation", "x and y swapped", params.other(dilation_x=old.dilation_y, dilation_y=old.dilation_x)
     for down, right in ((0, 1), (1, 0), (0, -1), (-1, 0), (1, 1), (-1, -1)):
         yield "window", f"{down} lines down, {right} columns right", conv.other(shift=(down, right))
+
+
+def _of_multipliers(conv: Part[ConvRun]) -> Kinds:
+    """Yield everything that may be wrong with one multiplier of every MAC cell, and with accumulators."""
+    weights = conv.value.weights
+    lanes = weights.layout.config.mac_atomic_c_size
+    for number in range(min(lanes, weights.shape[1])):
+        for fault, masks in _LANE_FAULTS.items():
+            lane = partial(masked_lane, number, lanes, *masks)
+            yield "lane", f"lane {number} of {lanes}, {fault}", conv.other(lane=lane)
+    for bits in () if conv.value.params.is_float else _ACCUMULATOR_BITS:
+        yield "accumulator", f"sums wrap at {bits} bits", rules(conv.run, accumulator_bits=bits)
 
 
 def _misread(value: int, bits: int) -> list[int]:
@@ -177,21 +188,12 @@ def _of_converter(conv: Part[ConvRun]) -> Kinds:
         yield "input-converter", detail, converter.other(encoding=wide, offset=offset)
 
 
-def _accumulators(evidence: Evidence, run: Run) -> Iterator[Way]:
-    for conv in reach.engines(run, ConvRun):
-        if not conv.value.params.is_float:
-            for bits in _ACCUMULATOR_BITS:
-                yield Way(f"sums wrap at {bits} bits", rules(run, accumulator_bits=bits))
-
-
-def _lanes(evidence: Evidence, run: Run) -> Iterator[Way]:
-    for conv in reach.engines(run, ConvRun):
-        weights = conv.value.weights
-        lanes = weights.layout.config.mac_atomic_c_size
-        for number in range(min(lanes, weights.shape[1])):
-            for fault in LaneFault:
-                detail = f"lane {number} of {lanes}, {fault.value}"
-                yield Way(detail, conv.other(lane=Lane(number, lanes, fault)))
+_LANE_FAULTS = {
+    "its products are 0": (0, -1),
+    "the sign bit of its data is 0": (0x7F, -1),
+    "the sign bit of its weights is 0": (-1, 0x7F),
+}
+"""What may be wrong with a multiplier: masks of its data and of its weights."""
 
 
 _ACCUMULATOR_BITS = range(12, 34)
@@ -221,10 +223,8 @@ _KINDS = {
     "pixel-sign": "convolution: wrong sign of pixels",
     "mean": "convolution: wrong mean",
     "image-line-stride": "convolution: wrong line stride of the image",
+    "lane": "convolution: one multiplier of every MAC cell",
+    "accumulator": "convolution: narrow accumulators",
 }
 
-CAUSES = (
-    *of_kinds("conv", _KINDS, _ways),
-    Cause("conv-lane", "convolution: one multiplier of every MAC cell", _lanes, reruns=True),
-    Cause("conv-accumulator", "convolution: narrow accumulators", _accumulators, reruns=True),
-)
+CAUSES = tuple(of_kinds("conv", _KINDS, _ways))

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
+from operator import attrgetter
 
 from tb.dlhdl.expect import PlayedLayer
 from tb.dlhdl.network import INPUT, Kind
@@ -12,16 +13,9 @@ from tb.explain.cause import Cause, Way
 from tb.explain.causes import reach
 from tb.explain.causes.history import early
 from tb.explain.causes.reach import Part
-from tb.explain.dlhdl_sources import Source
-from tb.explain.engine_dlhdl import ROUNDINGS, DlhdlRun
+from tb.explain.engine_dlhdl import ROUNDINGS, DlhdlRun, Source
+from tb.explain.engines import Make, Run
 from tb.explain.evidence import Evidence
-from tb.explain.run import Make, Run
-
-_LATE_BEATS = (1, -1, 2, -2)
-_SHORT_BITS = (12, 8, 10, 13, 16)
-_NEAR = (1, -1, 2, -2, 3, -3)
-_WORDS = ("the source", "the second source", "the weights", "the result")
-
 
 Engine = Part[DlhdlRun]
 Ways = Callable[[Evidence, Engine], Iterator[Way]]
@@ -37,21 +31,25 @@ def _cause(name: str, about: str, ways: Ways) -> Cause:
     return Cause(name, about, of_engine, reruns=True, cost_bits=7.0)
 
 
-def _where(holds: Callable[[DlhdlRun], bool], where: str = "", words: str = "", /, **new: object) -> Ways:
-    """Return the ways of a cause that is one thing, in layers for which something holds.
+def _options(holds: Callable[[DlhdlRun], bool], options: Mapping[str, Mapping[str, object]], where: str = "") -> Ways:
+    """Return the ways of a cause in which fields have other values.
 
     Args:
         holds: for which layers.
-        where: path from the engine to what is other.
-        words: what the layer does then.
-        new: its fields.
+        options: the fields, by what the layer does then in words.
+        where: path from the engine to what has them.
     """
 
     def ways(evidence: Evidence, engine: Engine) -> Iterator[Way]:
-        if holds(engine.value):
+        for words, new in options.items() if holds(engine.value) else ():
             yield Way(words, engine.other(where, **new))
 
     return ways
+
+
+def _one(holds: Callable[[DlhdlRun], bool], where: str = "", /, **new: object) -> Ways:
+    """Return the ways of a cause that is one thing."""
+    return _options(holds, {"": new}, where)
 
 
 def _played(evidence: Evidence) -> PlayedLayer:
@@ -110,14 +108,8 @@ def _stride_x_and_y(evidence: Evidence, engine: Engine) -> Iterator[Way]:
         yield Way("padding", engine.other("window", left=window.top, top=window.left))
 
 
-def _padding_lane(evidence: Evidence, engine: Engine) -> Iterator[Way]:
-    for fill, words in ((0xFF, "all bits set"), (0x80, "0x80 in each byte"), (0x01, "0x01 in each byte")):
-        yield Way(words, engine.other(fill=fill))
-    yield Way("what the beat before held", engine.other(tail=True))
-
-
 def _block_offset(evidence: Evidence, engine: Engine) -> Iterator[Way]:
-    for late in _LATE_BEATS:
+    for late in (1, -1, 2, -2):
         beats = f"{abs(late)} beat{'s' * (abs(late) > 1)} {'late' if late > 0 else 'early'}"
         for words, source in _sources(engine):
             yield Way(f"{words}, {beats}", source.other(late_beats=late))
@@ -180,7 +172,7 @@ def _exponent(evidence: Evidence, engine: Engine) -> Iterator[Way]:
     def one(place: int, value: int) -> Make:
         return engine.other(exponents=(*own[:place], value, *own[place + 1 :]))
 
-    for place, words in enumerate(_WORDS):
+    for place, words in enumerate(("the source", "the second source", "the weights", "the result")):
         if own[place]:
             yield Way(f"that of {words} counts as 0", one(place, 0))
     yield Way("the second source has that of the first", one(1, own[0]))
@@ -192,14 +184,8 @@ def _exponent(evidence: Evidence, engine: Engine) -> Iterator[Way]:
             second = sources[1] if len(layer.layer.sources) > 1 else 0
             stale = (sources[0], second, layer.layer.weight_exponent, layer.tensor.exponent)
             yield Way(f"all are those of layer {layer.number}", engine.other(exponents=stale))
-    for off in _NEAR:
+    for off in (1, -1, 2, -2, 3, -3):
         yield Way(f"that of the result is {off:+d} off", one(3, own[3] + off))
-
-
-def _rounding(evidence: Evidence, engine: Engine) -> Iterator[Way]:
-    if engine.value.integer:
-        for name in ROUNDINGS:
-            yield Way(name, engine.other(rounding=name))
 
 
 def _sign(evidence: Evidence, engine: Engine) -> Iterator[Way]:
@@ -216,15 +202,25 @@ def _relu(evidence: Evidence, engine: Engine) -> Iterator[Way]:
     yield Way("left out" if relu else "without being asked for", engine.other(relu=not relu))
 
 
-def _short(evidence: Evidence, engine: Engine) -> Iterator[Way]:
-    if not engine.value.integer:
-        for bits in _SHORT_BITS:
-            yield Way(f"{bits} bits fewer", engine.other(bits=bits))
-
-
 def _is(kind: Kind) -> Callable[[DlhdlRun], bool]:
     return lambda run: run.kind is kind
 
+
+def _is_single(run: DlhdlRun) -> bool:
+    return not run.integer
+
+
+_PADDING_LANES: dict[str, dict[str, object]] = {
+    "all bits set": {"fill": 0xFF},
+    "0x80 in each byte": {"fill": 0x80},
+    "0x01 in each byte": {"fill": 0x01},
+    "what the beat before held": {"tail": True},
+}
+_is_integer = attrgetter("integer")
+_TRANSPOSED = _one(_is(Kind.CONVOLUTION), "operands", transposed=True)
+_ROUNDINGS = {name: {"rounding": name} for name in ROUNDINGS}
+_SHORT = {f"{bits} bits fewer": {"bits": bits} for bits in (12, 8, 10, 13, 16)}
+_WRAPS = {"upper bits are lost": {"wraps": True}}
 
 CAUSES = (
     Cause("frame-early", "frame read before it was given", early, reruns=True, cost_bits=7.5),
@@ -232,27 +228,21 @@ CAUSES = (
     _cause("stale-weights", "weights of before", _stale_weights),
     _cause("n-c-swapped", "N and C swapped", _n_and_c),
     _cause("x-y-swapped", "x and y swapped", _x_and_y),
-    _cause(
-        "kernel-x-y-swapped", "x and y of kernels swapped", _where(_is(Kind.CONVOLUTION), "operands", transposed=True)
-    ),
+    _cause("kernel-x-y-swapped", "x and y of kernels swapped", _TRANSPOSED),
     _cause("window-x-y-swapped", "x and y of the window swapped", _stride_x_and_y),
-    _cause("padding-lane", "padding lanes are not 0", _padding_lane),
-    _cause(
-        "padding-counts", "padding lanes of the source count", _where(_is(Kind.FULLY_CONNECTED), "source", loud=True)
-    ),
+    _cause("padding-lane", "padding lanes are not 0", _options(lambda run: True, _PADDING_LANES)),
+    _cause("padding-counts", "padding lanes of the source count", _one(_is(Kind.FULLY_CONNECTED), "source", loud=True)),
     _cause("block-offset", "wrong offset of the blocks after the first", _block_offset),
     _cause("source-place", "wrong place of a source", _source_place),
     _cause("exponent", "wrong exponent", _exponent),
     _cause("bias", "wrong bias", _bias),
-    _cause("rounding", "wrong rounding", _rounding),
-    _cause(
-        "saturation", "results are not limited", _where(lambda run: run.integer, "", "upper bits are lost", wraps=True)
-    ),
+    _cause("rounding", "wrong rounding", _options(_is_integer, _ROUNDINGS)),
+    _cause("saturation", "results are not limited", _options(_is_integer, _WRAPS)),
     _cause("sign", "int8 counts as unsigned", _sign),
     _cause("relu", "ReLU", _relu),
-    _cause("average-divisor", "padding does not count in the divisor", _where(_is(Kind.AVERAGE_POOLING), covered=True)),
-    _cause("maximum-padding", "padding takes part in the maximum as 0", _where(_is(Kind.MAXIMUM_POOLING), padded=True)),
-    _cause("second-twice", "second source counts twice", _where(lambda run: run.second is not None, twice=True)),
-    _cause("product-bits", "products of singles are short", _short),
-    _cause("sum-magnitudes", "sums of singles add magnitudes", _where(lambda run: not run.integer, magnitudes=True)),
+    _cause("average-divisor", "padding does not count in the divisor", _one(_is(Kind.AVERAGE_POOLING), covered=True)),
+    _cause("maximum-padding", "padding takes part in the maximum as 0", _one(_is(Kind.MAXIMUM_POOLING), padded=True)),
+    _cause("second-twice", "second source counts twice", _one(lambda run: run.second is not None, twice=True)),
+    _cause("product-bits", "products of singles are short", _options(_is_single, _SHORT)),
+    _cause("sum-magnitudes", "sums of singles add magnitudes", _one(_is_single, magnitudes=True)),
 )

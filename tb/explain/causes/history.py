@@ -1,17 +1,21 @@
-"""Causes in what happened before: memory as earlier layers left it, read too early, or of another layer."""
+"""Causes in what happened before: memory, buffer and registers as earlier layers left them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import fields, replace
 from functools import partial
+from typing import Any
 
 from tb.explain.cause import Cause, Way
 from tb.explain.causes import reach
 from tb.explain.engine_conv import ConvRun
+from tb.explain.engines import CdpRun, PdpRun, Run, SdpRun
 from tb.explain.evidence import Evidence
-from tb.explain.run import Run
+from tb.explain.walk import Walk
 from tb.nvdla.layers import ConvLayer, PooledLayer
+
+_WITH_PARAMETERS: tuple[type[Any], ...] = (ConvRun, CdpRun, PdpRun)
 
 
 def _inherited(evidence: Evidence, run: Run) -> Iterator[Way]:
@@ -39,6 +43,47 @@ def _kernels(evidence: Evidence, run: Run) -> Iterator[Way]:
                     yield Way(f"input {whose}", walk.other(address=address))
 
 
+def _stale(evidence: Evidence, run: Run) -> Iterator[Way]:
+    for whose, other in reach.earlier(evidence):
+        for mine, theirs in zip(reach.engines(run, SdpRun), reach.engines(other, SdpRun), strict=False):
+            yield from _of_sdp(mine, theirs.value, whose)
+        for kind in _WITH_PARAMETERS:
+            for own, old in zip(reach.engines(run, kind), reach.engines(other, kind), strict=False):
+                params = old.value.params
+                for field in fields(params):
+                    register = {field.name: getattr(params, field.name)}
+                    yield Way(f"{field.name} {whose}", own.other("params", **register))
+                yield Way(f"all parameters {whose}", own.other(params=replace(params)))
+        their_source = reach.source(other)
+        for _, walk in reach.inputs(run) if their_source is not None else ():
+            yield from _placed(walk, their_source, f"of the input {whose}")
+        for _, walk in reach.output(run):
+            yield from _placed(walk, other.dst, f"of the output {whose}")
+
+
+def _of_sdp(mine: reach.Part[SdpRun], theirs: SdpRun, whose: str) -> Iterator[Way]:
+    yield Way(f"output converter {whose}", mine.other("params", converter=theirs.params.converter))
+    for name in reach.STAGES:
+        stage, own = getattr(theirs, name), getattr(mine.value, name)
+        yield Way(f"{name.upper()} {whose}", mine.other(**{name: stage}))
+        if stage is None or own is None:
+            continue
+        yield Way(f"operand registers of {name.upper()} {whose}", mine.other(name, alu=stage.alu, mul=stage.mul))
+        if stage.walk is not None and own.walk is not None:
+            address = stage.walk.address
+            yield Way(f"operand address of {name.upper()} {whose}", mine.other(f"{name}.walk", address=address))
+
+
+def _placed(mine: reach.Part[Walk], theirs: Walk | None, whose: str) -> Iterator[Way]:
+    """Yield runs with each register that says where a cube lies from another one."""
+    assert theirs is not None
+    surface, line, _ = theirs.steps
+    yield Way(f"address {whose}", mine.other(address=theirs.address))
+    yield Way(f"line stride {whose}", mine.put(mine.value.stepped(line=line)))
+    yield Way(f"surface stride {whose}", mine.put(mine.value.stepped(surface=surface)))
+    yield Way(f"both strides {whose}", mine.put(mine.value.stepped(surface=surface, line=line)))
+
+
 INHERITED = Cause(
     "inherited", "right, but of what earlier layers left wrong", _inherited, reruns=True, cost_bits=6.0, symptom=True
 )
@@ -48,3 +93,5 @@ CAUSES = (
     Cause("read-early", "input read before an earlier layer wrote it", early, reruns=True),
     Cause("stale-buffer", "convolution buffer not filled again", _kernels, reruns=True, cost_bits=7.5),
 )
+
+STALE_REGISTER = Cause("stale-register", "registers that belong to another layer", _stale, reruns=True)

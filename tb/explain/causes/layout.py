@@ -15,9 +15,8 @@ from tb.dlhdl.expect import PlayedLayer
 from tb.explain.build import AnyLayer
 from tb.explain.cause import Cause, Way
 from tb.explain.causes import reach
-from tb.explain.causes.earlier import earlier
+from tb.explain.engines import Run
 from tb.explain.evidence import Evidence
-from tb.explain.run import Run
 from tb.explain.walk import Cube, Walk, WildWalk, in_atoms
 
 Moves = Callable[[Evidence, Run, Walk], Iterator[tuple[str, Walk]]]
@@ -46,36 +45,25 @@ def _strides(step: int, others: dict[str, int], unit: int) -> dict[int, str]:
     return {value: name for value, name in found.items() if value >= 0}
 
 
-def line_strides(evidence: Evidence, run: Run, walk: Walk) -> Iterator[tuple[str, Walk]]:
-    """Yield walks with other line strides."""
-    if walk.shape[1] == 1:
+def strides(axis: int, evidence: Evidence, run: Run, walk: Walk) -> Iterator[tuple[str, Walk]]:
+    """Yield walks with other strides of surfaces, axis 0, or of lines, axis 1."""
+    if walk.counts[axis] == 1:
         return
     surface, line, atom = walk.steps
-    others = {f"that {whose}": other.steps[1] for whose, other in _earlier_walks(evidence, run, walk)}
-    others |= {"that of packed lines": walk.shape[2] * atom, "the surface stride": surface}
-    for name, other in _other_walks(run, walk):
-        others[f"that of {name}"] = other.steps[1]
-    for value, what in _strides(line, others, atom).items():
-        yield f"{value} bytes instead of {line}, {what}", walk.stepped(line=value)
-
-
-def surface_strides(evidence: Evidence, run: Run, walk: Walk) -> Iterator[tuple[str, Walk]]:
-    """Yield walks with other surface strides."""
-    if walk.surfaces == 1:
-        return
-    surface, line, atom = walk.steps
-    others = {f"that {whose}": other.steps[0] for whose, other in _earlier_walks(evidence, run, walk)}
-    others |= {
-        "that of packed surfaces": walk.shape[1] * line,
-        "that of packed lines and surfaces": walk.shape[1] * walk.shape[2] * atom,
-        "one line too much": surface + line,
-        "one line too little": surface - line,
-        "the line stride": line,
-    }
-    for name, other in _other_walks(run, walk):
-        others[f"that of {name}"] = other.steps[0]
-    for value, what in _strides(surface, others, atom).items():
-        yield f"{value} bytes instead of {surface}, {what}", walk.stepped(surface=value)
+    others = {f"that {whose}": other.steps[axis] for whose, other in _earlier_walks(evidence, run, walk)}
+    others |= (
+        {
+            "that of packed surfaces": walk.shape[1] * line,
+            "that of packed lines and surfaces": walk.shape[1] * walk.shape[2] * atom,
+            "one line too much": surface + line,
+            "one line too little": surface - line,
+            "the line stride": line,
+        },
+        {"that of packed lines": walk.shape[2] * atom, "the surface stride": surface},
+    )[axis]
+    others |= {f"that of {name}": other.steps[axis] for name, other in _other_walks(run, walk)}
+    for value, what in _strides(walk.steps[axis], others, atom).items():
+        yield f"{value} bytes instead of {walk.steps[axis]}, {what}", walk.with_step(axis, value)
 
 
 def bases(evidence: Evidence, run: Run, walk: Walk) -> Iterator[tuple[str, Walk]]:
@@ -114,11 +102,7 @@ def axes(evidence: Evidence, run: Run, walk: Walk) -> Iterator[tuple[str, Walk]]
 
 def orders(evidence: Evidence, run: Run, walk: Walk) -> Iterator[tuple[str, Walk]]:
     """Yield walks that go backwards."""
-    for axis, name, count in (
-        (0, "surfaces", walk.surfaces),
-        (1, "lines", walk.shape[1]),
-        (2, "columns", walk.shape[2]),
-    ):
+    for axis, (name, count) in enumerate(zip(("surfaces", "lines", "columns"), walk.counts, strict=True)):
         if count > 1:
             step = walk.steps[axis]
             yield f"last of the {name} first", walk.moved(step * (count - 1)).with_step(axis, -step)
@@ -167,7 +151,7 @@ def _other_walks(run: Run, walk: Walk) -> Iterator[tuple[str, Walk]]:
 
 def _earlier_walks(evidence: Evidence, run: Run, walk: Walk) -> Iterator[tuple[str, Walk]]:
     """Yield the walks of earlier layers, of two with the same strides the nearest last."""
-    for whose, other in reversed(list(earlier(evidence))):
+    for whose, other in reversed(list(reach.earlier(evidence))):
         found = other.dst if walk is run.dst else reach.source(other)
         if found is not None:
             yield whose, found
@@ -186,36 +170,37 @@ def _addresses(layer: AnyLayer) -> Iterator[tuple[str, int]]:
 _SIGNS = ((1, "too far"), (-1, "too early"))
 
 
-def _unpadded(evidence: Evidence, walk: Walk) -> Iterator[tuple[str, Walk]]:
-    """Yield walks through the real channels alone, one pixel after the other."""
-    channels, (_, height, width) = evidence.channels, walk.shape
+def _padding_of_output(evidence: Evidence, run: Run) -> Iterator[Way]:
+    walk, channels = run.dst, evidence.channels
     if channels == walk.shape[0]:
         return
-    real = replace(walk, shape=(channels, height, width))
     whole = channels * walk.dtype.itemsize
-    pixels = replace(real, atom_elements=channels)
-    yield "all channels of a pixel together", replace(pixels, steps=(0, width * whole, whole))
-    yield "all channels of a pixel together, lines as they are", replace(pixels, steps=(0, walk.steps[1], whole))
+    real = replace(walk, shape=(channels, *walk.shape[1:]), atom_elements=channels)
+    cut = (*run.order, lambda cube: cube[:channels])
+    for line, lines in ((walk.shape[2] * whole, ""), (walk.steps[1], ", lines as they are")):
+        make = partial(replace, run, dst=replace(real, steps=(0, line, whole)), order=cut)
+        yield Way(f"all channels of a pixel together{lines}", make)
+    cleared = (*run.order, lambda cube: np.concatenate([cube[:channels], np.zeros_like(cube[channels:])]))
+    yield Way("0 instead of the result", partial(replace, run, order=cleared))
 
 
-def _padding_of_output(evidence: Evidence, run: Run) -> Iterator[Way]:
-    channels = evidence.channels
-    for detail, walk in _unpadded(evidence, run.dst):
-        cut = partial(_first_channels, channels)
-        yield Way(detail, partial(replace, run, dst=walk, order=(*run.order, cut)))
-    if channels != run.dst.shape[0]:
-        order = (*run.order, partial(_cleared, channels))
-        yield Way("0 instead of the result", partial(replace, run, order=order))
+def _same_difference(axis: int, evidence: Evidence, run: Run) -> Iterator[Way]:
+    """Yield the same difference of a stride in the input, the operands and the output."""
+    if reach.source(run) is None:
+        return
+    differences = dict.fromkeys([*(count * run.dst.atom_bytes for count in _SMALL), *_POWERS[1:]])
+    # Steps that are too small put elements on each other, which beats tell.
+    signs = (1,) if evidence.beats is not None and not evidence.rewritten else (1, -1)
+    for difference in (sign * value for value in differences for sign in signs):
+        word = "too large" if difference > 0 else "too small"
+        yield Way(f"{abs(difference)} bytes {word}", partial(_everywhere, run, axis, difference))
 
 
-def _first_channels(channels: int, cube: Cube) -> Cube:
-    return cube[:channels]
-
-
-def _cleared(channels: int, cube: Cube) -> Cube:
-    cleared = cube.copy()
-    cleared[channels:] = 0
-    return cleared
+def _everywhere(run: Run, axis: int, difference: int) -> Run:
+    for _, walk in [*reach.inputs(run), *reach.operands(run), *reach.output(run)]:
+        moved = walk.value.with_step(axis, walk.value.steps[axis] + difference)
+        run = reach.changed(run, walk.path, {"steps": moved.steps})
+    return run
 
 
 def _of_output(name: str, moves: Moves, evidence: Evidence, run: Run) -> Iterator[Way]:
@@ -234,7 +219,7 @@ def _of_input(moves: Moves, evidence: Evidence, run: Run) -> Iterator[Way]:
 def _found_stride(axis: int, evidence: Evidence, run: Run) -> Iterator[Way]:
     """Look for the second surface or line of the output where it lies now."""
     walk = run.dst
-    if walk.shape != evidence.walk.shape or (walk.surfaces, walk.shape[1])[axis] == 1:
+    if walk.shape != evidence.walk.shape or walk.counts[axis] == 1:
         return
     line = walk.shape[2] * walk.atom_bytes
     second = walk.address + walk.steps[axis] - evidence.expected.address
@@ -278,45 +263,19 @@ def _places(evidence: Evidence, needle: bytes) -> Iterator[int]:
         yield evidence.actual.address_of(at)
 
 
-def _twisted(name: str, twist: Callable[[Cube, int], Cube]) -> Moves:
-    def moves(evidence: Evidence, run: Run, walk: Walk) -> Iterator[tuple[str, Walk]]:
-        per_atom = walk.atom_elements
-        yield name, replace(walk, twist=lambda cube: twist(cube, per_atom))
+def lanes_moved(name: str, per_atom: int, cube: Cube) -> Cube:
+    """Return a cube with its channels in other places, as ``LANES`` names them."""
+    return LANES[name](cube, per_atom).reshape(cube.shape)
 
-    return moves
+
+def _twisted(name: str, evidence: Evidence, run: Run, walk: Walk) -> Iterator[tuple[str, Walk]]:
+    yield name, replace(walk, twist=partial(lanes_moved, name, walk.atom_elements))
 
 
 def _lanes(evidence: Evidence, run: Run) -> Iterator[Way]:
-    per_atom = run.dst.atom_elements
-    for name, twist in LANES.items():
-        yield Way(name, partial(replace, run, order=(*run.order, partial(twist, per_atom=per_atom))))
-
-
-def reverse_lanes(cube: Cube, per_atom: int) -> Cube:
-    """Return a cube whose channels are reversed inside each atom."""
-    return in_atoms(cube, per_atom)[:, ::-1].reshape(cube.shape)
-
-
-def rotate_lanes(cube: Cube, per_atom: int) -> Cube:
-    """Return a cube whose channels are one too far inside each atom."""
-    return np.roll(in_atoms(cube, per_atom), 1, axis=1).reshape(cube.shape)
-
-
-def next_channel(cube: Cube, per_atom: int) -> Cube:
-    """Return a cube whose channels are one too far."""
-    del per_atom
-    return np.roll(cube, 1, axis=0)
-
-
-def swap_lanes(cube: Cube, per_atom: int) -> Cube:
-    """Return a cube whose neighbouring channels are swapped."""
-    pairs = in_atoms(cube, 2) if per_atom % 2 == 0 else cube[:, np.newaxis]
-    return pairs[:, ::-1].reshape(cube.shape)
-
-
-def swap_halves(cube: Cube, per_atom: int) -> Cube:
-    """Return a cube whose atoms have their halves swapped."""
-    return np.roll(in_atoms(cube, per_atom), per_atom // 2, axis=1).reshape(cube.shape)
+    for name in LANES:
+        order = (*run.order, partial(lanes_moved, name, run.dst.atom_elements))
+        yield Way(name, partial(replace, run, order=order))
 
 
 def _on_the_bus(evidence: Evidence, run: Run) -> Iterator[Way]:
@@ -365,17 +324,18 @@ def _permuted(cube: Cube, lanes: tuple[int, ...], per_atom: int) -> Cube:
     return np.moveaxis(moved, 3, 1).reshape(cube.shape)
 
 
-LANES: dict[str, Callable[..., Cube]] = {
-    "channels reversed inside atoms": reverse_lanes,
-    "channels one too far inside atoms": rotate_lanes,
-    "channels one too far": next_channel,
-    "neighbouring channels swapped": swap_lanes,
-    "halves of atoms swapped": swap_halves,
+LANES: dict[str, Callable[[Cube, int], Cube]] = {
+    "channels reversed inside atoms": lambda cube, per_atom: in_atoms(cube, per_atom)[:, ::-1],
+    "channels one too far inside atoms": lambda cube, per_atom: np.roll(in_atoms(cube, per_atom), 1, axis=1),
+    "channels one too far": lambda cube, _: np.roll(cube, 1, axis=0),
+    "neighbouring channels swapped": lambda cube, per_atom: in_atoms(cube, 1 + (per_atom % 2 == 0))[:, ::-1],
+    "halves of atoms swapped": lambda cube, per_atom: np.roll(in_atoms(cube, per_atom), per_atom // 2, axis=1),
 }
+"""Faults of lanes, from a cube and the channels of an atom to its channels in other places."""
 
 _MOVES: tuple[tuple[str, str, Moves], ...] = (
-    ("line-stride", "wrong line stride", line_strides),
-    ("surface-stride", "wrong surface stride", surface_strides),
+    ("line-stride", "wrong line stride", partial(strides, 1)),
+    ("surface-stride", "wrong surface stride", partial(strides, 0)),
     ("base", "wrong start address", bases),
     ("axes", "wrong order of axes", axes),
     ("order", "wrong direction", orders),
@@ -392,9 +352,12 @@ def _catalogue() -> Iterator[Cause]:
     yield Cause("dst-channel-padding", "output: channel padding missing", _padding_of_output)
     yield Cause("dst-lanes", "output", _lanes)
     yield Cause("bus-lanes", "output: byte lanes permuted", _on_the_bus)
-    for name, twist in LANES.items():
+    for name in LANES:
         key = "src-lanes-" + name.replace(" ", "-")
-        yield Cause(key, "input", partial(_of_input, _twisted(name, twist)), reruns=True, cost_bits=9.0)
+        yield Cause(key, "input", partial(_of_input, partial(_twisted, name)), reruns=True, cost_bits=9.0)
+    for axis, name in enumerate(("surface", "line")):
+        about = f"wrong {name} stride of every cube"
+        yield Cause(f"every-{name}-stride", about, partial(_same_difference, axis), reruns=True)
 
 
 CAUSES = tuple(_catalogue())

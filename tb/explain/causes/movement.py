@@ -7,9 +7,8 @@ from dataclasses import replace
 from functools import partial
 
 from tb.explain.cause import Cause, Way
-from tb.explain.engine_move import ChannelOrder, MoveRun
+from tb.explain.engines import ChannelOrder, MoveRun, Run
 from tb.explain.evidence import Evidence
-from tb.explain.run import Run
 from tb.nvdla.layers import RubikLayer, RubikMode
 
 _CONTRACTED = (1, 1)

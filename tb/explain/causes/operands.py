@@ -11,8 +11,8 @@ import numpy as np
 from models.errors import InputError
 from tb.explain.cause import Cause, Way
 from tb.explain.causes import layout, reach
+from tb.explain.engines import Run
 from tb.explain.evidence import Evidence
-from tb.explain.run import Run
 from tb.explain.walk import Cube
 
 
@@ -35,14 +35,10 @@ def _pairs(evidence: Evidence, run: Run) -> Iterator[Way]:
             shape=(2 * (walk.shape[0] // 2), *walk.shape[1:]),
             steps=(walk.steps[0] // 2, walk.steps[1] // 2, walk.steps[2] // 2),
             atom_elements=max(1, walk.atom_elements // 2),
-            twist=_doubled,
+            twist=lambda cube: np.repeat(cube[: len(cube) // 2], 2, axis=0),
         )
         for _ in components:
             yield Way(f"{name}: one component read as both", stage.other(walk=single, components=("alu", "mul")))
-
-
-def _doubled(cube: Cube) -> Cube:
-    return np.repeat(cube[: len(cube) // 2], 2, axis=0)
 
 
 def _planes(cube: Cube) -> Cube:
@@ -89,14 +85,15 @@ def _first(cube: Cube, number: int) -> Cube:
 
 def _twisted(evidence: Evidence, run: Run) -> Iterator[Way]:
     for name, walk in reach.operands(run):
-        for what, twist in layout.LANES.items():
-            yield Way(f"{name}: {what}", walk.other(twist=partial(twist, per_atom=walk.value.atom_elements)))
+        for what in layout.LANES:
+            twist = partial(layout.lanes_moved, what, walk.value.atom_elements)
+            yield Way(f"{name}: {what}", walk.other(twist=twist))
 
 
 _MOVES = (
     ("base", "operands: wrong start address", layout.bases),
-    ("line-stride", "operands: wrong line stride", layout.line_strides),
-    ("surface-stride", "operands: wrong surface stride", layout.surface_strides),
+    ("line-stride", "operands: wrong line stride", partial(layout.strides, 1)),
+    ("surface-stride", "operands: wrong surface stride", partial(layout.strides, 0)),
     ("element-size", "operands: wrong element size", layout.sizes),
     ("axes", "operands: wrong order of axes", layout.axes),
 )

@@ -14,9 +14,8 @@ from models.pdp import MAX_KERNEL, PdpParams, PoolMethod
 from tb.explain.cause import Cause, Kinds, Way, of_kinds
 from tb.explain.causes import reach
 from tb.explain.causes.reach import Part
-from tb.explain.engines import PdpRun
+from tb.explain.engines import Make, PdpRun, Run
 from tb.explain.evidence import Evidence
-from tb.explain.run import Make, Run
 from tb.explain.walk import Cube
 from tb.nvdla.layers import PdpLayer
 

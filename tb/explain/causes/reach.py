@@ -7,15 +7,17 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Generic, TypeVar
 
-from tb.explain.engine_conv import ConvRun, CubeInput
-from tb.explain.engine_pooled import PooledRun
-from tb.explain.engines import SdpRun, StageRun
-from tb.explain.run import Make, Run
+from models.errors import InputError
+from tb.explain.build import run_of
+from tb.explain.engine_conv import ConvRun, CubeInput, PooledRun
+from tb.explain.engines import Make, Run, SdpRun, StageRun
+from tb.explain.evidence import Evidence
 from tb.explain.walk import Walk
 
 T = TypeVar("T")
 
 STAGES = ("x1", "x2", "y")
+_MOST_EARLIER = 2
 
 
 def changed(value: T, path: str, new: Mapping[str, Any]) -> T:
@@ -124,3 +126,21 @@ def others(part: Part[Any], title: str, values: Mapping[str, tuple[int, ...]]) -
     for name, numbers in values.items():
         for number in numbers:
             yield f"{name}{title} {number} instead of {getattr(part.value, name)}", part.other(**{name: number})
+
+
+def earlier(evidence: Evidence) -> Iterator[tuple[str, Run]]:
+    """Yield the runs of the last layers before on the same engine, whose registers it may still use, with whose.
+
+    The first ran in the other register group, the second in the same one.
+    """
+    count = 0
+    for layer in reversed(evidence.before):
+        try:
+            other = run_of(layer)
+        except InputError:
+            continue
+        if type(other.engine) is type(evidence.run.engine):
+            count += 1
+            yield "of the layer before" if count == 1 else f"of {count} layers before", other
+        if count == _MOST_EARLIER:
+            return

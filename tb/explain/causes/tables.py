@@ -1,26 +1,26 @@
-"""Causes in what CDP computes: window, converters, lookup tables; the tables of SDP's Y likewise."""
+"""Causes in what CDP and stage Y of SDP compute: windows, operations, converters, lookup tables."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from models.cdp import LOCAL_SIZES
+from models.converter import Converter
 from models.lut import HybridLut, LutChoice, LutTable, Slope
-from models.sdp import YStage
-from tb.explain.cause import Cause, Kinds, Way, of_kinds
+from models.sdp import AluOp, YStage
+from tb.explain.cause import Kinds, of_kinds
 from tb.explain.causes import reach
 from tb.explain.causes.arithmetic import rules
 from tb.explain.causes.reach import Part
-from tb.explain.engines import CdpRun
-from tb.explain.evidence import Evidence
-from tb.explain.run import Run
+from tb.explain.engines import CdpRun, Run
 
 
 def _ways(run: Run) -> Kinds:
-    """Yield everything that may be wrong with CDP."""
+    """Yield everything that may be wrong with CDP, and with lookups anywhere."""
     for cdp in reach.engines(run, CdpRun):
         params, old = cdp.part("params"), cdp.value.params
         for size in (*LOCAL_SIZES, None):
@@ -38,10 +38,15 @@ def _ways(run: Run) -> Kinds:
             }
             for detail, make in reach.others(converter, f" of the {end.replace('_', ' ')}", numbers):
                 yield "converter", detail, make
-        yield from lookups(params.part("lut"))
+        yield from _lookups(params.part("lut"))
+        yield from _of_windows(cdp)
+    stages = [part.value.stage for _, part in reach.stages(run)]
+    looks_up = any(isinstance(stage, YStage) and stage.lut is not None for stage in stages)
+    if looks_up or any(reach.engines(run, CdpRun)):
+        yield "interpolation", "the entry below alone", rules(run, interpolates=False)
 
 
-def lookups(lut: Part[HybridLut]) -> Kinds:
+def _lookups(lut: Part[HybridLut]) -> Kinds:
     """Yield everything that may be wrong with the tables of CDP or of SDP's Y."""
     for name in ("underflow_priority", "overflow_priority", "hybrid_priority"):
         choice = LutChoice(1 - getattr(lut.value, name))
@@ -88,34 +93,29 @@ def _table(table: Part[LutTable]) -> Kinds:
     yield "slope", "underflow and overflow swapped", table.other(underflow=old.overflow, overflow=old.underflow)
 
 
-def _reach(run: Run) -> int:
-    """Return how far the window of an integer normalisation reaches to each side, 0 where there is none."""
-    for cdp in reach.engines(run, CdpRun):
-        if cdp.value.params.local_size is not None and not cdp.value.params.is_float:
-            return cdp.value.params.local_size // 2
-    return 0
-
-
-def _neighbours(evidence: Evidence, run: Run) -> Iterator[Way]:
-    half = _reach(run)
+def _of_windows(cdp: Part[CdpRun]) -> Kinds:
+    """Yield everything that may be wrong with the channels that are summed; of integers the sums of neighbours, too."""
+    yield "padding", "channels of the last atom take part", cdp.other(channels=cdp.value.src.shape[0])
+    if cdp.value.channels > 1:
+        yield "padding", "the last channel takes no part", cdp.other(channels=cdp.value.channels - 1)
+    if cdp.value.params.local_size is None or cdp.value.params.is_float:
+        return
+    half, other_rules = cdp.value.params.local_size // 2, partial(rules, cdp.run)
     for distance in range(1, half + 1):
         for which, lost in (
             ("before and after", (-distance, distance)),
             ("before", (-distance,)),
             ("after", (distance,)),
         ):
-            yield Way(f"channel {distance} {which}", rules(run, left_out=frozenset(lost)))
+            yield "neighbour", f"channel {distance} {which}", other_rules(left_out=frozenset(lost))
     if half:
-        yield Way("the channel itself", rules(run, left_out=frozenset((0,))))
-
-
-def _instead(evidence: Evidence, run: Run) -> Iterator[Way]:
-    """Yield windows in which a neighbour takes the place of one next to it, or of the one on the other side."""
-    half = _reach(run)
+        yield "neighbour", "the channel itself", other_rules(left_out=frozenset((0,)))
+    # A neighbour takes the place of one next to it, or of the one on the other side.
     for distance in range(-half, half + 1) if half else ():
         for other in dict.fromkeys((distance - 1, distance + 1, -distance)):
             if abs(other) <= half and other != distance:
-                yield Way(f"{_channel(other)} instead of {_channel(distance)}", rules(run, instead=(distance, other)))
+                detail = f"{_channel(other)} instead of {_channel(distance)}"
+                yield "instead", detail, other_rules(instead=(distance, other))
 
 
 def _channel(distance: int) -> str:
@@ -124,18 +124,39 @@ def _channel(distance: int) -> str:
     return f"channel {abs(distance)} {'after' if distance > 0 else 'before'}"
 
 
-def _interpolation(evidence: Evidence, run: Run) -> Iterator[Way]:
-    stages = [part.value.stage for _, part in reach.stages(run)]
-    looks_up = any(isinstance(stage, YStage) and stage.lut is not None for stage in stages)
-    if looks_up or any(reach.engines(run, CdpRun)):
-        yield Way("the entry below alone", rules(run, interpolates=False))
-
-
-def _padding(evidence: Evidence, run: Run) -> Iterator[Way]:
-    for cdp in reach.engines(run, CdpRun):
-        yield Way("channels of the last atom take part", cdp.other(channels=cdp.value.src.shape[0]))
-        if cdp.value.channels > 1:
-            yield Way("the last channel takes no part", cdp.other(channels=cdp.value.channels - 1))
+def _stage_y(run: Run) -> Kinds:
+    """Yield everything that may be wrong with stage Y of SDP."""
+    for _, part in reach.stages(run):
+        old, stage = part.value.stage, part.part("stage")
+        if not isinstance(old, YStage):
+            continue
+        if old.alu is not None:
+            yield "alu", "ALU left out", stage.other(alu=None)
+            for op in (AluOp.MAX, AluOp.MIN, AluOp.SUM):
+                yield "alu", f"{op.value} instead of {old.alu.value}", stage.other(alu=op)
+        if old.mul:
+            yield "mul", "multiplier left out", stage.other(mul=False)
+            prelu = "multiplies positive numbers too" if old.mul_prelu else "multiplies only negative numbers, as PReLU"
+            yield "mul", prelu, stage.other(mul_prelu=not old.mul_prelu)
+            for shift in (0, old.truncate - 1, old.truncate + 1, old.truncate & 31, old.truncate & 63):
+                yield "truncate", f"{shift} instead of {old.truncate}", stage.other(truncate=shift)
+        for name in ("alu_converter", "mul_converter"):
+            converter: Converter | None = getattr(old, name)
+            if converter is None:
+                continue
+            title, shift = name.replace("_", " "), converter.shift
+            yield "converter", f"{title} left out", stage.other(**{name: None})
+            numbers = {
+                "offset": (0, -converter.offset),
+                "scale": (1, -converter.scale),
+                "shift": (0, shift - 1, shift + 1),
+            }
+            for detail, make in reach.others(stage.part(name), f" of the {title}", numbers):
+                yield "converter", detail, make
+        if old.lut is not None:
+            yield "lut", "left out", stage.other(lut=None)
+            for kind, detail, make in _lookups(stage.part("lut")):
+                yield f"lut-{kind}", detail, make
 
 
 _KINDS = {
@@ -146,12 +167,24 @@ _KINDS = {
     "index": "lookup: wrong index",
     "entries": "lookup: wrong entries",
     "slope": "lookup: wrong slope",
+    "interpolation": "lookup: no interpolation",
+    "neighbour": "normalisation: a neighbour is not summed",
+    "instead": "normalisation: a neighbour is summed twice",
+    "padding": "normalisation: wrong number of channels",
 }
 
-CAUSES = (
-    *of_kinds("lut", _KINDS, _ways),
-    Cause("lut-interpolation", "lookup: no interpolation", _interpolation, reruns=True),
-    Cause("lut-neighbour", "normalisation: a neighbour is not summed", _neighbours, reruns=True),
-    Cause("lut-instead", "normalisation: a neighbour is summed twice", _instead, reruns=True),
-    Cause("lut-padding", "normalisation: wrong number of channels", _padding, reruns=True),
-)
+CAUSES = tuple(of_kinds("lut", _KINDS, _ways))
+
+_Y_KINDS = {
+    "alu": "Y: wrong ALU operation",
+    "mul": "Y: wrong multiplication",
+    "truncate": "Y: wrong truncation after the multiplier",
+    "converter": "Y: wrong operand converter",
+    "lut": "Y: lookup",
+    "lut-priority": "Y: wrong priority of tables",
+    "lut-index": "Y: wrong index of a table",
+    "lut-entries": "Y: wrong entries of a table",
+    "lut-slope": "Y: wrong slope of a table",
+}
+
+Y_CAUSES = tuple(of_kinds("y", _Y_KINDS, _stage_y))

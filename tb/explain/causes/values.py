@@ -1,4 +1,7 @@
-"""Causes that change single values on their way: bits, bytes, signs; of the output, the input and the operands."""
+"""Causes that change single values on their way: bits, bytes, signs; of the output, the input and the operands.
+
+FP16 numbers have their own: denormals, infinities, NaN, signs of zero, rounding.
+"""
 
 from __future__ import annotations
 
@@ -10,10 +13,10 @@ from typing import Any
 import numpy as np
 
 from models.errors import InputError
-from tb.explain.cause import Cause, Way
+from tb.explain.cause import Cause, Kinds, Way, of_kinds
 from tb.explain.causes import reach
+from tb.explain.engines import Run
 from tb.explain.evidence import Evidence
-from tb.explain.run import Run
 from tb.explain.walk import Cube, WildWalk, in_atoms
 
 Change = Callable[[Cube], Cube]
@@ -37,17 +40,15 @@ def _mask(bit: int, bits: Cube) -> np.unsignedinteger[Any]:
     return mask
 
 
-def _stuck(bit: int, one: bool, cube: Cube) -> Cube:
+def _with_bit(change: Callable[[Cube, Any], Cube], bit: int, cube: Cube) -> Cube:
     bits = _bits(cube)
-    mask = _mask(bit, bits)
-    changed: Cube = np.bitwise_or(bits, mask) if one else np.bitwise_and(bits, ~mask)
+    changed: Cube = change(bits, _mask(bit, bits))
     return changed.view(cube.dtype)
 
 
-def _flipped(bit: int, cube: Cube) -> Cube:
-    bits = _bits(cube)
-    changed: Cube = np.bitwise_xor(bits, _mask(bit, bits))
-    return changed.view(cube.dtype)
+_flipped = partial(_with_bit, np.bitwise_xor)
+_STUCK: tuple[Callable[[Cube, Any], Cube], ...] = (lambda bits, mask: bits & ~mask, np.bitwise_or)
+"""At 0 and at 1."""
 
 
 def _stuck_lane(lane: int, per_atom: int, cube: Cube) -> Cube:
@@ -95,25 +96,20 @@ def _maps(itemsize: int, per_atom: int) -> Iterator[tuple[str, str, Change]]:
     for step, what in ((1, "one too large"), (-1, "one too small")):
         yield "off-by-one", f"every element {what}", partial(_shifted, step)
     for bit in range(8 * itemsize):
-        for one in (False, True):
-            yield "stuck-bit", f"bit {bit} of every element stuck at {int(one)}", partial(_stuck, bit, one)
+        for number, stuck in enumerate(_STUCK):
+            yield "stuck-bit", f"bit {bit} of every element stuck at {number}", partial(_with_bit, stuck, bit)
         yield "flipped-bit", f"bit {bit} of every element inverted", partial(_flipped, bit)
     yield "zero", "every element 0", np.zeros_like
     for lane in range(per_atom):
         yield "stuck-lane", f"channel {lane} of every atom 0", partial(_stuck_lane, lane, per_atom)
 
 
-def _output(kind: str, evidence: Evidence, run: Run) -> Iterator[Way]:
-    for found, detail, change in _maps(run.dst.dtype.itemsize, run.dst.atom_elements):
-        if found == kind:
-            yield Way(detail, partial(replace, run, values=(*run.values, change)))
-
-
-def _read(walks: Callable[[Run], reach.Named], kind: str, evidence: Evidence, run: Run) -> Iterator[Way]:
+def _ways(walks: Callable[[Run], reach.Named], run: Run) -> Kinds:
     for name, walk in walks(run):
-        for found, detail, change in _maps(walk.value.dtype.itemsize, walk.value.atom_elements):
-            if found == kind:
-                yield Way(reach.said(name, detail), walk.other(twist=change))
+        for kind, detail, change in _maps(walk.value.dtype.itemsize, walk.value.atom_elements):
+            is_output = walk.value is run.dst
+            output = partial(replace, run, values=(*run.values, change))
+            yield kind, reach.said(name, detail), output if is_output else walk.other(twist=change)
 
 
 def _constant(evidence: Evidence, run: Run) -> Iterator[Way]:
@@ -156,16 +152,82 @@ _LOOKS = frozenset(("off-by-one", "zero", "stuck-bit", "flipped-bit", "stuck-lan
 
 
 def _catalogue() -> Iterator[Cause]:
-    for end, about, ways, bits in (
-        ("dst", "output", _output, 9.0),
-        ("src", "input", partial(_read, reach.inputs), 9.5),
-        ("operand", "operands", partial(_read, reach.operands), 9.5),
+    for end, about, walks, bits in (
+        ("dst", "output", reach.output, 9.0),
+        ("src", "input", reach.inputs, 9.5),
+        ("operand", "operands", reach.operands, 9.5),
     ):
-        for kind, fault in _KINDS.items():
+        kinds = {kind: f"{about}: {fault}" for kind, fault in _KINDS.items()}
+        causes = of_kinds(end, kinds, partial(_ways, walks), reruns=end != "dst")
+        for kind, cause in zip(kinds, causes, strict=True):
             cost = _ZERO_BITS if kind == "zero" and end != "operand" else bits
-            name, is_symptom = f"{end}-{kind}", kind in _LOOKS
-            yield Cause(name, f"{about}: {fault}", partial(ways, kind), end != "dst", cost, is_symptom)
+            yield replace(cause, cost_bits=cost, symptom=kind in _LOOKS)
     yield Cause("dst-constant", "output: a constant too much", _constant, cost_bits=10.0, symptom=True)
 
 
 CAUSES = tuple(_catalogue())
+
+
+_SIGN, _MAGNITUDE, _INFINITY, _LARGEST, _SMALLEST_NORMAL = 0x8000, 0x7FFF, 0x7C00, 0x7BFF, 0x0400
+
+
+def _patterns(change: Callable[[Cube], Cube]) -> Callable[[Cube], Cube]:
+    """Make a change of bit patterns one of FP16 numbers."""
+    return lambda cube: change(np.ascontiguousarray(cube).view("<u2")).astype("<u2").view(cube.dtype)
+
+
+def _is_denormal(bits: Cube) -> Cube:
+    return (bits & _MAGNITUDE) < _SMALLEST_NORMAL
+
+
+def _is_nan(bits: Cube) -> Cube:
+    return (bits & _MAGNITUDE) > _INFINITY
+
+
+def _with_magnitude(old: int, new: int, bits: Cube) -> Cube:
+    return np.where((bits & _MAGNITUDE) == old, (bits & _SIGN) | new, bits)
+
+
+_FLUSHED: dict[str, Callable[[Cube], Cube]] = {
+    "flushed to zero": lambda bits: np.where(_is_denormal(bits), bits & _SIGN, bits),
+    "flushed to +0": lambda bits: np.where(_is_denormal(bits), 0, bits),
+}
+
+_FLOAT_CHANGES: tuple[tuple[str, str, Callable[[Cube], Cube]], ...] = (
+    *(("denormal", detail, change) for detail, change in _FLUSHED.items()),
+    ("infinity", "instead of ±65504", partial(_with_magnitude, _LARGEST, _INFINITY)),
+    ("infinity", "clipped to ±65504", partial(_with_magnitude, _INFINITY, _LARGEST)),
+    ("nan", "replaced by 0", lambda bits: np.where(_is_nan(bits), 0, bits)),
+    ("nan", "without payload", lambda bits: np.where(_is_nan(bits), 0x7E00, bits)),
+    ("nan", "without sign", lambda bits: np.where(_is_nan(bits), bits & _MAGNITUDE, bits)),
+    ("zero", "lost", lambda bits: np.where(bits == _SIGN, 0, bits)),
+    ("last-place", "last bit cut off", lambda bits: bits & 0xFFFE),
+)
+
+
+def _float_output(run: Run) -> Kinds:
+    if run.dst.dtype.kind == "f":
+        for kind, detail, change in _FLOAT_CHANGES:
+            yield kind, detail, partial(replace, run, values=(*run.values, _patterns(change)))
+
+
+def _float_inputs(evidence: Evidence, run: Run) -> Iterator[Way]:
+    for detail, change in _FLUSHED.items():
+        for name, walk in (*reach.inputs(run), *reach.operands(run)):
+            if walk.value.dtype.kind == "f":
+                whose = f"operands of {name}" if name else "input"
+                yield Way(f"of the {whose} {detail}", walk.other(twist=_patterns(change)))
+
+
+_FLOAT_KINDS = {
+    "denormal": "FP16: denormals",
+    "infinity": "FP16: infinity",
+    "nan": "FP16: NaN",
+    "zero": "FP16: sign of zero",
+    "last-place": "FP16: rounding",
+}
+
+FLOAT_CAUSES = (
+    *of_kinds("fp16", _FLOAT_KINDS, _float_output, reruns=False),
+    Cause("fp16-denormal-inputs", "FP16: denormals", _float_inputs, reruns=True),
+)

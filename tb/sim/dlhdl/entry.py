@@ -12,7 +12,7 @@ from cocotb.handle import SimHandleBase
 from tb.dlhdl.config import DlhdlConfig
 from tb.dlhdl.scenario import read
 from tb.explain import MOST_LAYERS, record
-from tb.explain.dlhdl import explain_dlhdl
+from tb.explain.runs import explain_dlhdl
 from tb.explain.seen import Seen
 from tb.judge.text import complaints
 from tb.sim.clocking import cycle

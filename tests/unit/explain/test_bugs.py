@@ -12,8 +12,8 @@ import pytest
 from models.errors import InputError
 from tb.explain import diagnose, evidence
 from tb.explain.cause import Cause, Way
+from tb.explain.engines import Run
 from tb.explain.evidence import Evidence
-from tb.explain.run import Run
 from tb.explain.walk import Cube, in_atoms
 from tests.unit.explain import cases
 

@@ -18,8 +18,7 @@ from tb.dlhdl.judge import DlhdlJudge
 from tb.dlhdl.network import Layer, Network
 from tb.dlhdl.scenario import DlhdlEntry, DlhdlScenario, load_plan, save
 from tb.explain import record
-from tb.explain.dlhdl import explain_dlhdl, frames, loaded
-from tb.explain.runs import explain_folder
+from tb.explain.runs import explain_dlhdl, explain_folder, frames, loaded_weights
 from tb.explain.seen import Seen
 from tb.explain.text import Explanation
 from tb.judge.beats import Beats
@@ -225,7 +224,7 @@ def test_every_layer_of_the_plan_can_be_computed_again(config: DlhdlConfig) -> N
         given_frames = frames(scenario, seen.layers)
         # Nothing was written: each layer is evidence.
         nothing = Seen(tuple(broken), (seen.beats[0].take(np.zeros(len(seen.beats[0]), np.bool_)),))
-        found = list(nothing.evidence_in(loaded(scenario), given_frames))
+        found = list(nothing.evidence(loaded_weights(scenario), given_frames))
         assert len(found) == len(seen.layers), entry.name
         assert all(evidence.rerun is not None for evidence in found), entry.name
 

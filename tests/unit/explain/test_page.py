@@ -16,9 +16,8 @@ from PIL import Image
 
 from tb.explain import Explanation, explain, write_page
 from tb.explain.memory import Patch
-from tb.explain.page import Failure, page
-from tb.explain.picture import data_url, pictures
-from tb.explain.timeline import timeline
+from tb.explain.page import data_url, page, pictures, timeline
+from tb.explain.text import bad_beats
 from tests.unit.explain import cases
 
 MEMORY = cases.memory_for(3)
@@ -56,13 +55,13 @@ def test_only_surfaces_with_errors_are_shown_and_each_pixel_tells_which_way(expl
     (picture,) = pictures(evidence)
     assert (picture.number, picture.step, picture.channels) == (1, 1, 8)
     _, height, width = evidence.cube.shape
-    assert picture.difference.shape == (height, 8 * (width + 1) - 1, 4)
+    assert picture.pixels["difference"].shape == (height, 8 * (width + 1) - 1, 4)
     wrong = 0
     for lane, h, w in np.ndindex(8, height, width):
-        colour = tuple(picture.difference[h, lane * (width + 1) + w])
+        colour = tuple(picture.pixels["difference"][h, lane * (width + 1) + w])
         if (h, w) == (height - 1, width - 1):
             assert colour == (245, 190, 40, 255)
-            assert tuple(picture.got[h, lane * (width + 1) + w]) == colour
+            assert tuple(picture.pixels["got"][h, lane * (width + 1) + w]) == colour
         elif evidence.cube[8 + lane, h, w] == 127:
             assert colour == (128, 128, 128, 48)
             continue
@@ -83,8 +82,8 @@ def test_a_large_surface_is_shrunk_without_losing_a_single_error() -> None:
     memory = cases.memory_for(4)
     (picture,) = pictures(cases.evidence_of(layer, memory, one))
     assert picture.step > 1
-    assert picture.difference.shape[1] <= 720 + 8
-    coloured = picture.difference[..., 3] == 255
+    assert picture.pixels["difference"].shape[1] <= 720 + 8
+    coloured = picture.pixels["difference"][..., 3] == 255
     columns = -(-1000 // picture.step)
     assert np.argwhere(coloured).tolist() == [[1 // picture.step, 2 * (columns + 1) + 777 // picture.step]]
 
@@ -92,10 +91,10 @@ def test_a_large_surface_is_shrunk_without_losing_a_single_error() -> None:
 def test_the_timeline_has_a_mark_for_each_write(explanation: Explanation) -> None:
     drawn = timeline(explanation.evidence)
     marks = {name: path.count("M") for name, path in re.findall(r'<path class="(\w+)" d="([^"]*)"', drawn)}
-    assert explanation.when is not None
     beats = explanation.evidence.beats
     assert beats is not None
-    assert marks == {"axis": 1, "right": len(beats) - explanation.when.bad, "wrong": explanation.when.bad}
+    wrong = int(bad_beats(explanation.evidence).sum())
+    assert marks == {"axis": 1, "right": len(beats) - wrong, "wrong": wrong}
     assert f"cycle {beats.cycle.min()}" in drawn
     assert f"cycle {beats.cycle.max()}" in drawn
 
@@ -125,7 +124,7 @@ class Parsed(HTMLParser):
 
 def test_the_page_says_what_the_terminal_says_and_loads_nothing(explanation: Explanation) -> None:
     commands = [("Run it again", "python -m tb run --only 'a<b' --seed 1 && echo \"done\"")]
-    parsed = Parsed(page(Failure("<b>odd & name</b>.1", ("expected <1>",), [explanation], commands)))
+    parsed = Parsed(page("<b>odd & name</b>.1", ("expected <1>",), [explanation], commands))
     assert parsed.open == []
     assert parsed.loaded
     assert all(url.startswith("data:image/png;base64,") for url in parsed.loaded)
@@ -134,8 +133,7 @@ def test_the_page_says_what_the_terminal_says_and_loads_nothing(explanation: Exp
     assert "expected <1>" in said
     assert commands[0][1] in said
     assert explanation.headline in said
-    assert explanation.when is not None
-    for line in (*explanation.where, *explanation.when.lines()):
+    for line in (*explanation.where, *explanation.when):
         assert line in said
     for fit in explanation.causes[:8]:
         assert fit.text in said
@@ -143,7 +141,7 @@ def test_the_page_says_what_the_terminal_says_and_loads_nothing(explanation: Exp
 
 def test_the_first_wrong_elements_are_listed_with_both_values_and_their_write(explanation: Explanation) -> None:
     evidence = explanation.evidence
-    said = Parsed(page(Failure("any.1", (), [explanation], ()))).words
+    said = Parsed(page("any.1", (), [explanation], ())).words
     address = evidence.expected.address + 240
     at = said.index(f"{address:#x}")
     value = int(evidence.cube[8, 0, 0])
@@ -168,7 +166,7 @@ def test_a_page_without_a_cause_says_so() -> None:
         return replace(patch, data=rng.integers(0, 256, len(patch.data), dtype=np.uint8))
 
     explanation = explain(cases.evidence_of(cases.copy_layer(), MEMORY, noise))
-    said = "\n".join(Parsed(page(Failure("any.1", (), [explanation], ()))).words)
+    said = "\n".join(Parsed(page("any.1", (), [explanation], ())).words)
     assert "no known cause fits" in said
     assert all(line in said for line in explanation.reasons())
 

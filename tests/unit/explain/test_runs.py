@@ -22,10 +22,11 @@ from models.pdp import PoolMethod
 from models.precision import Precision
 from tb.explain import explain_folder, explain_run
 from tb.explain.build import run_of
+from tb.explain.engines import Run as LayerRun
 from tb.explain.record import FILE_NAME, RecordError, save
-from tb.explain.run import Run as LayerRun
 from tb.explain.runs import OWN_CONFIG
 from tb.explain.seen import Seen
+from tb.explain.text import bad_beats
 from tb.judge.beats import Beats
 from tb.judge.predictor import predict
 from tb.judge.scoreboard import Scoreboard
@@ -82,8 +83,9 @@ def test_only_the_layer_that_wrote_wrong_bytes_is_explained(wrong: int) -> None:
     assert explanation.causes[0].name == "dst-base"
     address = LAYERS[wrong].dst.address
     assert explanation.causes[0].text == f"output: wrong start address: {address + 16:#x} instead of {address:#x}"
-    assert explanation.when is not None
-    assert 1000 * wrong < explanation.when.first_cycle < 1000 * wrong + 1000
+    assert evidence.beats is not None
+    first = int(evidence.beats.cycle[bad_beats(evidence)][0])
+    assert 1000 * wrong < first < 1000 * wrong + 1000
 
 
 def test_strays_of_a_batch_are_those_of_the_nearest_cube() -> None:

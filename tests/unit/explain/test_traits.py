@@ -12,8 +12,7 @@ from models.arithmetic import HARDWARE, Rounding, Rules, Site, Step
 from tb.explain import diagnose
 from tb.explain.evidence import Evidence
 from tb.explain.memory import Patch
-from tb.explain.traits import element_leads, traits_of
-from tb.explain.watched import watched
+from tb.explain.traits import element_leads, traits_of, watched
 from tb.nvdla.layers import Layer
 from tests.unit.explain import cases
 
@@ -39,7 +38,7 @@ def off_by_one(evidence: Evidence, patch: Patch, chosen: np.ndarray) -> Patch:
 def sums_just_below_a_half(evidence: Evidence) -> np.ndarray:
     """Return which negative sums drop bits right above a half, where a sticky bit decides."""
     assert evidence.rerun is not None
-    events = watched(evidence, evidence.rerun).events
+    events = watched(evidence, evidence.rerun)[1]
     [shift] = [event for event in events if (event.site, event.step) == (Site.CACC, Step.SHIFT_RIGHT)]
     half = 1 << (shift.amount - 1)
     dropped = shift.values & (2 * half - 1)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from tb.explain import Explanation, explain_run
 from tb.explain.memory import Bytes
-from tb.explain.page import Failure, page
+from tb.explain.page import page
 from tb.explain.seen import Seen
 from tb.judge.predictor import predict
 from tb.judge.scoreboard import Scoreboard
@@ -69,5 +69,5 @@ def test_a_failure_is_explained_wherever_it_lies(origin: int, faulty: str) -> No
     here, there = explained(cases.BASE, faulty), explained(origin, faulty)
     assert there.causes[0].name == faulty
     assert [(cause.name, cause.share) for cause in there.causes] == [(cause.name, cause.share) for cause in here.causes]
-    here_page, there_page = (page(Failure("moved", (), [explanation], ())) for explanation in (here, there))
+    here_page, there_page = (page("moved", (), [explanation], ()) for explanation in (here, there))
     assert there_page.count("cycle 1") == here_page.count("cycle 1") > 0

@@ -15,7 +15,6 @@ from selenium.webdriver.support.wait import WebDriverWait
 from models.config import HwConfig
 from tb.coverage.model import load_model
 from tb.explain import explain
-from tb.explain.page import Failure
 from tb.explain.page import page as failure_page
 from tb.judge.finding import Check
 from tb.judge.verdict import Ending, Verdict
@@ -93,9 +92,8 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
     explanation = explain(cases.evidence_of(cases.copy_layer(), cases.memory_for(3), one_surface))
     commands = [(what, what + " a_long_name" * 20) for what in CLIPBOARDS]
-    failure = Failure("copy.1", ["wrong value: " + HOSTILE], [explanation], commands, "the embedded DUT")
     texts = {
-        "failure": failure_page(failure),
+        "failure": failure_page("copy.1", ["wrong value: " + HOSTILE], [explanation], commands, "the embedded DUT"),
         "network": network_page(report(facts(0), facts(1, wrong_bytes=5), facts(2), got=VALUES + 1), CONFIG, []),
         "coverage": coverage_page("Coverage", model, hits),
     }

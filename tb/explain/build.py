@@ -26,8 +26,7 @@ from tb.nvdla.layers import (
     SdpLayer,
     StageSource,
 )
-from tb.nvdla.surfaces import ImageSurface
-from tb.nvdla.surfaces.cube import Placed
+from tb.nvdla.surfaces import ImageSurface, Placed
 
 AnyLayer = Layer | PlayedLayer
 """A layer of either system."""

@@ -214,7 +214,9 @@ def draw_sums(rng: np.random.Generator, precision: Precision, products: int) -> 
     if precision is not Precision.INT8:
         limits = _WIDER[int(rng.integers(len(_WIDER)))]
     low, high = precision.limits
-    sums = precision.bits - 1 + max(map(abs, limits)).bit_length() + products.bit_length() // 2
+    # Products of many signs add up to about the root of their number, and those of one sign to their number.
+    signs = int(rng.choice([1, 2, 2, 2]))
+    sums = precision.bits - 1 + max(map(abs, limits)).bit_length() + products.bit_length() // signs
     truncate = _truncate(rng, sums)
     value = int(rng.choice([0, low, high, int(rng.integers(low, high + 1))]))
     return {"pad_value": value, "weights": list(limits), "truncate": truncate}, sums - truncate

@@ -9,6 +9,7 @@ import numpy as np
 
 from models.config import HwConfig
 from models.precision import Precision
+from tb.stimulus.generate.layers.data import INTEGERS
 
 Description = dict[str, Any]
 
@@ -47,6 +48,10 @@ class Axis:
         return (self.size + self.before + self.after - extent) // self.stride + 1
 
 
+_ENDS = 0.15
+"""Of the cubes of integers: those of the smallest or the largest number, whose sums are the largest."""
+
+
 def stages_of(config: HwConfig) -> tuple[str, ...]:
     """Return which of SDP's stages X1 and X2 a build has."""
     return tuple(stage for stage, there in (("x1", config.sdp_bs_enable), ("x2", config.sdp_bn_enable)) if there)
@@ -61,9 +66,11 @@ def draw_precision(rng: np.random.Generator, config: HwConfig, before: Cube | No
 
 
 def draw_kind(rng: np.random.Generator, precision: Precision) -> Description:
-    """Return the keys that say which data a cube has; INT8 needs none, and FP16 one for its numbers."""
+    """Return the keys that say which data a cube has; any integers need none."""
     keys: Description = {} if precision is Precision.INT8 else {"precision": precision.value}
-    return keys | ({"numbers": draw_numbers(rng)} if precision is Precision.FP16 else {})
+    if precision is Precision.FP16:
+        return keys | {"numbers": draw_numbers(rng)}
+    return keys | ({"numbers": str(rng.choice(INTEGERS[1:]))} if rng.random() < _ENDS else {})
 
 
 def draw_numbers(rng: np.random.Generator) -> str:

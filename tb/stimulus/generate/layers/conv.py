@@ -123,7 +123,7 @@ def _weights(shop: Workshop, name: str, table: Table, layout: KernelLayout) -> W
     """
     limits = layout.precision.limits if layout.precision is not Precision.FP16 else (0, 0)
     low, high = table.span("weights", limits)
-    numbers = take_numbers(table, "weight_numbers")
+    numbers = take_numbers(table, Precision.FP16, "weight_numbers")
     zeros = table.take("zero_percent", int)
     if zeros is None:
         entry = min(shop.config.cbuf_bank_width_bytes, WEIGHT_SIZE_ALIGNMENT_BYTES)

@@ -129,7 +129,7 @@ def _operands(
         for component, source in sources.items()
         if source == "register"
     }
-    numbers = take_numbers(table)
+    numbers = take_numbers(table, precision)
     fetched = tuple(component for component, source in sources.items() if source in ("channel", "element"))
     if len({sources[component] for component in fetched}) > 1:
         raise PlanError(f"{table.where}: both operands from memory must be per channel or both per element")

@@ -13,7 +13,7 @@ from models.lut import LE_ENTRIES, LO_ENTRIES, HybridLut, LutChoice, LutTable, L
 from models.precision import Precision
 from models.programming_lut import exponent_end, linear_end
 from tb.stimulus.generate.describe import PlanError, Table
-from tb.stimulus.generate.layers.floats import draw_patterns
+from tb.stimulus.generate.layers.data import draw_patterns
 from tb.stimulus.generate.layers.workshop import Workshop, take_numbers
 
 
@@ -27,7 +27,7 @@ def take_lut(shop: Workshop, table: Table, unit: LutUnit, precision: Precision) 
         precision: Of the pipeline; in FP16 ``start`` and ``end`` are FP32 patterns, scales of slopes FP16 patterns.
     """
     low, high = table.span("entries", (-(1 << 15), (1 << 15) - 1))
-    numbers = take_numbers(table)
+    numbers = take_numbers(table, Precision.FP16)
     tables = []
     for name, count in (("le", LE_ENTRIES), ("lo", LO_ENTRIES)):
         part = table.table(name)

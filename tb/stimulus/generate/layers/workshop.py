@@ -27,7 +27,7 @@ from tb.nvdla.layers import ConvLayer, Layer, OperandSurface, Surface, on_the_fl
 from tb.nvdla.memory import MemoryImage
 from tb.nvdla.surfaces import Compression, ImageSurface, WeightSurface
 from tb.stimulus.generate.describe import PlanError, Table
-from tb.stimulus.generate.layers.floats import NUMBERS, draw_bytes, draw_patterns
+from tb.stimulus.generate.layers.data import FLOATS, INTEGERS, draw_bytes, draw_patterns
 
 LEAST_CARRY = 12
 """The lowest address bit that cubes may be asked to carry into; any cube reaches those below."""
@@ -55,8 +55,8 @@ class Workshop:
     carries: tuple[int, int] | None = None
     carry: int | None = None
 
-    def place(self, name: str, layout: FeatureLayout, numbers: str = NUMBERS[0]) -> Surface:
-        """Put a cube of random data into memory, padding channels included; ``numbers`` are those of FP16."""
+    def place(self, name: str, layout: FeatureLayout, numbers: str | None = None) -> Surface:
+        """Put a cube of random data into memory, padding channels included."""
         shape = (layout.padded_channels, *layout.shape[1:])
         whole = FeatureLayout(
             layout.config, layout.precision, shape, layout.line_stride_bytes, layout.surface_stride_bytes
@@ -99,7 +99,7 @@ class Workshop:
         name: str,
         layout: KernelLayout,
         limits: tuple[int, int],
-        numbers: str = NUMBERS[0],
+        numbers: str = FLOATS[0],
         whole_bytes: int | None = None,
     ) -> WeightSurface:
         """Put random weights into memory; the padding after them is random too.
@@ -159,10 +159,12 @@ class Workshop:
             weights[:, layout.shape[1] :] = 0
         return weights
 
-    def place_operands(self, name: str, layout: OperandLayout, numbers: str = NUMBERS[0]) -> OperandSurface:
+    def place_operands(self, name: str, layout: OperandLayout, numbers: str | None = None) -> OperandSurface:
         """Put random operands into memory; their padding channels are random too."""
         address = self._atoms(layout.nbytes, name)
-        self.memory.write(address, draw_bytes(self.rng, layout.nbytes, layout.precision, numbers))
+        wide = layout.precision is Precision.INT8 and layout.component_bytes == Precision.INT16.nbytes
+        precision = Precision.INT16 if wide else layout.precision
+        self.memory.write(address, draw_bytes(self.rng, layout.nbytes, precision, numbers))
         return OperandSurface(layout, address)
 
     def _atoms(self, nbytes: int, name: str) -> int:
@@ -213,7 +215,7 @@ def take_cubes(shop: Workshop, name: str, table: Table, earlier: Sequence[Layer]
         return [surface for surface in written[:cubes] if isinstance(surface, Surface)]
     shape = table.integers("shape", 3)
     layout = feature_layout(shop.config, shape, table.integers("src_gaps", 2, (0, 0)), take_precision(table))
-    numbers = take_numbers(table)
+    numbers = take_numbers(table, layout.precision)
     if cubes > 1:
         shop = shop.in_a_row()
     names = (f"{name}_src", *(f"{name}_src_cube{number}" for number in range(1, cubes)))
@@ -225,9 +227,10 @@ def take_precision(table: Table, key: str = "precision") -> Precision:
     return table.choice(key, Precision, Precision.INT8) or Precision.INT8
 
 
-def take_numbers(table: Table, key: str = "numbers") -> str:
-    """Return which FP16 numbers a description asks for."""
-    return table.one_of(key, NUMBERS, NUMBERS[0])
+def take_numbers(table: Table, precision: Precision, key: str = "numbers") -> str:
+    """Return which numbers of a precision a description asks for."""
+    allowed = FLOATS if precision is Precision.FP16 else INTEGERS
+    return table.one_of(key, allowed, allowed[0])
 
 
 def take_destination(

@@ -1,4 +1,4 @@
-"""FP16 data at random, of the kinds that a description names."""
+"""Data at random, of the kinds that a description names."""
 
 from __future__ import annotations
 
@@ -8,8 +8,11 @@ from numpy.typing import NDArray
 from models.fp16 import FP16
 from models.precision import Precision
 
-NUMBERS = ("middle", "wide", "special")
+FLOATS = ("middle", "wide", "special")
 """Numbers around 1; finite ones of every exponent; those with NaN, infinities, zeros and denormals among them."""
+
+INTEGERS = ("any", "lowest", "highest", "ends")
+"""Every integer; the smallest alone; the largest alone; both of these."""
 
 _MIDDLE_EXPONENTS = (-3, 4)
 _SPECIAL_SHARE = 0.05
@@ -22,7 +25,7 @@ def draw_patterns(rng: np.random.Generator, count: int, numbers: str) -> NDArray
     Args:
         rng: randomness.
         count: how many.
-        numbers: one of ``NUMBERS``.
+        numbers: one of ``FLOATS``.
 
     Returns:
         (count,) uint16.
@@ -42,15 +45,21 @@ def draw_patterns(rng: np.random.Generator, count: int, numbers: str) -> NDArray
     return patterns
 
 
-def draw_bytes(rng: np.random.Generator, nbytes: int, precision: Precision, numbers: str) -> NDArray[np.uint8]:
-    """Return the bytes of so many elements at random; integers take every value.
+def draw_bytes(
+    rng: np.random.Generator, nbytes: int, precision: Precision, numbers: str | None = None
+) -> NDArray[np.uint8]:
+    """Return the bytes of so many elements at random.
 
     Args:
         rng: randomness.
         nbytes: how many bytes.
         precision: precision of the elements.
-        numbers: one of ``NUMBERS``, for FP16.
+        numbers: one of ``FLOATS`` or ``INTEGERS``, the first of them without it.
     """
-    if precision is not Precision.FP16:
+    count = nbytes // precision.nbytes
+    if precision is Precision.FP16:
+        return draw_patterns(rng, count, numbers or FLOATS[0]).astype("<u2").view(np.uint8)
+    if numbers in (None, "any"):
         return rng.integers(0, 256, nbytes, dtype=np.uint8)
-    return draw_patterns(rng, nbytes // precision.nbytes, numbers).astype("<u2").view(np.uint8)
+    chosen = {"lowest": precision.limits[:1], "highest": precision.limits[1:], "ends": precision.limits}[numbers]
+    return rng.choice(np.array(chosen, precision.dtype), count).view(np.uint8)

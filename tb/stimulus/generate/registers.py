@@ -135,7 +135,7 @@ def _reset(accesses: Accesses, units: Sequence[str]) -> None:
 
 
 def _bits(accesses: Accesses, units: Sequence[str]) -> None:
-    """Walk a one and a zero over the bits of every register; what cannot be written stays."""
+    """Walk a one and a zero over the bits of every register; what cannot be written stays, as in the ConfigROM."""
     for unit in units:
         special = (*_SPECIAL, *_UNSTEADY, *_SPECIAL_OF.get(unit, ()))
         plain = [r for r in accesses.registers.of_unit(unit).values() if r.name not in special]
@@ -318,6 +318,9 @@ KINDS: dict[str, Callable[[Accesses, Sequence[str]], None]] = {
 }
 """Kinds of programs, by what plans call them."""
 
+_OF_ROM = ("reset", "bits")
+"""Those that access the ConfigROM, too."""
+
 
 def register_program(kind: str, config: HwConfig, rng: np.random.Generator, units: Sequence[str]) -> tuple[Op, ...]:
     """Return a program of register accesses.
@@ -332,7 +335,7 @@ def register_program(kind: str, config: HwConfig, rng: np.random.Generator, unit
         PlanError: for a unit that the configuration lacks.
     """
     accesses = Accesses(config, rng)
-    have = tuple(unit for unit in accesses.registers.units if kind == "reset" or unit != "CFGROM")
+    have = tuple(unit for unit in accesses.registers.units if kind in _OF_ROM or unit != "CFGROM")
     for unit in units:
         if unit not in have:
             raise PlanError(f"units must be of {', '.join(have)}, not {unit}")

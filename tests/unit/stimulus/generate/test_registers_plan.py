@@ -107,7 +107,7 @@ def test_an_address_with_a_register_must_be_spelt_by_name() -> None:
 
 
 def test_a_unit_that_the_configuration_lacks_is_refused() -> None:
-    with pytest.raises(PlanError, match=r"^units must be of GLB, .*, not BDMA$"):
+    with pytest.raises(PlanError, match=r"^units must be of CFGROM, GLB, .*, not BDMA$"):
         register_program("bits", CONFIG, np.random.default_rng(1), ["BDMA"])
 
 

@@ -7,9 +7,9 @@ import argparse
 from models.config import HwConfig
 from models.errors import InputError
 from tb.cli import numbers
+from tb.cli.dut import add_device_options, add_results_option, check_device, existing_store, wanted_device
 from tb.cli.playing import output_file
 from tb.cli.regress_play import COVERAGE_DIR
-from tb.cli.results import add_device_options, add_results_option, check_device, existing_store, wanted_device
 from tb.coverage.model import load_model
 from tb.coverage.status import text
 from tb.report.page_coverage import coverage_page

@@ -7,9 +7,17 @@ import os
 
 from models.config import HwConfig
 from tb.cli import numbers
-from tb.cli.dut import DEFAULT_CONFIG, device_of
+from tb.cli.dut import (
+    DEFAULT_CONFIG,
+    STORE,
+    add_device_options,
+    add_results_option,
+    check_device,
+    device_of,
+    existing_store,
+    wanted_device,
+)
 from tb.cli.regress_tasks import FEATURES
-from tb.cli.results import STORE, add_device_options, add_results_option, check_device, existing_store, wanted_device
 from tb.coverage.status import Hits, item_status, totals
 from tb.report.features_table import RANDOM, Latest, feature_status, lines
 from tb.report.summary import counts_line

@@ -8,12 +8,20 @@ from pathlib import Path
 from models.config import HwConfig
 from tb.cli import numbers
 from tb.cli.console import Console, verbosity_options
-from tb.cli.dut import BUILD_ROOT, MODELS, add_dut_options, build_dut, build_option
+from tb.cli.dut import (
+    BUILD_ROOT,
+    MODELS,
+    STORE,
+    add_dut_options,
+    add_results_option,
+    build_dut,
+    build_option,
+    existing_store,
+)
 from tb.cli.patterns import only_option
 from tb.cli.playing import isolate_option, play_options, plusarg_option, slower_option
 from tb.cli.regress_play import Player, batch_of, conclude, deadline, is_over
 from tb.cli.regress_tasks import check_dlhdl, feature_plan, random_tasks, seed_lots, tasks_of
-from tb.cli.results import STORE, add_results_option, existing_store
 from tb.dlhdl.config import is_dlhdl
 from tb.run import folders
 from tb.run.compile.spec import CODE_COVERAGE

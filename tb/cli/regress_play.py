@@ -16,11 +16,9 @@ from dask.distributed import Client
 from models.config import HwConfig
 from models.errors import InputError
 from tb.cli.console import Console, Progress
-from tb.cli.dut import MODELS
-from tb.cli.gate import after_regression
+from tb.cli.dut import DEFAULT_RESULTS, MODELS
 from tb.cli.playing import show_progress
 from tb.cli.regress_tasks import FEATURES, random_tasks
-from tb.cli.results import DEFAULT_RESULTS
 from tb.coverage.model import CoverageModel, load_model
 from tb.coverage.status import item_status, table, totals
 from tb.dlhdl.config import is_dlhdl
@@ -30,12 +28,12 @@ from tb.report import failures, page, performance, summary
 from tb.report.features_table import feature_status, latest_of, section
 from tb.report.leads import with_leads
 from tb.report.page_coverage import code_lines, code_sections, coverage_sections
+from tb.report.summary import after_regression
 from tb.run import folders
 from tb.run.dut import Dut
 from tb.run.optimise import Optimiser
 from tb.run.regress import code_coverage
-from tb.run.regress.batch import Batch, batch_cluster, read_settings
-from tb.run.regress.cluster import cluster
+from tb.run.regress.cluster import Batch, batch_cluster, cluster, read_settings
 from tb.run.regress.features import load_feature_plan
 from tb.run.regress.schedule import PATIENCE_SECONDS, drive, reach, search
 from tb.run.regress.store import Run, Store

@@ -14,7 +14,6 @@ from models.errors import InputError
 from tb.cli import numbers
 from tb.cli.console import Console
 from tb.cli.dut import DEFAULT_TOP, add_dut_options, build_dut, dut_arguments
-from tb.cli.gate import after_plan
 from tb.cli.patterns import matches, only_option
 from tb.cli.playing import add_run_options, check_run_options, play_all, play_and_report, setup_of
 from tb.dlhdl import deployment
@@ -22,6 +21,7 @@ from tb.dlhdl.config import SYSTEM, DlhdlConfig, configs_of, is_dlhdl
 from tb.dlhdl.scenario import DlhdlEntry
 from tb.dlhdl.scenario import load_plan as load_dlhdl_plan
 from tb.places import COMMAND, PLANS
+from tb.report.summary import after_plan
 from tb.run import project
 from tb.run.compile.wrapper import DLHDL_TOP as TOP
 from tb.run.jobs import Job

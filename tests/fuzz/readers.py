@@ -43,7 +43,7 @@ from tb.report.performance import read_cycles
 from tb.run.compile import filelist
 from tb.run.compile.ports import load_port_map
 from tb.run.regress import bundle
-from tb.run.regress.batch import Batch, read_settings
+from tb.run.regress.cluster import Batch, read_settings
 from tb.run.regress.code_coverage import read_counts
 from tb.run.regress.features import load_feature_plan
 from tb.run.regress.store import Store

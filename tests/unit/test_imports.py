@@ -118,7 +118,7 @@ def _problem(place: str, name: str) -> str | None:
 # Modules that import inside functions, with what they wait for.
 LATER = {
     "tb/cli/bench_model.py": "PyTorch, which need not be installed",
-    "tb/run/regress/batch.py": "dask-jobqueue, which need not be installed",
+    "tb/run/regress/cluster.py": "dask-jobqueue, which need not be installed",
 }
 
 

@@ -29,9 +29,8 @@ from tb.run.errors import (
     NoWorkersError,
     VersionError,
 )
-from tb.run.regress.cluster import in_words, talking
+from tb.run.regress.cluster import PROJECT, in_words, talking, versions
 from tb.run.regress.store import Run, Store
-from tb.run.regress.version import PROJECT, versions
 from tb.run.regress.worker import (
     RECORD_DIR,
     Limits,

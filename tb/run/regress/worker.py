@@ -31,7 +31,7 @@ from tb.run.inside import is_worth_it, watched
 from tb.run.jobs import Job, Setup, keep_page, run_job
 from tb.run.optimise import Model
 from tb.run.regress import bundle, code_coverage
-from tb.run.regress.version import PROJECT, versions
+from tb.run.regress.cluster import PROJECT, versions
 from tb.run.result import Result, failure_folder
 from tb.run.simulate import SharedProcess
 from tb.run.space import MACHINE, check_space

@@ -13,7 +13,7 @@ from tb.coverage.model import load_model
 from tb.explain.handovers import load_handovers
 from tb.run.compile.ports import load_port_map
 from tb.run.regress import bundle
-from tb.run.regress.batch import read_settings
+from tb.run.regress.cluster import read_settings
 from tb.run.regress.features import load_feature_plan
 from tb.stimulus.generate.plan import load_plan
 

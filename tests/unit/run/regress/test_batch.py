@@ -14,7 +14,7 @@ from dask.distributed import LocalCluster
 
 from tb.cli.command import main
 from tb.places import ROOT
-from tb.run.regress.batch import SYSTEMS, Batch, BatchError, batch_cluster, read_settings
+from tb.run.regress.cluster import SYSTEMS, Batch, BatchError, batch_cluster, read_settings
 from tb.run.regress.schedule import drive
 from tb.run.regress.store import Store
 from tb.run.regress.worker import Limits

@@ -21,10 +21,9 @@ from distributed.comm import CommClosedError
 
 from tb.cli.command import main
 from tb.run.errors import ClusterError, NoSchedulerError, VersionError
-from tb.run.regress.cluster import cluster, join, talking
+from tb.run.regress.cluster import PROJECT, cluster, difference, join, talking, versions
 from tb.run.regress.schedule import drive, run_tasks
 from tb.run.regress.store import Store
-from tb.run.regress.version import PROJECT, difference, versions
 from tb.run.regress.worker import Limits, execute
 from tests.marked import marked
 from tests.unit.run.regress.processes import LOOPBACK, ROOT, Processes, processes

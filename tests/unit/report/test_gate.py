@@ -6,9 +6,9 @@ import shlex
 
 import pytest
 
-from tb.cli import gate
 from tb.cli.command import parser
 from tb.cli.regress_tasks import feature_plan
+from tb.report import summary as gate
 
 DUT = "--config nv_small --sim verilator --rtl my.f"
 
@@ -28,7 +28,7 @@ def test_what_fails_proves_nothing_and_a_choice_is_called_so() -> None:
 
 
 def test_the_gate_is_a_command_and_a_level_that_exist() -> None:
-    args = parser().parse_args(shlex.split(gate.command(DUT))[3:])
+    args = parser().parse_args(shlex.split(gate.gate_command(DUT))[3:])
     assert feature_plan(args).level(args.level).name == gate.GATE
 
 

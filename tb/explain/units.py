@@ -68,7 +68,12 @@ class Suspect:
         return f"{'rather ' if self.is_likely else ''}{either([part.words for part in self.parts])}"
 
     def without(self, unit: Unit) -> Suspect:
-        """Return the suspect without the parts that are of a unit alone, unless nothing else is left."""
+        """Return the suspect without the parts that are of a unit alone, whose data are right.
+
+        Nothing goes when nothing else would be left, or when registers are suspected: data say nothing about them.
+        """
+        if Unit.CSB in self.named:
+            return self
         kept = tuple(part for part in self.parts if set(part.units) != {unit})
         return replace(self, parts=kept) if kept else self
 

@@ -76,6 +76,11 @@ def test_a_part_that_is_cleared_goes_unless_it_is_the_only_one() -> None:
     assert vague.without(Unit.MEMORY) == vague
 
 
+def test_right_data_do_not_clear_a_register_file() -> None:
+    registers = Suspect((Part("register file of MCIF", (Unit.MEMORY,)), Part("CSB master", (Unit.CSB,))), "why")
+    assert registers.without(Unit.MEMORY) == registers
+
+
 def test_what_engines_share_is_named_as_data_too() -> None:
     both = shared(["CONV", "SDP"])
     assert both is not None

@@ -23,7 +23,7 @@ FOLDERS = {NAME: "tb", f"{NAME}.models": "models", f"{NAME}.hdl_stubs": "hdl_stu
 """Packages that are installed with all that is below them, and their folders."""
 
 GATE_TESTS = {
-    f"{NAME}.tests.sim": ("tests/sim", ("checkers", "interfaces", "stress")),
+    f"{NAME}.tests.sim": ("tests/sim", ("checkers", "far_strides", "interfaces", "stress")),
     f"{NAME}.tests.unit.nvdla": ("tests/unit/nvdla", ("samples",)),
 }
 """Packages of the tests in Python that the test plan plays, with their folders and the modules that are installed."""

@@ -65,22 +65,11 @@ def play_module(built: Built, module: str, folder: Path, **env: str) -> tuple[di
         By test why it did not pass, empty when it did; and the log.
     """
     results, log = folder / "results.xml", folder / "sim.log"
-    prepared = simulation(
-        built.spec.simulator,
-        built.directory,
-        test_module=f"tests.sim.{module}",
-        test_filter="",
-        env={REQUEST: Request(built.spec.config.name).encode(), **env},
-        work_dir=folder,
-        results_path=results,
-    )
-    supervise(
-        prepared.command,
-        cwd=prepared.cwd,
-        environment=prepared.environment,
-        log_path=log,
-        timeout_seconds=MODULE_SECONDS,
-    )
+    # No filter: all tests of the module.
+    asked = {REQUEST: Request(built.spec.config.name).encode(), "COCOTB_TEST_FILTER": "", **env}
+    arguments = [] if built.spec.simulator == "verilator" else ["-none"]
+    command, environment = simulation(built, f"tests.sim.{module}", "", asked, results, arguments)
+    supervise(command, cwd=folder, environment=environment, log_path=log, timeout_seconds=MODULE_SECONDS)
     assert results.is_file(), log.read_text(encoding="utf-8")
     return {str(case.get("name")): problem(case) for case in ElementTree.parse(results).iter("testcase")}, log
 

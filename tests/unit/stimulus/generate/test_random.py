@@ -53,7 +53,8 @@ def test_random_scenarios_are_legal_where_a_unit_is_missing(lacks: str) -> None:
         assert refusal(scenario.ops, config) is None, seed
 
 
-@pytest.mark.parametrize(("engine", "constant"), [("SDP", 0.3), ("PDP", 0.3), ("CDP", 0.3), ("CONV", 0.35)])
+# One cube in ten holds a single number.
+@pytest.mark.parametrize(("engine", "constant"), [("SDP", 0.35), ("PDP", 0.35), ("CDP", 0.35), ("CONV", 0.4)])
 def test_most_layers_write_more_than_one_value(engine: str, constant: float) -> None:
     written = []
     for seed in range(40):
@@ -133,7 +134,7 @@ def test_sdp_and_convolutions_are_pooled_on_the_fly_where_pdp_is_asked_for(drawn
         # A convolution of which the next one takes something is not pooled.
         layers = [layer for layer in of(drawn, engine) if "keep" not in layer]
         pools = [layer["pool"] for layer in layers if "pool" in layer]
-        assert len(layers) // 8 < len(pools) < len(layers) // 4
+        assert len(layers) // 12 < len(pools) < len(layers) // 4
         assert {pool["method"] for pool in pools} == {"max", "min", "average"}
         alone = [layer for seed in range(50) for layer in random_entry(SMALL, seed, (engine,)).data["layer"]]
         assert not any("pool" in layer for layer in alone)
@@ -162,9 +163,9 @@ def test_tables_are_linear_and_exponential_and_windows_of_all_sizes(drawn: list[
 
 
 def test_large_cubes_fit_below_the_end_of_the_address_space() -> None:
-    entry = random_entry(SMALL, 9072, ENGINES)
+    entry = random_entry(SMALL, 9403, ENGINES)
     assert entry.data["base"] > 0xFE00_0000
-    assert entry.build(SMALL, 9072).ops
+    assert entry.build(SMALL, 9403).ops
 
 
 def test_convolutions_reuse_data_weights_and_both(drawn: list[dict[str, Any]]) -> None:

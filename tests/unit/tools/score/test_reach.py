@@ -104,13 +104,17 @@ def test_mutants_of_constants_are_reached_by_all_scenarios(tmp_path: Path) -> No
 
         root, started = tmp_path, False
 
-        def shared(self, folder: Path, plusargs: tuple[str, ...]) -> None:
+        def shared(self, folder: Path, plusargs: tuple[str, ...]) -> Model:
             self.notes = np.memmap(plusargs[0].removeprefix("+reached="), dtype=np.uint8, mode="r+")
+            return self
+
+        def close(self) -> None:
+            """End nothing."""
 
         def job(self, source: Source, seed: int) -> Job:
             return Job(source.name, seed, "", lambda: source.build(None, seed))
 
-        def play(self, job: Job, folder: Path, process: None) -> Result:
+        def play(self, job: Job, folder: Path, process: object) -> Result:
             self.notes[[int(job.name), *([] if self.started else [9])]] = 1
             self.started = True
             return Result(job.name, job.seed, DUT, "", Verdict(judged_bytes=8))

@@ -122,7 +122,7 @@ class TimedBounds:
             if run.layer is None or run.ended is None:
                 count = Bounds(0, None)
             elif f"{unit}.{timed.enable}" not in run.layer.counting:
-                count = Bounds(0, 0) if register in timed.zero else before
+                count = Bounds(0, 0) if register in timed.zero and used(run.layer.layer) else before
             elif not used(run.layer.layer):
                 count = Bounds(0, None)
             else:

@@ -22,7 +22,8 @@ class Timed:
         enable: The field of ``D_PERF_ENABLE`` that lets them count.
         registers: Their names, each with the condition under which a layer uses what is counted.
         accumulates: Whether they go on from layer to layer.
-        zero: Those that read 0 after a layer that does not count; others read then what they read before.
+        zero: Those that read 0 after a layer that does not count and uses what is counted; others read then what
+            they read before.
     """
 
     enable: str

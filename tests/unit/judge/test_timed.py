@@ -161,3 +161,16 @@ def test_a_layer_that_does_not_read_by_a_client_says_nothing_of_its_stalls() -> 
     board.end(0, 200)
     assert board.wrong("SDP_RDMA.D_PERF_BRDMA_READ_STALL", 0, 10_000) is None
     assert board.wrong("SDP_RDMA.D_PERF_MRDMA_READ_STALL", 0, 101) == (0, 100)
+
+
+def test_a_silent_layer_clears_stalls_of_a_cube_only_when_it_reads_one() -> None:
+    board = Board()
+    counting = frozenset(["SDP_RDMA.perf_dma_en"])
+    layers = [(small_sdp(), counting), (small_conv(), frozenset[str]()), (small_sdp(), frozenset[str]())]
+    register, most = "SDP_RDMA.D_PERF_MRDMA_READ_STALL", []
+    for index, (layer, flags) in enumerate(layers):
+        board.timed.enable("SDP_RDMA", 0, 1000 * index)
+        board.start(StartedLayer(index, "SDP", 0, layer, groups={"SDP_RDMA": 0}, counting=flags), {})
+        board.end(index, 1000 * index + 100)
+        most.append(board.wrong(register, 0, 101))
+    assert most == [(0, 100), (0, 100), (0, None)]

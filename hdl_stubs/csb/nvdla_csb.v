@@ -6,9 +6,8 @@
 //   - ready drops for one cycle after every accepted request;
 //   - with equal clocks a read answers 18 cycles after its request, a non-posted
 //     write completes after 19, a posted write gives no completion;
-//   - only one read may be outstanding: answers that come faster than one in
-//     four cycles find room for one and are lost beyond it, so that 24
-//     back-to-back reads give 13 answers.
+//   - three accesses may wait for answers: answers that come faster than one in
+//     four cycles find room for two and are lost beyond it.
 // A unit drives rdata one core clock after req_valid, and 0 for what it does not
 // own; hence an unmapped read answers 0.
 `include "nvdla_bugs.vh"
@@ -135,15 +134,21 @@ module nvdla_csb (
   );
 
   reg [ 1:0] gap;
-  reg        waiting;
+  reg [ 1:0] waiting;  // reads, oldest first
   reg [31:0] waiting_data;
+  reg [31:0] second_data;
   reg        write_back;
+  wire       answers = gap == 2'd0 && (waiting != 2'd0 || read_back);
+  wire       stays = read_back && (waiting != 2'd2 || answers) && !(answers && waiting == 2'd0);
+  wire       again = bug_csb_read_answered_twice && answers && waiting == 2'd0 && count == 6'd33;
+  wire [1:0] left = waiting - (answers && waiting != 2'd0 ? 2'd1 : 2'd0);
 
   always @(posedge csb_clk or negedge csb_rst_n)
     if (!csb_rst_n) begin
       gap                   <= 2'd0;
-      waiting               <= 1'b0;
+      waiting               <= 2'd0;
       waiting_data          <= 32'd0;
+      second_data           <= 32'd0;
       write_back            <= 1'b0;
       nvdla2csb_valid       <= 1'b0;
       nvdla2csb_data        <= 32'd0;
@@ -151,19 +156,16 @@ module nvdla_csb (
     end else begin
       write_back            <= back && back_is_write;
       nvdla2csb_wr_complete <= write_back;
-      nvdla2csb_valid       <= 1'b0;
-      if (gap != 2'd0) begin
-        gap <= gap - 2'd1;
-        if (read_back && !waiting) begin
-          waiting      <= 1'b1;
-          waiting_data <= back_data;
-        end
-      end else if (waiting || read_back) begin
-        gap             <= ANSWER_GAP;
-        nvdla2csb_valid <= 1'b1;
-        nvdla2csb_data  <= bug_csb_answer_stale ? waiting_data : waiting ? waiting_data : back_data;
-        waiting         <= (waiting && read_back) || (bug_csb_read_answered_twice && !waiting && count == 6'd33);
-        waiting_data    <= back_data;
+      nvdla2csb_valid       <= answers;
+      if (answers) begin
+        gap            <= ANSWER_GAP;
+        nvdla2csb_data <= bug_csb_answer_stale || waiting != 2'd0 ? waiting_data : back_data;
+        waiting_data   <= waiting == 2'd2 ? second_data : back_data;
+      end else if (gap != 2'd0) gap <= gap - 2'd1;
+      if (stays) begin
+        if (left == 2'd0) waiting_data <= back_data;
+        else second_data <= back_data;
       end
+      waiting <= left + (stays || again ? 2'd1 : 2'd0);
     end
 endmodule

@@ -1,6 +1,7 @@
 // The CSB player, and its functions that the bench and the harness's Verilog call.
 #include "csb.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "Vtop__Dpi.h"
@@ -25,6 +26,7 @@ void Csb::configure(const CsbSettings& settings) {
 
 void Csb::drop_all() {
     queue_.clear();
+    flying_.clear();
     phase_ = IDLE;
     in_service_ = service_wanted_ = hold_ = repeats_ = line_ = false;
     pins = {};
@@ -51,12 +53,18 @@ void Csb::serve_interrupts(uint32_t status_address) {
 }
 
 bool Csb::pending(uint32_t& batch, uint32_t& index) const {
-    batch = batch_;
-    index = index_;
-    return phase_ != IDLE && !in_service_;
+    const bool flies = !flying_.empty();
+    batch = flies ? flying_.front().op.batch : batch_;
+    index = flies ? flying_.front().index : index_;
+    return (flies || phase_ != IDLE) && !in_service_;
 }
 
-// An answer needs a request that was accepted before this edge; only one is outstanding at a time.
+std::deque<Csb::Flight>::iterator Csb::oldest(bool is_write) {
+    return std::find_if(flying_.begin(), flying_.end(),
+                        [=](const Flight& flight) { return (flight.op.kind == WRITE) == is_write; });
+}
+
+// An answer needs a request that was accepted before this edge and not answered yet.
 void Csb::judge(const CsbInputs& in) {
     if (!in.reset_n) {
         if (!in.resting) return;
@@ -67,9 +75,8 @@ void Csb::judge(const CsbInputs& in) {
     }
     // An access that is dropped because a reset begins may still be answered at that edge.
     if (edges > dropped_at_ + 1) {
-        const bool waits = phase_ == ANSWER;
-        if (in.answer_valid && !(waits && op_.kind != WRITE)) violate(READ_UNASKED);
-        if (in.write_complete && !(waits && op_.kind == WRITE)) violate(WRITE_UNASKED);
+        if (in.answer_valid && oldest(false) == flying_.end()) violate(READ_UNASKED);
+        if (in.write_complete && oldest(true) == flying_.end()) violate(WRITE_UNASKED);
     }
     if (in.interrupt != line_) {
         line_ = in.interrupt;
@@ -86,40 +93,21 @@ void Csb::violate(uint32_t rule) {
 void Csb::edge(const CsbInputs& in) {
     judge(in);
     hold_ = false;
-    switch (phase_) {
-        case IDLE:
-            break;
-        case STALLED:
-            put_on_pins();
-            break;
-        case REQUESTED:
-            ++waited_;
-            if (in.ready) {
-                pins.valid = false;
-                waited_ = 0;
-                if (op_.kind == WRITE) {
-                    log(op_.value, true);
-                    // The bench sees the access before the DUT can act on it, however late the answer comes.
-                    wake |= op_.wake;
-                }
-                if (op_.kind == WRITE && !op_.nonposted)
-                    finish(DONE, 0);
-                else
-                    phase_ = ANSWER;
-            } else if (waited_ == settings_.deadline_cycles) {
-                pins = {};
-                finish(NOT_ACCEPTED, 0);
-            }
-            break;
-        case ANSWER:
-            ++waited_;
-            if (op_.kind == WRITE ? in.write_complete : in.answer_valid) {
-                if (op_.kind != WRITE) log(in.answer_data, false);
-                finish(DONE, op_.kind == WRITE ? 0 : in.answer_data);
-            } else if (waited_ == settings_.deadline_cycles) {
-                finish(NOT_ANSWERED, 0);
-            }
-            break;
+    // An answer may begin the next request, which is not of this edge.
+    const Phase phase = phase_;
+    land(in);
+    if (phase == STALLED) {
+        put_on_pins();
+    } else if (phase == REQUESTED) {
+        ++waited_;
+        if (in.ready) {
+            pins.valid = false;
+            accepted();
+        } else if (waited_ == settings_.deadline_cycles) {
+            pins = {};
+            phase_ = IDLE;
+            finish(op_, index_, NOT_ACCEPTED, 0);
+        }
     }
     if (serving_ && in.interrupt && !service_wanted_ && !in_service_ && service_since_ != cycle) {
         service_wanted_ = true;
@@ -129,16 +117,51 @@ void Csb::edge(const CsbInputs& in) {
     if (!hold_) restart();
 }
 
+// Take the answers of this edge; a read and a write may be answered at once.
+void Csb::land(const CsbInputs& in) {
+    for (const bool is_write : {false, true}) {
+        const auto answered = oldest(is_write);
+        if (answered == flying_.end() || !(is_write ? in.write_complete : in.answer_valid)) continue;
+        const Flight flight = *answered;
+        flying_.erase(answered);
+        if (!is_write) log(flight.op.address, in.answer_data, false);
+        finish(flight.op, flight.index, DONE, is_write ? 0 : in.answer_data);
+    }
+    for (Flight& flight : flying_) {
+        if (++flight.waited != settings_.deadline_cycles) continue;
+        const Flight lost = flight;
+        flying_.clear();
+        finish(lost.op, lost.index, NOT_ANSWERED, 0);
+        break;
+    }
+}
+
+void Csb::accepted() {
+    phase_ = IDLE;
+    if (op_.kind == WRITE) {
+        log(op_.address, op_.value, true);
+        // The bench sees the access before the DUT can act on it, however late the answer comes.
+        wake |= op_.wake;
+        if (!op_.nonposted) {
+            finish(op_, index_, DONE, 0);
+            return;
+        }
+    }
+    flying_.push_back({op_, index_, 0});
+}
+
 void Csb::restart() {
     hold_ = false;
-    if (phase_ != IDLE) return;
-    // The one that has waited longer goes first; if both come in one cycle, the program does.
+    if (phase_ != IDLE || flying_.size() >= settings_.most_outstanding) return;
     if (service_wanted_ && (service_since_ < cycle || queue_.empty())) {
+        if (!flying_.empty()) return;
         service_wanted_ = false;
         in_service_ = true;
         request({READ, status_address_});
-    } else if (!queue_.empty()) {
+    } else if (!queue_.empty() && !in_service_) {
         const Op op = queue_.front();
+        // What goes on after a poll depends on its answer.
+        if (!flying_.empty() && (op.kind == POLL || flying_.back().op.kind == POLL)) return;
         queue_.pop_front();
         if (!repeats_) {
             index_ = op.batch == batch_ ? index_ + 1 : 0;
@@ -164,48 +187,46 @@ void Csb::put_on_pins() {
     waited_ = 0;
 }
 
-void Csb::finish(uint32_t status, uint32_t value) {
+void Csb::finish(const Op& op, uint32_t index, uint32_t status, uint32_t value) {
     if (in_service_) {
-        finish_service(status, value);
+        finish_service(op, status, value);
         return;
     }
-    if (status == DONE && op_.kind == POLL && !holds(op_, value)) {
-        if (cycle <= poll_start_ + int64_t(op_.deadline_cycles)) {
+    if (status == DONE && op.kind == POLL && !holds(op, value)) {
+        if (cycle <= poll_start_ + int64_t(op.deadline_cycles)) {
             // Polls go through the queue: a waiting interrupt comes before the next read of a poll.
-            queue_.push_front(op_);
+            queue_.push_front(op);
             repeats_ = true;
-            phase_ = IDLE;
             return;
         }
         status = POLL_EXPIRED;
     }
-    phase_ = IDLE;
-    if (op_.kind == READ || op_.wake || status != DONE)
-        results.add() = {uint64_t(cycle), op_.batch, index_, status, value};
+    if (op.kind == READ || op.wake || status != DONE)
+        results.add() = {uint64_t(cycle), op.batch, index, status, value};
     if (status != DONE)
-        while (!queue_.empty() && queue_.front().batch == op_.batch) queue_.pop_front();
-    if (op_.wake || status != DONE) wake = hold_ = true;
+        while (!queue_.empty() && queue_.front().batch == op.batch) queue_.pop_front();
+    // The last answer may come after that to the last access, a posted write.
+    if (op.wake || status != DONE || (flying_.empty() && queue_.empty() && phase_ == IDLE)) wake = hold_ = true;
 }
 
-void Csb::finish_service(uint32_t status, uint32_t value) {
+void Csb::finish_service(const Op& op, uint32_t status, uint32_t value) {
     if (status != DONE) {
-        service_failed = 1 + op_.kind;
+        service_failed = 1 + op.kind;
         wake = hold_ = true;
-    } else if (op_.kind == READ && value != 0) {
+    } else if (op.kind == READ && value != 0) {
         request({WRITE, status_address_, value, 1});
         return;
-    } else if (op_.kind == WRITE) {
-        for (uint32_t bit = 0; bit < 32; ++bit) fired[bit] += op_.value >> bit & 1;
+    } else if (op.kind == WRITE) {
+        for (uint32_t bit = 0; bit < 32; ++bit) fired[bit] += op.value >> bit & 1;
         wake = hold_ = true;
     }
-    phase_ = IDLE;
     in_service_ = false;
     service_since_ = cycle;
 }
 
-void Csb::log(uint32_t value, bool is_write) {
+void Csb::log(uint32_t address, uint32_t value, bool is_write) {
     ++access_count;
-    accesses.add() = {uint64_t(cycle), op_.address, value, is_write, 0};
+    accesses.add() = {uint64_t(cycle), address, value, is_write, 0};
 }
 
 bool Csb::holds(const Op& op, uint32_t value) {

@@ -1,4 +1,4 @@
-// Plays register accesses back to back and serves the interrupt line: the same behaviour, cycle by
+// Plays register accesses back to back, with some outstanding at once, and serves the interrupt line: the same behaviour, cycle by
 // cycle, as tb/sim/csb.py and tb/sim/interrupts.py.
 #pragma once
 
@@ -35,7 +35,7 @@ static_assert(sizeof(Access) == 24, "as ACCESS_RECORD in tb/sim/native.py");
 struct CsbSettings {
     uint64_t seed;
     double stall;
-    uint32_t deadline_cycles, unused;
+    uint32_t deadline_cycles, most_outstanding;
 };
 static_assert(sizeof(CsbSettings) == 24, "as CsbSettingsRecord in tb/sim/native.py");
 
@@ -80,23 +80,32 @@ class Csb {
     // Record a broken rule, unless it was recorded before.
     void violate(uint32_t rule);
     // Whether the next edge matters even while the interrupt line is low.
-    bool busy() const { return phase_ != IDLE || service_wanted_ || !queue_.empty(); }
-    // The operation on the pins: its batch and index, or false.
+    bool busy() const { return phase_ != IDLE || service_wanted_ || !queue_.empty() || !flying_.empty(); }
+    // The operation that has been under way for longest: its batch and index, or false.
     bool pending(uint32_t& batch, uint32_t& index) const;
 
   private:
-    enum Phase { IDLE, STALLED, REQUESTED, ANSWER };
+    enum Phase { IDLE, STALLED, REQUESTED };
+    // An access that was accepted and has yet to be answered.
+    struct Flight {
+        Op op;
+        uint32_t index, waited;
+    };
+    std::deque<Flight>::iterator oldest(bool is_write);
+    void land(const CsbInputs& in);
+    void accepted();
     void request(const Op& op);
     void put_on_pins();
-    void finish(uint32_t status, uint32_t value);
-    void finish_service(uint32_t status, uint32_t value);
-    void log(uint32_t value, bool is_write);
+    void finish(const Op& op, uint32_t index, uint32_t status, uint32_t value);
+    void finish_service(const Op& op, uint32_t status, uint32_t value);
+    void log(uint32_t address, uint32_t value, bool is_write);
     void judge(const CsbInputs& in);
     static bool holds(const Op& op, uint32_t value);
 
     CsbSettings settings_ = {};
     Draws draws_;
     std::deque<Op> queue_;
+    std::deque<Flight> flying_;
     Op op_ = {};
     uint32_t index_ = 0, batch_ = 0;
     Phase phase_ = IDLE;

@@ -43,18 +43,22 @@ class InterruptRules(Rule):
         self._pulses_show = line_cycles <= LINE_CYCLES
         self._known = self._mask = 0
         self._level = False
+        self._rose = 0
         self._cleared: dict[Event, int] = {}
         self._owed: Counter[Event] = Counter()
         self._unseen: Counter[Event] = Counter()
         self._waiting: set[Event] = set()
+        self._lost: set[Event] = set()
 
     @property
     def owed(self) -> list[str]:
         """The names, such as ``SDP_1``, of done bits that were not seen since they were owed last.
 
-        How often does not count: a bit that nobody clears stands for more than one layer.
+        How often does not count, as a bit that nobody clears stands for more than one layer; but one that was cleared
+        all the time that its layer ran, with no pulse of the line, is owed even when it comes for the next layer.
         """
-        return sorted(f"{unit}_{group}" for (unit, group), count in self._unseen.items() if count)
+        unseen = {event for event, count in self._unseen.items() if count}
+        return sorted(f"{unit}_{group}" for unit, group in unseen | self._lost)
 
     @property
     def possible(self) -> int:
@@ -65,26 +69,28 @@ class InterruptRules(Rule):
         """Forget all bits and layers, as a reset of the DUT does."""
         self._known = self._mask = 0
         self._level = False
+        self._rose = 0
         self._cleared.clear()
         self._owed.clear()
         self._unseen.clear()
         self._waiting.clear()
+        self._lost.clear()
 
-    def enable(self, unit: str, group: int, *, waits: bool = False) -> None:
+    def enable(self, unit: str, group: int, cycle: int | None = None, *, waits: bool = False) -> None:
         """Note the interrupts of a unit that begins as soon as it is enabled, before its layer can as a whole.
 
         One that ``waits`` for its other group need not come before its layer has begun.
         """
         events = [(part, group) for part in _PARTS.get(unit, ())]
         self._owed.update(events)
-        self._expect(events, waits=waits)
+        self._expect(events, cycle, waits=waits)
 
-    def start(self, events: Collection[Event]) -> None:
+    def start(self, events: Collection[Event], cycle: int | None = None) -> None:
         """Note the interrupts of a layer that was started, those of its first units apart."""
         parts = {part for names in _PARTS.values() for part in names}
         begun = [event for event in events if event[0] not in parts]
         self._owed.update(begun)
-        self._expect(begun)
+        self._expect(begun, cycle)
         due = self._waiting.intersection(events)
         self._unseen.update(due)
         self._waiting -= due
@@ -101,6 +107,8 @@ class InterruptRules(Rule):
                 self._known |= value
             case "GLB.S_INTR_MASK":
                 self._mask = value
+                for event in _events(value):
+                    self._cleared.pop(event, None)
         return ()
 
     def line(self, cycle: int, *, level: bool) -> tuple[()]:
@@ -109,6 +117,7 @@ class InterruptRules(Rule):
         if level:
             recent = [event for event, cleared in self._cleared.items() if cycle - cleared <= self._line_cycles]
             self._unseen.subtract([event for event in recent if self._unseen[event]])
+            self._rose = cycle
         return ()
 
     def fresh(self, value: int) -> list[Event]:
@@ -127,11 +136,17 @@ class InterruptRules(Rule):
             else:
                 self._owed[event] -= 1
 
-    def _expect(self, events: Iterable[Event], *, waits: bool = False) -> None:
+    def _expect(self, events: Collection[Event], cycle: int | None, *, waits: bool = False) -> None:
         """Note events that have yet to come; what was cleared before did not clear them."""
-        (self._waiting if waits else self._unseen).update(events)
         for event in events:
-            self._cleared.pop(event, None)
+            # Its layer before is done, or the unit could not be enabled.
+            cleared = self._cleared.pop(event, None)
+            if cycle is None or cleared is None or not self._pulses_show:
+                continue
+            # With a rise of the line it may have been set afterwards, and may still be.
+            if self._unseen[event] and self._rose < cleared < cycle - self._line_cycles:
+                self._lost.add(event)
+        (self._waiting if waits else self._unseen).update(events)
 
     def _saw(self, events: Iterable[Event]) -> None:
         for event in events:

@@ -210,12 +210,12 @@ class Judge:
             group = self.tracker.state.producer(register.unit)
             if value and not self.tracker.state.enabled(register.unit, group):
                 waits = self.tracker.state.consumer(register.unit) != group
-                self._interrupts.enable(register.unit, group, waits=waits)
+                self._interrupts.enable(register.unit, group, cycle, waits=waits)
                 self._counters.timed.enable(register.unit, group, cycle)
         for started in self.tracker.write(register, value):
             self._expect_quiet(cycle)
             events = self.tracker.interrupts_of(started)
-            self._interrupts.start(events)
+            self._interrupts.start(events, cycle)
             self._answers.start(started.id, events)
             expectation = predict(started, self._memory_for_layer, self._buffer)
             self.board.expect(expectation)

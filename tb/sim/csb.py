@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 import cocotb
-from cocotb.handle import SimHandleBase
 from cocotb.triggers import First, Lock, RisingEdge, Timer, ValueChange
 from cocotb_bus.drivers import BusDriver
 from cocotb_bus.monitors import BusMonitor
@@ -16,7 +16,7 @@ from cocotb_bus.monitors import BusMonitor
 from tb.judge.csb_rules import RESTING_EDGES, CsbRules
 from tb.judge.detail import AnyDetail, CsbViolation, NoAnswer, PollExpired, UnknownPin
 from tb.judge.judge import Access
-from tb.nvdla.program.ops import Poll, RegRead, RegWrite
+from tb.nvdla.program.ops import Poll, RegRead
 from tb.nvdla.registers import Register, Where
 from tb.sim.clocking import HIGH, csb_clock, csb_clock_is_low, cycle, known
 from tb.sim.draws import Draws, Stream
@@ -64,8 +64,19 @@ class ReadBack:
     cycle: int
 
 
+@dataclass(eq=False)
+class _Flight:
+    """An access that was accepted and has yet to be answered."""
+
+    name: str
+    is_write: bool
+    waited_cycles: int = 0
+    value: int | None = None
+    cycle: int = 0
+
+
 class CsbDriver(BusDriver):  # type: ignore[misc]  # cocotb-bus has no types
-    """Plays writes and reads, one at a time; reads keep a single one outstanding, as the hardware needs.
+    """Plays writes and reads: ``perform`` with as many outstanding as the settings say, all others one at a time.
 
     Addresses are bytes; the pins carry word addresses.
     """
@@ -90,15 +101,24 @@ class CsbDriver(BusDriver):  # type: ignore[misc]  # cocotb-bus has no types
         self._answers_all = pins.answers_all
         self._edge = RisingEdge(self.clock)
         self._stall = pins.settings.csb_stall
+        self._most_outstanding = pins.settings.csb_outstanding
         self._draws = Draws(pins.seed)
         self._lock = Lock()
-        self.pending: str | None = None
+        self._flying: deque[_Flight] = deque()
+        self._requesting: str | None = None
         self._resets = 0
         self.idle()
 
+    @property
+    def pending(self) -> str | None:
+        """The access that has been under way for longest."""
+        return self._flying[0].name if self._flying else self._requesting
+
     def idle(self) -> None:
-        """Drive no request, and give up the one that is under way."""
+        """Drive no request, and give up those that are under way."""
         self._resets += 1
+        self._flying.clear()
+        self._requesting = None
         self.bus.valid.value = 0
         self.bus.addr.value = 0
         self.bus.wdat.value = 0
@@ -143,18 +163,22 @@ class CsbDriver(BusDriver):  # type: ignore[misc]  # cocotb-bus has no types
             CsbTimeout: when a request, its answer or its completion does not come through.
             PollTimeout: for a poll that never ends.
         """
-        answers = []
+        sent: list[tuple[RegisterOp, _Flight]] = []
         for op in ops:
             register = self.registers.parse(op.register)
-            match op:
-                case RegWrite():
-                    await self.write(register, op.value, posted=op.posted)
-                case RegRead():
-                    value = await self.read(register)
-                    answers.append(ReadBack(op, value, cycle()))
-                case Poll():
-                    await self._poll(op, register, poll_deadline_cycles)
-        return answers
+            if isinstance(op, Poll):
+                await self._poll(op, register, poll_deadline_cycles)
+                continue
+            async with self._lock:
+                if isinstance(op, RegRead):
+                    flight = await self._send_read(self.registers.address(register), register.full_name)
+                else:
+                    flight = await self._send_write(register, op.value, posted=op.posted)
+            sent.append((op, flight))
+        if any(flight.value is None for _, flight in sent):
+            async with self._lock:
+                await self._land()
+        return [ReadBack(op, _answer(flight), flight.cycle) for op, flight in sent if isinstance(op, RegRead)]
 
     async def serve_interrupt(self, status: Register) -> int:
         """Read GLB's status, clear exactly the bits that it held, and return them.
@@ -180,53 +204,90 @@ class CsbDriver(BusDriver):  # type: ignore[misc]  # cocotb-bus has no types
                 raise PollTimeout(poll, value, deadline_cycles)
 
     async def _write(self, register: Register, value: int, *, posted: bool) -> None:
-        self.pending = f"write of {value:#x} to {register.full_name}"
-        posted = posted and not self._answers_all
-        await self._request(self.registers.address(register), write=1, value=value, nposted=0 if posted else 1)
-        if not posted:
-            await self._answer(self.bus.write_complete)
-        self.pending = None
+        await self._send_write(register, value, posted=posted)
+        await self._land()
 
     async def _read(self, address: int, name: str) -> int:
-        self.pending = f"read of {name}"
-        await self._request(address, write=0, value=0, nposted=0)
-        await self._answer(self.bus.answer_valid)
-        self.pending = None
-        # The monitor reports X.
-        return known(self.bus.answer_data.value)
+        await self._land()
+        flight = await self._send_read(address, name)
+        await self._land()
+        return _answer(flight)
 
-    async def _request(self, address: int, *, write: int, value: int, nposted: int) -> None:
+    async def _send_write(self, register: Register, value: int, *, posted: bool) -> _Flight:
+        name = f"write of {value:#x} to {register.full_name}"
+        posted = posted and not self._answers_all
+        await self._request(name, self.registers.address(register), write=1, value=value, nposted=0 if posted else 1)
+        flight = _Flight(name, is_write=True, value=0 if posted else None)
+        if not posted:
+            self._flying.append(flight)
+        await self._land(self._most_outstanding - 1)
+        return flight
+
+    async def _send_read(self, address: int, name: str) -> _Flight:
+        name = f"read of {name}"
+        await self._request(name, address, write=0, value=0, nposted=0)
+        flight = _Flight(name, is_write=False)
+        self._flying.append(flight)
+        await self._land(self._most_outstanding - 1)
+        return flight
+
+    async def _request(self, name: str, address: int, *, write: int, value: int, nposted: int) -> None:
         bus, resets = self.bus, self._resets
+        self._requesting = name
         # Who comes from an edge of the core's clock may be ahead of CSB's edge of the same time, which is not his.
         await Timer(1, unit="step")
         while self._stall and self._draws.chance(Stream.CSB_STALL, cycle(), self._stall):
-            await self._edge
+            await self._next_edge(resets)
         bus.valid.value = 1
         bus.addr.value = address >> 2
         bus.wdat.value = value
         bus.write.value = write
         bus.nposted.value = nposted
         for _ in range(self._deadline):
-            await self._edge
-            self._check_reset(resets)
+            await self._next_edge(resets)
             if bus.ready.value == HIGH:
                 bus.valid.value = 0
+                self._requesting = None
                 return
         self.idle()
-        raise CsbTimeout(str(self.pending), accepted=False, deadline_cycles=self._deadline)
+        raise CsbTimeout(name, accepted=False, deadline_cycles=self._deadline)
 
-    def _check_reset(self, resets: int) -> None:
+    async def _land(self, most: int = 0) -> None:
+        """Wait until no more than so many accesses are outstanding."""
+        resets = self._resets
+        while len(self._flying) > most:
+            await self._next_edge(resets)
+
+    async def _next_edge(self, resets: int) -> None:
+        """Wait for CSB's next edge, and take the answers that come with it."""
+        await self._edge
         if resets != self._resets:
             raise CsbReset
+        if not self._flying:
+            return
+        for signal, is_write in ((self.bus.answer_valid, False), (self.bus.write_complete, True)):
+            flight = next((flight for flight in self._flying if flight.is_write == is_write), None)
+            if flight and signal.value == HIGH:
+                # The monitor reports X.
+                flight.value = 0 if is_write else known(self.bus.answer_data.value)
+                flight.cycle = cycle()
+                self._flying.remove(flight)
+        for flight in self._flying:
+            flight.waited_cycles += 1
+            if flight.waited_cycles == self._deadline:
+                self._flying.clear()
+                raise CsbTimeout(flight.name, accepted=True, deadline_cycles=self._deadline)
 
-    async def _answer(self, signal: SimHandleBase) -> None:
-        resets = self._resets
-        for _ in range(self._deadline):
-            await self._edge
-            self._check_reset(resets)
-            if signal.value == HIGH:
-                return
-        raise CsbTimeout(str(self.pending), accepted=True, deadline_cycles=self._deadline)
+
+def _answer(flight: _Flight) -> int:
+    """Return the word of an answered read.
+
+    Raises:
+        CsbTimeout: when it was given up.
+    """
+    if flight.value is None:
+        raise CsbTimeout(flight.name, accepted=True)
+    return flight.value
 
 
 class CsbMonitor(BusMonitor):  # type: ignore[misc]  # cocotb-bus has no types

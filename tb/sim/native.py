@@ -67,7 +67,7 @@ class PortSettingsRecord(Structure):
 class CsbSettingsRecord(Structure):
     """Settings of the CSB player."""
 
-    _fields_ = (("seed", c_uint64), ("stall", c_double), ("deadline_cycles", c_uint32), ("unused", c_uint32))
+    _fields_ = (("seed", c_uint64), ("stall", c_double), ("deadline_cycles", c_uint32), ("most_outstanding", c_uint32))
 
 
 RECORD_BYTES = {

@@ -59,6 +59,11 @@ class _Batch:
         self.failed: tuple[int, _Status, int] | None = None
         self.over = Event()
 
+    @property
+    def due(self) -> int:
+        """How many of its accesses give a result."""
+        return int(np.count_nonzero((self.records["kind"] == _Kind.READ) | (self.records["wake"] == 1)))
+
     def put(self, index: int, kind: _Kind, address: int, name: str) -> None:
         self.records["kind"][index] = kind
         self.records["address"][index] = address
@@ -74,7 +79,8 @@ class NativeCsb:
         self._answers_all = pins.answers_all
         self._library = library()
         self._deadline = answer_deadline_cycles(pins.settings.csb_period)
-        settings = CsbSettingsRecord(pins.seed & (1 << 64) - 1, pins.settings.csb_stall, self._deadline)
+        knobs = pins.settings
+        settings = CsbSettingsRecord(pins.seed & (1 << 64) - 1, knobs.csb_stall, self._deadline, knobs.csb_outstanding)
         self._library.nvb_csb_configure(ctypes.byref(settings))
         self._accesses = RecordLog(ACCESS_RECORD, self._library.nvb_csb_accesses)
         self.violations = RecordLog(VIOLATION_RECORD, self._library.nvb_csb_violations)
@@ -146,9 +152,9 @@ class NativeCsb:
             if batch is None:
                 continue
             batch.answers[index] = value, at
-            if status != _Status.DONE:
+            if status != _Status.DONE and batch.failed is None:
                 batch.failed = index, _Status(status), value
-            if batch.failed or index == len(batch.records) - 1:
+            if batch.failed or len(batch.answers) == batch.due:
                 batch.over.set()
 
     def _new(self, count: int) -> _Batch:

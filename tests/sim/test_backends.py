@@ -32,6 +32,7 @@ SETTINGS = {
     "default": BenchSettings(),
     "no latency": BenchSettings(port=PortSettings(latency_cycles=0)),
     "stress": BenchSettings(csb_stall=0.4, port=STRESS),
+    "several outstanding": BenchSettings(csb_outstanding=3, csb_stall=0.4),
     "reorder without jitter": BenchSettings(port=replace(STRESS, jitter_cycles=0, latency_cycles=40)),
     "in order with jitter": BenchSettings(port=replace(STRESS, reorder=False, ready_stall=0.7)),
     "pauses": BenchSettings(port=replace(STRESS, pause_cycles=90, pause_period_cycles=200, write_latency_cycles=77)),
@@ -51,6 +52,7 @@ def scenarios() -> dict[str, Scenario]:
     first = next(op for op in short.ops if isinstance(op, MemLoad))
     polls = (RegRead("GLB.S_NVDLA_HW_VERSION", expected=0x12), *short.ops, Poll("GLB.S_INTR_STATUS", 1))
     corners = {entry.name: entry for entry in load_plan(PLANS / "nv_small_corners.toml")}
+    registers = {entry.name: entry for entry in load_plan(PLANS / "nv_small_registers.toml")}
     return {
         **{
             f"{name} {label}": replace(ENTRIES[name].build(CONFIG, 5), settings=settings)
@@ -62,6 +64,7 @@ def scenarios() -> dict[str, Scenario]:
             short, ops=(*short.ops, InterruptNotify("SDP", 1, "never")), settings=BenchSettings(hang_cycles=2000)
         ),
         "polls": replace(short, ops=polls, settings=BenchSettings(poll_deadline_cycles=500)),
+        "registers": registers["registers_distinct_outstanding_throttled"].build(CONFIG, 1),
         "counters": corners["corners_conv_counters"].build(CONFIG, 1),
     }
 
@@ -153,3 +156,9 @@ def test_counters_are_judged(recorded: dict[str, dict[str, Recorded]]) -> None:
     assert verdict.counters == 61, (
         "of both groups of a convolution with SDP, twice, and of SDP alone, as far as they are known"
     )
+
+
+def test_registers_with_several_accesses_outstanding_read_alike(recorded: dict[str, dict[str, Recorded]]) -> None:
+    verdict = alike(recorded["registers"])
+    assert verdict.failures == []
+    assert verdict.registers > 0

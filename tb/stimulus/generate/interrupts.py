@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
@@ -20,10 +21,11 @@ _LOOKS = 3
 
 _ROUNDS = 64
 
-_ROUNDS_OF_CLEARS = 3
+_RUNS_OF_CLEARS = 12
+"""Runs of layers of one kind for each source whose bits are cleared, half of them in each group."""
 
-_CLEARS = 400
-"""Writes that clear a layer's bits without a break; in some layer one comes in the very clock of its event."""
+_CLEARS = 200
+"""Writes that clear a bit without a break until its layer is done; in some round one comes in its event's clock."""
 
 
 class Sources:
@@ -102,32 +104,18 @@ def layer_interrupts(layers: Sequence[Layer], config: HwConfig) -> tuple[ops.Op,
     """Return a program that runs layers one after the other, in both groups in turn, and serves their interrupts.
 
     Each is masked while the layer runs, unmasked when its status is set, and cleared when that of another source
-    was set by software, which must stay. Then all run some times more, unmasked, and their bits are cleared all the
-    time.
+    was set by software, which must stay. Then those of each kind run some times more for each of their sources: the
+    source's bits, the only ones that are not masked, are cleared all the time, so that a pulse of the line is theirs.
 
     Args:
         layers: In the order in which they run.
         config: The configuration.
     """
     sources = Sources(config)
-    runs: dict[str, int] = {}
-    for number, layer in enumerate([*layers] * (1 + _ROUNDS_OF_CLEARS)):
-        units = chain_of(layer).units
-        groups = {unit: runs.get(unit, 0) % GROUPS for unit in units}
-        runs |= {unit: runs.get(unit, 0) + 1 for unit in units}
-        program = encode(layer, config, groups, sync_id="done")
-        notified = [(op.unit, op.group) for op in program if isinstance(op, ops.InterruptNotify)]
-        # The sources in front of the last unit of a convolution.
-        parts = ("CDMA_DAT", "CDMA_WT", "CACC") if "CDMA" in units else ()
-        events = list(dict.fromkeys([*notified, *((part, groups[ops.unit_of_interrupt(part)]) for part in parts)]))
-        bits = sum(1 << ops.done_bit(*event) for event in events)
-        body = [op for op in program if not isinstance(op, ops.InterruptNotify)]
-        if number >= len(layers):
-            last = chain_of(layer).done_unit
-            idle = ops.Poll(f"{last}.S_STATUS", 0, field=f"status_{groups[last]}")
-            clear = ops.RegWrite(_STATUS, bits)
-            sources.ops += [*body, *[clear] * _CLEARS, idle, clear]
-            continue
+    runs: Counter[str] = Counter()
+    for layer in layers:
+        body, events = _run(layer, config, runs)
+        bits = _bits(events)
         sources.mask(sources.all)
         sources.ops += body
         sources.ops += [ops.Poll(_STATUS, 1, field=_field(config, 1 << ops.done_bit(*event))) for event in events]
@@ -138,7 +126,45 @@ def layer_interrupts(layers: Sequence[Layer], config: HwConfig) -> tuple[ops.Op,
         sources.clear(bits)
         sources.mask(0)
         sources.clear(other)
+    for units in dict.fromkeys(chain_of(layer).units for layer in layers):
+        alike = [layer for layer in layers if chain_of(layer).units == units]
+        sources.ops += _cleared_all_the_time(alike, config, runs, sources.all)
     return tuple(sources.ops)
+
+
+def _cleared_all_the_time(
+    layers: Sequence[Layer], config: HwConfig, runs: Counter[str], every: int
+) -> Iterator[ops.Op]:
+    """Yield runs of layers of one kind while the bits of one source, which alone are not masked, are always cleared."""
+    last = chain_of(layers[0]).done_unit
+    _, events = _run(layers[0], config, runs.copy())
+    for source in dict.fromkeys(source for source, _ in events):
+        chosen = _bits([(source, group) for group in range(GROUPS)])
+        yield ops.RegWrite(_MASK, every & ~chosen)
+        for number in range(_RUNS_OF_CLEARS):
+            group = runs[last] % GROUPS
+            layer = layers[number % len(layers)]
+            body, events = _run(layer, config, runs)
+            clear = ops.RegWrite(_STATUS, chosen)
+            idle = ops.Poll(f"{last}.S_STATUS", 0, field=f"status_{group}")
+            yield from (*body, *[clear] * _CLEARS, idle, clear, ops.RegWrite(_STATUS, _bits(events) & ~chosen))
+
+
+def _run(layer: Layer, config: HwConfig, runs: Counter[str]) -> tuple[list[ops.Op], list[tuple[str, int]]]:
+    """Return the program of a layer in the groups that are next, without waits, and the interrupts that it raises."""
+    units = chain_of(layer).units
+    groups = {unit: runs[unit] % GROUPS for unit in units}
+    runs.update(units)
+    program = encode(layer, config, groups, sync_id="done")
+    notified = [(op.unit, op.group) for op in program if isinstance(op, ops.InterruptNotify)]
+    # The sources in front of the last unit of a convolution.
+    parts = ("CDMA_DAT", "CDMA_WT", "CACC") if "CDMA" in units else ()
+    events = list(dict.fromkeys([*notified, *((part, groups[ops.unit_of_interrupt(part)]) for part in parts)]))
+    return [op for op in program if not isinstance(op, ops.InterruptNotify)], events
+
+
+def _bits(events: Iterable[tuple[str, int]]) -> int:
+    return sum(1 << ops.done_bit(*event) for event in events)
 
 
 def _field(config: HwConfig, bit: int) -> str:

@@ -150,7 +150,7 @@ def test_a_write_where_no_register_is_covers_nothing(collector: Collector) -> No
 def test_tables_that_are_written_again_end_the_layer_that_uses_them_although_nothing_waits_for_it() -> None:
     (entry,) = (e for e in load_plan(PLANS / "nv_small_registers.toml") if e.name == "interrupts_of_layers")
     seen = [seen for seen in observe(entry.build(CONFIG, 1), CONFIG) if seen.unit == "CDP"]
-    assert len(seen) == 8, "two layers, in four rounds"
+    assert len(seen) == 14, "two layers, and twelve runs"
     assert {observation.attributes["both_groups"] for observation in seen} == {"no"}
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from models.config import HwConfig
 from tb.judge.detail import UnexpectedInterrupt
 from tb.judge.finding import Check
@@ -112,6 +114,33 @@ def test_a_pulse_is_that_of_one_layer() -> None:
     assert rules.owed == ["SDP_0"]
     rules.line(6, level=False)
     rules.line(7, level=True)
+    assert rules.owed == []
+
+
+def test_a_bit_that_a_clear_beats_stays_owed_although_that_of_the_next_layer_comes() -> None:
+    rules = InterruptRules()
+    rules.start([("SDP", 0)], 10)
+    rules.write(STATUS, SDP_0, 100)
+    rules.start([("SDP", 0)], 101 + LINE_CYCLES)
+    rules.write(STATUS, SDP_0, 300)
+    rules.line(303, level=True)
+    rules.write(STATUS, SDP_0, 304)
+    assert rules.owed == ["SDP_0"]
+    rules.reset()
+    assert rules.owed == []
+
+
+@pytest.mark.parametrize("change", ["line", "mask", "soon"])
+def test_a_bit_that_its_event_may_set_after_the_clear_is_not_lost(change: str) -> None:
+    rules = InterruptRules()
+    rules.start([("SDP", 0)], 10)
+    rules.write(STATUS, SDP_0, 100)
+    if change == "line":
+        rules.line(200, level=True)
+    if change == "mask":
+        rules.write(MASK, SDP_0, 200)
+    rules.start([("SDP", 0)], 100 + LINE_CYCLES if change == "soon" else 400)
+    assert names(rules, STATUS, SDP_0) == []
     assert rules.owed == []
 
 

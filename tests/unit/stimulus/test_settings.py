@@ -14,7 +14,8 @@ PORT = (
     "pause_period_cycles, pause_channels"
 )
 BENCH = (
-    "port, csb_stall, csb_period, csb_phase, serve_interrupts, reset_cycle, poison_reads, stray_accesses, hang_cycles, "
+    "port, csb_stall, csb_outstanding, csb_period, csb_phase, "
+    "serve_interrupts, reset_cycle, poison_reads, stray_accesses, hang_cycles, "
     "poll_deadline_cycles, exact, stop_at_first, saturated_reads, saturated_writes"
 )
 
@@ -57,6 +58,7 @@ def test_settings_survive_plain_data() -> None:
         ({"csb_phase": -0.5}, "csb_phase must be at least 0 and below 20.0, not -0.5"),
         ({"serve_interrupts": 1}, "serve_interrupts must be bool, not 1"),
         ({"reset_cycle": 0}, "reset_cycle must be at least 1, not 0"),
+        ({"csb_outstanding": 4}, "csb_outstanding must be 1 to 3, not 4"),
         ({"saturated_writes": "1 5"}, "saturated_writes must be of 1, 2, 3, not 5"),
         ({"poll_deadline_cycles": 0}, "poll_deadline_cycles must be at least 1, not 0"),
     ],

@@ -163,9 +163,9 @@ NOTES = [
     (NOTE + HEADER.replace("1", '"1"'), "seed must be int, not '1'"),
     (
         NOTE + HEADER.replace("{}", '{"hang": 1}'),
-        "settings has no key hang; allowed: port, csb_stall, csb_period, csb_phase, serve_interrupts, reset_cycle, "
-        "poison_reads, stray_accesses, hang_cycles, poll_deadline_cycles, exact, stop_at_first, saturated_reads, "
-        "saturated_writes",
+        "settings has no key hang; allowed: port, csb_stall, csb_outstanding, csb_period, csb_phase, "
+        "serve_interrupts, reset_cycle, poison_reads, stray_accesses, hang_cycles, poll_deadline_cycles, exact, "
+        "stop_at_first, saturated_reads, saturated_writes",
     ),
     (
         NOTE + HEADER.replace("{}", '{"csb_stall": "x"}'),

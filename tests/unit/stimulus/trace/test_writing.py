@@ -114,6 +114,7 @@ all_settings = st.builds(
         pause_channels=st.sampled_from(["", "ar", "aw w b"]),
     ),
     csb_stall=probabilities,
+    csb_outstanding=st.integers(1, 3),
     csb_period=st.floats(0.05, 20),
     csb_phase=st.floats(0, 19),
     serve_interrupts=st.booleans(),

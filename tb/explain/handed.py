@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 
 import numpy as np
@@ -37,6 +37,8 @@ class Kind:
         in_stripes: whether they belong to atomic operations, whose order depends on stripes.
         is_written: whether they are bytes on their way to memory, in any order, each beat with its address.
         is_loaded: whether they are loaded into the convolution buffer, or say that others were.
+        is_stored: whether each beat goes to an entry of the convolution buffer.
+        is_handshake: whether it is a request that a unit must answer, without values.
         counts: for numbers that are added up instead of values that are compared, what they are numbers of.
     """
 
@@ -45,14 +47,17 @@ class Kind:
     in_stripes: bool = False
     is_written: bool = False
     is_loaded: bool = False
+    is_stored: bool = False
+    is_handshake: bool = False
     counts: str | None = None
 
 
 KINDS = {
-    "converted": Kind(Region.OPERANDS, is_loaded=True),
+    "converted": Kind(Region.OPERANDS, is_loaded=True, is_stored=True),
     "loaded-lines": Kind(Region.OPERANDS, is_loaded=True, counts="lines"),
-    "packed": Kind(Region.OPERANDS, is_loaded=True),
+    "packed": Kind(Region.OPERANDS, is_loaded=True, is_stored=True),
     "loaded-kernels": Kind(Region.OPERANDS, is_loaded=True, counts="kernels"),
+    "flush": Kind(Region.OPERANDS, is_handshake=True),
     "kernels": Kind(Region.OPERANDS, ("packed",), in_stripes=True),
     "elements": Kind(Region.OPERANDS, ("converted",), in_stripes=True),
     "products": Kind(Region.PRODUCTS, ("packed", "converted", "kernels", "elements"), in_stripes=True),
@@ -91,10 +96,11 @@ class Stage(Tap):
             self.must(name in known, f"engines must be of {', '.join(known)}, not {name}")
         self.must(self.value in KINDS, f"value must be one of {', '.join(KINDS)}, not {self.value}")
         is_written, in_stripes, stripe, cells = self.kind.is_written, self.kind.in_stripes, self.stripe, self.cells
-        self.must(is_written == (self.address is not None), "address must be given for written, and for nothing else")
+        placed = is_written == (self.address is not None) or self.kind.is_stored
+        self.must(placed, "address must be given for written, may be for stored values, and for nothing else")
         placed = in_stripes == (stripe is not None) and (in_stripes or cells is None)
         self.must(placed, "stripe must be given, and cells may be, for kernels, elements and products alone")
-        self.must(bool(self.data), "data must name a signal or more")
+        self.must(bool(self.data) != self.kind.is_handshake, "data must name a signal or more, and none for flush")
         if stripe is not None:
             lengths = f"stripe must be the shortest and the longest, 1 to {MOST_OUTPUTS}, not {stripe}"
             self.must(1 <= stripe[0] <= stripe[1] <= MOST_OUTPUTS, lengths)
@@ -151,12 +157,16 @@ class Handed:
         counts: bool of the same shape, lanes that are compared; what lies in the others is not defined.
         place: from beat and lane to words that say which element it is.
         finished: (beats,) share of the layer's outputs that need no later beat, by stripes; None where it is not known.
+        entries: (beats,) entries of the convolution buffer from the first one on, where each beat takes the next.
+        banks: the first entry of the banks in which these go round, and how many they have; None where it is not known.
     """
 
     values: NDArray[np.int64]
     counts: NDArray[np.bool_]
     place: Callable[[int, int], str]
     finished: NDArray[np.float64] | None = None
+    entries: NDArray[np.int64] | None = None
+    banks: tuple[int, int] | None = None
 
     def without_zeros(self) -> Handed:
         """Return the beats that are not of zeros alone.
@@ -168,7 +178,24 @@ class Handed:
         if (zero & ~self.counts.all(axis=1)).any():
             raise NotComparable("beats of zeros are left out, and the lanes after the last channel may hold anything")
         kept = np.flatnonzero(~zero)
-        return Handed(self.values[kept], self.counts[kept], lambda beat, lane: self.place(int(kept[beat]), lane))
+        return replace(
+            self,
+            values=self.values[kept],
+            counts=self.counts[kept],
+            place=lambda beat, lane: self.place(int(kept[beat]), lane),
+            entries=None if self.entries is None else self.entries[kept],
+        )
+
+    def stored(self, first: int) -> NDArray[np.int64] | None:
+        """Return the entry of each beat, when the first one lies in a given one; None where it is not known.
+
+        An entry that is outside the banks counts as the one that it should be there.
+        """
+        if self.entries is None or self.banks is None:
+            return None
+        start, count = self.banks
+        found: NDArray[np.int64] = start + (first - start + self.entries - self.entries[0]) % count
+        return found
 
 
 def _first_layer(evidence: Evidence) -> Layer | PlayedLayer:
@@ -212,14 +239,15 @@ def handed(stage: Stage, evidence: Evidence, lanes: int) -> Handed:
             sums = convolve(first, operands)[0].view(np.int32).astype(np.int64)
             return _cube(sums, first.dst.layout.atom_elements, lanes)
         if value == "packed":
-            return _packed(first, read, lanes)
+            return _in_entries(first, _packed(first, read, lanes), first.cbuf.data_banks, first.cbuf.weight_banks)
         if first.params.winograd or first.params.precision is not Precision.INT8:
             raise NotComparable("only direct convolutions of INT8 have a known order there")
         if value == "converted":
             cube = operands.cube.astype(np.int64)
-            if isinstance(first.src, ImageSurface):
-                return _pixels(first, first.src, cube, lanes)
-            return _lines(cube, lanes)
+            found = (
+                _pixels(first, first.src, cube, lanes) if isinstance(first.src, ImageSurface) else _lines(cube, lanes)
+            )
+            return _in_entries(first, found, 0, first.cbuf.data_banks)
         return _operations(stage, first, _taken(first, operands), lanes)
     if isinstance(first, SdpLayer) and value == "entered":
         return _cube(read_patterns(first.src, read).astype(np.int64), first.src.layout.atom_elements, lanes)
@@ -247,6 +275,24 @@ def counted(value: str, evidence: Evidence) -> int:
         return layer.weights.layout.shape[0]
     _, height, width = layer.dst.layout.shape
     return -(-layer.weights.layout.shape[0] // layer.weights.layout.config.mac_atomic_k_size) * height * width
+
+
+def _in_entries(layer: ConvLayer, found: Handed, first_bank: int, banks: int) -> Handed:
+    """Return the values with their entries of the convolution buffer, where each beat fills one.
+
+    Args:
+        layer: theirs.
+        found: the values.
+        first_bank: of those that they lie in.
+        banks: how many these are.
+
+    Source: architecture documentation, "Convolution buffer"; measured on the public nv_small RTL.
+    """
+    config = layer.weights.layout.config
+    if len(layer.cubes) > 1 or found.values.shape[1] != config.cbuf_bank_width_bytes:
+        return found
+    depth = config.cbuf_bank_depth
+    return replace(found, entries=np.arange(len(found.values)), banks=(first_bank * depth, banks * depth))
 
 
 def _packed(layer: ConvLayer, read: Callable[[Ram, int, int], NDArray[np.uint8]], lanes: int) -> Handed:

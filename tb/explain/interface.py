@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict, deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -93,14 +93,14 @@ class _Atom:
 
 @dataclass(frozen=True)
 class _Port:
-    """What passed the memory port, by id: atoms asked for, answered and written, and bursts not acknowledged."""
+    """What passed the memory port, by id: atoms asked for, answered and written, and when each was acknowledged."""
 
     address_bits: int
     atom_bits: int
     asked: Mapping[int, Sequence[_Atom]]
     answered: Mapping[int, Sequence[Handover]]
     written: Mapping[int, Sequence[_Atom]]
-    unacknowledged: Mapping[int, int]
+    acknowledged: Mapping[int, Sequence[int]]
     is_busy: bool
 
     @classmethod
@@ -110,7 +110,8 @@ class _Port:
         asked: defaultdict[int, list[_Atom]] = defaultdict(list)
         answered: defaultdict[int, list[Handover]] = defaultdict(list)
         written: defaultdict[int, list[_Atom]] = defaultdict(list)
-        unacknowledged: Counter[int] = Counter()
+        bursts: defaultdict[int, deque[int]] = defaultdict(deque)
+        acknowledged: defaultdict[int, list[int]] = defaultdict(list)
 
         def burst(beat: Handover) -> tuple[int, list[_Atom]]:
             first, length = _field(beat, 0, address_bits), _field(beat, address_bits, length_bits)
@@ -125,15 +126,16 @@ class _Port:
         data = iter(seen[W.name].beats)
         for beat in seen[AW.name].beats:
             axi_id, atoms = burst(beat)
-            unacknowledged[axi_id] += 1
+            bursts[axi_id].append(len(atoms))
             written[axi_id] += [
                 _Atom(max(beat.cycle, word.cycle), atom.address, word.data)
                 for atom, word in zip(atoms, data, strict=False)
             ]
         for beat in seen[B.name].beats:
-            unacknowledged[_field(beat, 0, id_bits)] -= 1
+            axi_id = _field(beat, 0, id_bits)
+            acknowledged[axi_id] += [beat.cycle] * (bursts[axi_id].popleft() if bursts[axi_id] else 0)
         busy = any(seen[tap.name].is_offered for tap in PORT)
-        return cls(address_bits, data_bits, asked, answered, written, unacknowledged, busy)
+        return cls(address_bits, data_bits, asked, answered, written, acknowledged, busy)
 
 
 def _field(beat: Handover, low: int, bits: int) -> int:
@@ -184,7 +186,7 @@ def _judge_writes(writer: Writer, seen: Mapping[str, Tapped], port: _Port) -> _J
     name = f"a write of {writer.name}"
     requests, answered = (seen[tap.name] for tap in writer.taps)
     sent: list[_Atom] = []
-    owed: list[_Atom] = []  # the last atom of each request that asks for an answer
+    owed: list[int] = []  # how many atoms were sent up to the last one of each request that asks for an answer
     places: list[_Atom] = []
     asks = False
     mask_bits = requests.bits[0] - 1 - port.atom_bits
@@ -197,21 +199,24 @@ def _judge_writes(writer: Writer, seen: Mapping[str, Tapped], port: _Port) -> _J
             data = beat.data[: port.atom_bits // 8] + _strobe(mask, mask_bits, port.atom_bits // 8)
             sent.append(_Atom(beat.cycle, places.pop(0).address, data))
             if asks and not places:
-                owed.append(sent[-1])
+                owed.append(len(sent))
     passed, answers = port.written.get(writer.id, ()), answered.beats
+    acknowledged = port.acknowledged.get(writer.id, ())
     differences = list(_first(name, sent, passed))
-    for atom, answer in zip(owed, answers, strict=False):
-        if answer.cycle < atom.cycle:
-            words = f"the answer in cycle {answer.cycle} to {name}, {atom}, comes before it"
+    for count, answer in zip(owed, answers, strict=False):
+        atom, due = sent[count - 1], next(iter(acknowledged[count - 1 : count]), _END)
+        if answer.cycle < atom.cycle or (count <= len(passed) and answer.cycle < due):
+            before = "it" if answer.cycle < atom.cycle else "the port's"
+            words = f"the answer in cycle {answer.cycle} to {name}, {atom}, comes before {before}"
             differences.append((answer.cycle, words))
     if len(answers) > len(owed):
         cycle = answers[len(owed)].cycle
         differences.append((cycle, f"the answer in cycle {cycle} to {name} was not asked for"))
-    if not port.is_busy and port.unacknowledged.get(writer.id, 0) <= 0:
+    if not port.is_busy and len(acknowledged) >= len(passed):
         if len(passed) < len(sent) and not places:
             differences.append((_END, f"{name}, {sent[len(passed)]}, never came to the port"))
         elif len(answers) < len(owed):
-            differences.append((_END, f"the answer to {name}, {owed[len(answers)]}, never came"))
+            differences.append((_END, f"the answer to {name}, {sent[owed[len(answers)] - 1]}, never came"))
         elif requests.is_offered:
             differences.append((_END, f"{name} is not taken"))
     return _Judged(len(passed), len(sent) == len(passed) and len(answers) == len(owed) and not places, differences)

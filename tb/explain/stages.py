@@ -85,7 +85,7 @@ def compare(
     """
     results: dict[int, list[StageResult]] = {layer.started.index: [] for layer in seen.layers}
     evidence = {e.started.index: e for e in seen.every(ops) if e.started is not None}
-    for stage in stages:
+    for stage in (stage for stage in stages if not stage.kind.is_handshake):
         layers = [layer for layer in seen.layers if _passes(stage, layer.started.engine)]
         rest = [beat for beat in beats_by_stage[stage.name] if stage.zeros or any(beat.data)]
         skipped: str | None = None
@@ -135,15 +135,21 @@ def _in_order(stage: Stage, evidence: Evidence, rest: Sequence[Handover], is_las
     count = min(len(got), len(right.values))
     kept = np.int64(-1) if stage.element_bits == MOST_BITS else np.int64((1 << stage.element_bits) - 1)
     differs = (((got[:count] ^ right.values[:count]) & kept != 0) | unknown[:count]) & right.counts[:count]
-    wrong = np.flatnonzero(differs.any(axis=1))
+    entries = [-1 if beat.address is None else beat.address for beat in beats[:count]]
+    stored = right.stored(entries[0]) if stage.address is not None and entries else None
+    misplaced = np.zeros(count, dtype=np.bool_) if stored is None else stored[:count] != entries
+    wrong = np.flatnonzero(differs.any(axis=1) | misplaced)
     text = None
     if len(wrong):
         beat = int(wrong[0])
-        lane = int(np.flatnonzero(differs[beat])[0])
+        lane = int(np.flatnonzero(differs[beat])[0]) if differs[beat].any() else 0
         value = "unknown bits" if unknown[beat, lane] else got[beat, lane]
+        said = f"expected {right.values[beat, lane]}, got {value}"
+        if stored is not None and not differs[beat].any():
+            said = f"expected in entry {stored[beat]} of the buffer, got in {entries[beat]}"
         text = (
             f"first wrong at {right.place(beat, lane)} in beat {beat + 1} of {len(right.values)}, "
-            f"cycle {beats[beat].cycle}: expected {right.values[beat, lane]}, got {value}"
+            f"cycle {beats[beat].cycle}: {said}"
         )
     total = len(right.values)
     finished = len(beats) / max(total, 1) if right.finished is None else right.finished[: len(beats)].max(initial=0.0)
@@ -243,6 +249,11 @@ def culprit(
     if offered is not None and any(result.is_short for result in results):
         first_wrong = next((result for result in results if result.is_bad and not result.is_short), None)
         if first_wrong is None:
+            asked = [stage for stage in stages if stage.kind.is_handshake and stage.name in offered]
+            if asked:
+                units = dict.fromkeys(unit for stage in asked for unit in stage.unit)
+                because = f"{' and '.join(stage.name for stage in asked)}: asked for, and never done"
+                return Culprit(Suspect(parts(units), because), Region.OPERANDS, is_sure=True)
             return _stopped([(stage_of[result.stage], result) for result in results], engine, offered)
         # Units before it may be short as those after it stopped.
         results = [result for result in results if not result.is_short]

@@ -49,7 +49,7 @@ class Tap:
         data: Signals, from bit 0 up.
         mask: Signals with a bit an element, 0 for one that counts as 0; empty for none.
         element_bits: Bits of an element.
-        address: Signal of where it is written, None for what is not written.
+        address: Signal of where it is written, or of the entry of the convolution buffer; None for neither.
         delay: Cycles by which the data come after valid.
         is_pin: Whether the signals are pins of the device, by their canonical names.
     """
@@ -83,7 +83,7 @@ class Handover:
     Attributes:
         cycle: cycle of the handshake.
         data: as bytes, bit 0 first.
-        address: where it is written, None for what is not written.
+        address: where it is written, or the entry of the convolution buffer; None for neither.
         unknown: which bits are neither 0 nor 1, as bytes; empty for none.
     """
 

@@ -26,7 +26,7 @@ _FOLDER = "inside"
 def is_worth_it(result: Result, handovers: Path | None = None) -> bool:
     """Return whether playing a failure again may say where inside it arises.
 
-    It may for a convolution, with five units, and where the memory interface is among those that are suspected.
+    It may for a convolution, with five units, and where the memory interface is suspected or no cause is known.
 
     Args:
         result: The failure.
@@ -38,9 +38,10 @@ def is_worth_it(result: Result, handovers: Path | None = None) -> bool:
         return False
     if explained is None or explained.stages or path is None or result.verdict.cycles > _MOST_CYCLES:
         return False
-    return convolves(result) or (
-        bool(load_handovers(path).readers) and any(Unit.MEMORY.value in names for names in explained.named)
-    )
+    causes = zip(explained.causes, explained.symptoms, strict=False)
+    unknown = bool(result.verdict.wrong_bytes) and not any(names and not symptom for names, symptom in causes)
+    suspected = any(Unit.MEMORY.value in names for names in explained.named)
+    return convolves(result) or ((unknown or suspected) and bool(load_handovers(path).readers))
 
 
 def convolves(result: Result) -> bool:

@@ -47,9 +47,13 @@ def failed(name: str, cycles: int, cause: str | None = None, engine: str = "CONV
         (replace(failed("a", 100), verdict=Verdict(findings=[hang("SDP_0")], cycles=100)), False),
         (failed("a", 100, dut=Dut("nv_full", "verilator", "my.f")), False),
         (failed("a", 100, dut=Dut("nv_small", "verilator", "my.f")), True),
+        (failed("a", 100, engine="SDP", dut=Dut("nv_small", "verilator", "my.f")), True),
+        (failed("a", 100, cause="dst-base", engine="SDP", dut=Dut("nv_small", "verilator", "my.f")), False),
     ],
 )
-def test_short_failures_of_convolutions_are_worth_another_look(result: Result, worth: bool) -> None:
+def test_short_failures_of_convolutions_and_of_no_known_cause_are_worth_another_look(
+    result: Result, worth: bool
+) -> None:
     assert is_worth_it(result) == worth
 
 

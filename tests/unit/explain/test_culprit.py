@@ -12,7 +12,8 @@ from tb.explain.stages import StageResult, culprit
 
 def stage(name: str, unit: str, value: str) -> Stage:
     stripe = (8, 16) if value in ("kernels", "elements", "products") else None
-    return Stage(name=name, unit=(unit,), engines=("CONV",), value=value, valid="v", data=("d",), stripe=stripe)
+    data = () if value == "flush" else ("d",)
+    return Stage(name=name, unit=(unit,), engines=("CONV",), value=value, valid="v", data=data, stripe=stripe)
 
 
 INSIDE = stage("inside", "CSC", "elements")
@@ -133,3 +134,17 @@ def test_a_wrong_value_says_more_than_what_is_missing() -> None:
     found = culprit(STAGES, results, "CONV")
     assert found is not None
     assert found.suspect.words == "CDMA (data)", "nothing holds back the first units of a layer that has ended"
+
+
+def test_a_flush_that_is_never_done_says_who_holds_up_a_hang() -> None:
+    flushes = [stage(f"flush of {what}", f"CDMA ({what})", "flush") for what in ("data", "weights")]
+    results = [StageResult(stage.name, "layer 0", 0, TOTAL[stage.value], None) for stage in STAGES]
+
+    def named(*offered: str) -> str:
+        found = culprit([*STAGES, *flushes], results, "CONV", set(offered))
+        assert found is not None
+        return str(found.suspect)
+
+    assert named("flush of data") == "CDMA (data): flush of data: asked for, and never done"
+    assert named(*(flush.name for flush in flushes)).startswith("CDMA (data) or CDMA (weights): flush of data and ")
+    assert named().startswith("CDMA (data), CDMA (weights) or CSC: elements A: 0 of 80 beats")

@@ -123,6 +123,21 @@ def judged_input(beats: list[Handover], *, zeros: bool = True) -> StageResult:
     return finding
 
 
+def test_each_atom_goes_to_the_next_entry_of_the_data_banks() -> None:
+    entries = conv_layer().cbuf.data_banks * 512
+    beats = [replace(beat, address=(entries - 20 + n) % entries) for n, beat in enumerate(converted())]
+
+    def found(beats: list[Handover]) -> str | None:
+        stage = replace(INSIDE, value="converted", stripe=None, address="a")
+        return compare([stage], {"inside": beats}, CONVOLUTION, (LOAD,))[0][0].wrong
+
+    assert found(beats) is None
+    beats[20] = replace(beats[20], address=entries)
+    wrong = found(beats)
+    assert wrong is not None
+    assert wrong.endswith(f"expected in entry 0 of the buffer, got in {entries}")
+
+
 def test_converted_input_is_compared_line_by_line() -> None:
     beats = converted()
     assert judged_input(beats).wrong is None

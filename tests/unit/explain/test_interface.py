@@ -151,6 +151,13 @@ WRITE = "a write of SDP, id 1"
         (offer(READS), 0, f"{READ} is not taken"),
         (offer(WRITES), 1, f"{WRITE} is not taken"),
         (change(ACKNOWLEDGED, 0, cycle=-30), 1, f"the answer in cycle 55 to {WRITE}"),
+        (
+            change(ACKNOWLEDGED, 0, cycle=-4),
+            1,
+            f"the answer in cycle 81 to {WRITE}, a2 00 00 00 00 00 00 00 ff at 0x80000050, cycle 63, "
+            "comes before the port's",
+        ),
+        (drop((B, 2)), 1, f"the answer in cycle 85 to {WRITE}, a2 00 00 00 00 00 00 00 ff at 0x80000050, cycle 63, "),
     ],
 )
 def test_a_difference_is_told_with_its_place(change: Callable[[Wires], None], side: int, said: str) -> None:

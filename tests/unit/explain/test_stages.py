@@ -179,10 +179,14 @@ GOOD = '[[stage]]\nname = "a"\nunit = "u"\nengines = ["SDP"]\nvalue = "entered"\
         ),
         (
             lambda text: text.replace("entered", "left"),
-            "a: value must be one of converted, loaded-lines, packed, loaded-kernels, kernels, elements, products, "
+            "a: value must be one of converted, loaded-lines, packed, loaded-kernels, flush, kernels, elements, "
+            "products, "
             "sums, credits, entered, written, not left",
         ),
-        (lambda text: text.replace("entered", "written"), "a: address must be given for written, and for nothing else"),
+        (
+            lambda text: text.replace("entered", "written"),
+            "a: address must be given for written, may be for stored values, and for nothing else",
+        ),
         (lambda text: text + "element_bits = 65\n", "a: element_bits must be 1 to 64, not 65"),
         (lambda text: text + "stripe = [8, 16]\n", f"a: {ALONE}"),
         (lambda text: text + "cells = [0, 4]\n", f"a: {ALONE}"),
@@ -198,7 +202,7 @@ GOOD = '[[stage]]\nname = "a"\nunit = "u"\nengines = ["SDP"]\nvalue = "entered"\
         (lambda text: text + "delay = -1\n", "a: delay must be 0 to 1000 cycles, not -1"),
         (lambda text: text + "width = 9\n", "{path}: a stage has no key width"),
         (lambda text: text.replace('valid = "v"\n', ""), "{path}: a stage must have the key valid"),
-        (lambda text: text.replace('data = "d"\n', ""), "a: data must name a signal or more"),
+        (lambda text: text.replace('data = "d"\n', ""), "a: data must name a signal or more, and none for flush"),
         (
             lambda text: "clock = 1\n" + text,
             TABLES + " not clock, stage",

@@ -41,7 +41,7 @@ def test_a_cause_lies_where_its_unit_works(one: Fit, found: set[Region]) -> None
 def test_what_passes_the_first_bad_hand_over_says_where_the_fault_lies() -> None:
     regions_of = {name: kind.region for name, kind in KINDS.items()}
     assert [name for name, region in regions_of.items() if region is Region.OPERANDS] == [
-        *("converted", "loaded-lines", "packed", "loaded-kernels", "kernels", "elements")
+        *("converted", "loaded-lines", "packed", "loaded-kernels", "flush", "kernels", "elements")
     ]
     assert regions_of["products"] is Region.PRODUCTS
     assert regions_of["sums"] is regions_of["credits"] is Region.SUMS

@@ -96,8 +96,8 @@ def beside_features() -> dict[str, bytes]:
 def catalogues() -> list[bytes]:
     """Return the head of the score's catalogue with a few bugs each."""
     text = BUGS_FILE.read_text(encoding="utf-8")
-    head, *bugs = text.split("[[bug]]")
-    return [_bare(head + "[[bug]]" + "[[bug]]".join(bugs[n : n + 3])) for n in range(0, 60, 6)]
+    head, *groups = text.split("[bugs.")
+    return [_bare(head + "[bugs." + group) for group in groups[:10]]
 
 
 @contextmanager

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -55,7 +57,7 @@ class Bug(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         place: where it is.
         causes: names of the causes that are right first answers of the explainer.
         equivalent: why no scenario can show it; empty for a bug that must be caught.
-        config: name of the embedded device that it is played on; that of the catalogue, when it says nothing.
+        config: name of the embedded device that it is played on.
         case: the test of the device itself that shows it; the score does not play it.
     """
 
@@ -63,18 +65,26 @@ class Bug(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     kind: BugKind
     unit: str
     about: str
+    config: str
     place: Place = msgspec.field(default=Place.RTL, name="where")
     causes: tuple[str, ...] = ()
     equivalent: str = ""
-    config: str = ""
     case: str = ""
 
 
-class Catalogue(msgspec.Struct, frozen=True):
-    """All bugs, the patterns of scenario names of each unit, and the device of the bugs that name none."""
+@dataclass(frozen=True)
+class Catalogue:
+    """All bugs, and the patterns of scenario names of each unit."""
 
     units: dict[str, tuple[str, ...]]
-    bugs: tuple[Bug, ...] = msgspec.field(name="bug")
+    bugs: tuple[Bug, ...]
+
+
+class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A catalogue as it is written: bugs by kind, unit and name, and the device of those that name none."""
+
+    units: dict[str, tuple[str, ...]]
+    bugs: dict[BugKind, dict[str, dict[str, dict[str, Any]]]]
     config: str = "nv_small"
 
 
@@ -85,14 +95,17 @@ def load_catalogue(path: Path = BUGS_FILE) -> Catalogue:
         CatalogueError: for an unknown key, kind, place or unit, a name that is used twice, and a layout or
             arithmetic bug without a cause.
     """
-    found = converted(read_toml(path, CatalogueError), Catalogue, str(path), CatalogueError)
-    names = [bug.name for bug in found.bugs]
-    for bug in found.bugs:
-        if bug.unit not in found.units:
-            raise CatalogueError(f"unit of bug {bug.name} must be one of {', '.join(found.units)}, not {bug.unit}")
-        if bug.kind.has_cause and not bug.causes:
-            raise CatalogueError(f"bug {bug.name} lacks causes, which a bug of kind {bug.kind.value} must have")
-        if names.count(bug.name) > 1:
-            raise CatalogueError(f"bug {bug.name} must be listed once, not {names.count(bug.name)} times")
-    bugs = tuple(msgspec.structs.replace(bug, config=bug.config or found.config) for bug in found.bugs)
-    return msgspec.structs.replace(found, bugs=bugs)
+    found = converted(read_toml(path, CatalogueError), _File, str(path), CatalogueError)
+    bugs: dict[str, Bug] = {}
+    for kind, by_unit in found.bugs.items():
+        for unit, described in by_unit.items():
+            if unit not in found.units:
+                raise CatalogueError(f"unit of bugs must be one of {', '.join(found.units)}, not {unit}")
+            for name, keys in described.items():
+                if name in bugs:
+                    raise CatalogueError(f"bug {name} must be listed once")
+                place = {"name": name, "kind": kind.value, "unit": unit, "config": found.config}
+                bug = bugs[name] = converted(place | keys, Bug, f"{path}: bug {name}", CatalogueError)
+                if kind.has_cause and not bug.causes:
+                    raise CatalogueError(f"bug {name} lacks causes, which a bug of kind {kind.value} must have")
+    return Catalogue(found.units, tuple(bugs.values()))

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from pathlib import Path
 
 import pytest
 
 from tb.places import HDL
+from tb.tools.score.catalogue import DLHDL_BUGS_FILE, Bug, load_catalogue
 from tests.sim.dlhdl.play import complaints, needs_icarus
 from tests.sim.dlhdl.test_cases import CASES
 
 FOLDER = HDL / "dlhdl"
-BUGS = tomllib.loads((FOLDER / "bugs.toml").read_text(encoding="utf-8"))["bug"]
+BUGS = load_catalogue(DLHDL_BUGS_FILE).bugs
 
 
 def test_table_list_and_hooks_name_the_same_bugs() -> None:
@@ -21,13 +21,13 @@ def test_table_list_and_hooks_name_the_same_bugs() -> None:
     sources = [path.read_text(encoding="utf-8") for path in FOLDER.glob("*.v*") if path.name != "dlhdl_bugs.vh"]
     hooks = {name for text in sources for name in re.findall(r"`DLHDL_BUG\((\w+)\)", text)}
     assert listed == sorted(hooks)
-    assert sorted(bug["name"] for bug in BUGS) == listed
+    assert sorted(bug.name for bug in BUGS) == listed
 
 
 @needs_icarus
-@pytest.mark.parametrize("bug", BUGS, ids=[bug["name"] for bug in BUGS])
-def test_a_seeded_bug_spoils_its_case(bug: dict[str, str], tmp_path: Path) -> None:
-    assert complaints(CASES[bug["case"]](), tmp_path, bug["name"]) != []
+@pytest.mark.parametrize("bug", BUGS, ids=[bug.name for bug in BUGS])
+def test_a_seeded_bug_spoils_its_case(bug: Bug, tmp_path: Path) -> None:
+    assert complaints(CASES[bug.case](), tmp_path, bug.name) != []
 
 
 @needs_icarus

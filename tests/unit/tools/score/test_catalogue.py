@@ -72,41 +72,27 @@ def test_a_pattern_that_no_scenario_matches_is_refused() -> None:
 BUG = """
 [units]
 SDP = ["sdp_*"]
-[[bug]]
-name = "one"
-kind = "layout"
-unit = "SDP"
-about = "lines"
-causes = ["dst-line-stride"]
+[bugs.layout.SDP]
+one = { about = "lines", causes = ["dst-line-stride"] }
 """
 
 
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ('kind = "layout"', 'kind = "timing"', "{path}: Invalid enum value 'timing' - at `$.bug[0].kind`"),
-        ('unit = "SDP"', 'unit = "EDP"', "unit of bug one must be one of SDP, not EDP"),
-        ('about = "lines"\n', "", "{path}: Object missing required field `about` - at `$.bug[0]`"),
-        (
-            'about = "lines"',
-            'about = "lines"\nwhen = 1',
-            "{path}: Object contains unknown field `when` - at `$.bug[0]`",
-        ),
-        ('causes = ["dst-line-stride"]', "", "bug one lacks causes, which a bug of kind layout must have"),
-        ('about = "lines"', 'about = "lines"\nwhere = "bus"', "{path}: Invalid enum value 'bus' - at `$.bug[0].where`"),
+        ("bugs.layout", "bugs.timing", "{path}: Invalid enum value 'timing' - at `key` in `$.bugs`"),
+        ("bugs.layout.SDP", "bugs.layout.EDP", "unit of bugs must be one of SDP, not EDP"),
+        ('about = "lines", ', "", "{path}: bug one: Object missing required field `about`"),
+        ("about =", "when = 1, about =", "{path}: bug one: Object contains unknown field `when`"),
+        (', causes = ["dst-line-stride"]', "", "bug one lacks causes, which a bug of kind layout must have"),
+        ("about =", 'where = "bus", about =', "{path}: bug one: Invalid enum value 'bus' - at `$.where`"),
+        ("[bugs", '[bugs.control.SDP]\none = { about = "lines" }\n[bugs', "bug one must be listed once"),
     ],
 )
 def test_what_is_wrong_with_a_catalogue_is_named(tmp_path: Path, old: str, new: str, message: str) -> None:
     path = tmp_path / "bugs.toml"
     path.write_text(BUG.replace(old, new))
     with pytest.raises(CatalogueError, match=f"^{re.escape(message.format(path=path))}$"):
-        load_catalogue(path)
-
-
-def test_a_bug_that_is_listed_twice_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "bugs.toml"
-    path.write_text(BUG + BUG.partition("[[bug]]")[2].join(["[[bug]]", ""]))
-    with pytest.raises(CatalogueError, match=r"^bug one must be listed once, not 2 times$"):
         load_catalogue(path)
 
 

@@ -8,18 +8,19 @@ from models.cdp import CdpParams
 from models.converter import ConverterEncoding
 from models.lut import LutUnit
 from tb.nvdla.layers import CdpLayer, Layer
-from tb.stimulus.generate.describe import PlanError, Table
+from tb.stimulus.generate.describe import Table
 from tb.stimulus.generate.layers.tables import take_lut
 from tb.stimulus.generate.layers.workshop import Workshop, take_converter, take_destination, take_source
+
+_PLAIN_LUT = {"entries": [-200, 200], "le": {"start": 0, "exponent": 2}, "lo": {"start": 0, "select": 8}}
+"""The tables of a layer that says nothing of them."""
 
 
 def build_cdp(shop: Workshop, name: str, table: Table, earlier: Sequence[Layer]) -> CdpLayer:
     """Return the CDP layer that a description asks for."""
     src = take_source(shop, name, table, earlier)
     precision = src.layout.precision
-    lut = table.table("lut")
-    if lut is None:
-        raise PlanError(f"{table.where} lacks the key lut")
+    lut = Table(f"{table.where}.lut", table.take("lut", dict, _PLAIN_LUT))
     params = CdpParams(
         local_size=table.take("local_size", int),
         multiply=table.take("multiply", bool, True),

@@ -84,10 +84,13 @@ def test_a_missing_table_is_named(table: str) -> None:
         build(lut={name: part for name, part in LUT.items() if name != table})
 
 
-def test_missing_tables_are_named() -> None:
+def test_a_layer_that_says_nothing_of_its_tables_has_plain_ones() -> None:
     shop = Workshop(SMALL, MemoryImage(limit=1 << 32), np.random.default_rng(1))
-    with refused("layer lacks the key lut"):
-        build_layer(shop, "l0", Table("layer", {"engine": "CDP", "shape": [1, 1, 1]}), ())
+    layer = build_layer(shop, "l0", Table("layer", {"engine": "CDP", "shape": [1, 1, 1], "local_size": 3}), ())
+    assert isinstance(layer, CdpLayer)
+    le, lo = layer.params.lut.le, layer.params.lut.lo
+    assert (le.start, le.index_offset, lo.start, lo.index_select) == (0, 2, 0, 8)
+    assert -200 <= min(le.entries.min(), lo.entries.min()) < max(le.entries.max(), lo.entries.max()) <= 200
 
 
 def test_an_unknown_key_of_a_table_is_named() -> None:

@@ -26,7 +26,7 @@ def result(*findings: Finding, causes: list[list[str]] | None = None, equal: lis
 
 
 def bug(kind: BugKind = BugKind.LAYOUT, causes: tuple[str, ...] = ("dst-base",), equivalent: str = "") -> Bug:
-    return Bug("one_bug", kind, "SDP", "about", causes=causes, equivalent=equivalent)
+    return Bug("one_bug", kind, "SDP", "about", "nv_small", causes=causes, equivalent=equivalent)
 
 
 def test_a_scenario_that_passes_catches_nothing() -> None:

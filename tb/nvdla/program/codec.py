@@ -22,7 +22,12 @@ def uses_lut(layer: Layer) -> bool:
 
 
 def encode(
-    layer: Layer, config: HwConfig, group: int | Mapping[str, int] = 0, sync_id: str | None = None
+    layer: Layer,
+    config: HwConfig,
+    group: int | Mapping[str, int] = 0,
+    sync_id: str | None = None,
+    *,
+    loads_tables: bool = True,
 ) -> tuple[Op, ...]:
     """Return the program that runs one layer.
 
@@ -33,6 +38,7 @@ def encode(
             differ when one took part in a layer that another did not.
         sync_id: Name of the event raised when its interrupt fires; None for no notification. Where SDP hands
             its output to PDP, SDP's own interrupt raises ``<sync_id>_sdp``.
+        loads_tables: False leaves out the lookup tables and their parameters, which an earlier layer has loaded.
 
     Returns:
         The entries of the lookup tables that the layer uses, pointer writes, every register of the units'
@@ -55,10 +61,14 @@ def encode(
     flat = coding.flatten(layer)
     words = encode_rows(coding.table, flat, registers)
     is_copy = isinstance(layer, BdmaLayer)
-    ops: list[Op] = list(lut_writes(chain.lut_unit, flat[ENTRIES])) if ENTRIES in flat else []
+    ops: list[Op] = list(lut_writes(chain.lut_unit, flat[ENTRIES])) if ENTRIES in flat and loads_tables else []
     for unit in chain.units:
         ops += [] if is_copy else [RegWrite(f"{unit}.S_POINTER", groups[unit])]
-        ops += [RegWrite(f"{unit}.{register}", value) for register, value in words[unit].items()]
+        ops += [
+            RegWrite(f"{unit}.{register}", value)
+            for register, value in words[unit].items()
+            if loads_tables or not register.startswith("S_LUT_")
+        ]
     if is_copy:
         # BDMA has no groups of registers and no OP_ENABLE: a copy takes a slot, and a group is launched.
         ops += [RegWrite("BDMA.CFG_OP", 1), RegWrite(f"BDMA.{LAUNCHES[groups['BDMA']]}", 1)]

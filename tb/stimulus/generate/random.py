@@ -8,6 +8,7 @@ import numpy as np
 
 from models.config import HwConfig
 from models.errors import InputError
+from models.precision import Precision
 from models.winograd_transform import TILE
 from tb.nvdla import engines as hardware
 from tb.stimulus.generate.draw.numbers import Cube, Description
@@ -45,6 +46,9 @@ _NOT_POOLED = {"output_precision", "winograd", "batch"}
 _POOLED = 0.2
 _FOLLOWED = 0.15
 """Of the convolutions that may leave something in the buffer: those that others take it from."""
+
+_SAME_TABLES = 0.5
+"""Of the layers of CDP after another one: those that keep its tables, so that both groups may wait."""
 
 _MOST_WEIGHTS = 60_000
 """Of all convolutions of a scenario, so that the convolution buffer has room for all of them at once."""
@@ -113,6 +117,7 @@ def _layers(rng: np.random.Generator, config: HwConfig, engines: tuple[str, ...]
     work = Work(0, 0)
     written: Cube | None = None
     weights = 0
+    tables: Precision | None = None
     count = int(rng.integers(1, _MOST_LAYERS + 1))
     if rng.random() < _FAR:
         cycles = round(2 ** rng.uniform(math.log2(_FEWEST_CYCLES), math.log2(_MOST_CYCLES)))
@@ -120,6 +125,7 @@ def _layers(rng: np.random.Generator, config: HwConfig, engines: tuple[str, ...]
             layers.append(far.layer)
             work += work_of(config, far.layer, far.src, far.dst)
             weights += _weights(far.layer, far.src)
+            tables = far.src.precision if far.layer["engine"] == "CDP" else tables
         count = len(layers) + int(rng.integers(0, 2)) if layers else count
     reaches = bool(layers)
     while len(layers) < count:
@@ -133,6 +139,10 @@ def _layers(rng: np.random.Generator, config: HwConfig, engines: tuple[str, ...]
         if of_it and weights + of_it > _MOST_WEIGHTS:
             continue
         weights += of_it
+        if layer["engine"] == "CDP" and dst is not None:
+            if tables is dst.precision and rng.random() < _SAME_TABLES:
+                layer = {key: value for key, value in layer.items() if key != "lut"} | {"same_lut": True}
+            tables = dst.precision
         work += work_of(config, layer, src, dst or src)
         written = dst
         if not reaches and may_be_followed(layer) and rng.random() < _FOLLOWED:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from models.config import HwConfig
 from tb.nvdla.engines import ENGINES, chain_of
-from tb.nvdla.layers import Layer
+from tb.nvdla.layers import CdpLayer, Layer
 from tb.nvdla.program.codec import encode, uses_lut
 from tb.nvdla.program.ops import CheckNothing, Op, RegRead, RegWrite, SyncWait
 from tb.nvdla.program.state import GROUPS
@@ -33,7 +33,7 @@ def sequence(layers: Sequence[Layer], config: HwConfig, *, in_turn: bool, counte
         in_turn: True programs a layer only when the one before is done; False as soon as the register
             groups of its units are free, so that both groups and several units work at once. A layer with
             lookup tables waits for the one before it on its unit, and the one after it waits, too: both
-            groups share the tables and their registers.
+            groups share the tables and their registers. It waits as others do when these tables are there already.
         counters: Whether to read the statistics of both register groups when a layer has ended, before the next
             one's program. Every third layer of a unit counts no cycles.
     """
@@ -42,15 +42,19 @@ def sequence(layers: Sequence[Layer], config: HwConfig, *, in_turn: bool, counte
     for number, layer in enumerate(layers):
         units = chain_of(layer).units
         groups = {}
+        keeps = False
         for unit in units:
             history = by_unit.setdefault(unit, [])
-            depth = 1 if uses_lut(layer) or (history and uses_lut(layers[history[-1]])) else GROUPS
+            before = layers[history[-1]] if history else None
+            keeps = not in_turn and before is not None and _have_same_tables(before, layer)
+            waits = uses_lut(layer) or (before is not None and uses_lut(before))
+            depth = 1 if waits and not keeps else GROUPS
             groups[unit] = len(history) % GROUPS
             awaited = number - 1 if in_turn else (history[-depth] if len(history) >= depth else -1)
             if awaited >= 0:
                 ops.append(SyncWait(unit, _name(awaited)))
             history.append(number)
-        body = encode(layer, config, groups, sync_id=_name(number))
+        body = encode(layer, config, groups, sync_id=_name(number), loads_tables=not keeps)
         producer = next((n for n in reversed(range(number)) if layers[n].dst == layer.src), None)
         if producer is not None and not in_turn:
             body = _before_enables(body, [SyncWait(unit, _name(producer)) for unit in units])
@@ -61,6 +65,11 @@ def sequence(layers: Sequence[Layer], config: HwConfig, *, in_turn: bool, counte
                 body = (*body, SyncWait(unit, _name(number)), *_reads(unit, groups[unit]))
         ops += [*body, CheckNothing(_name(number))]
     return tuple(ops)
+
+
+def _have_same_tables(before: Layer, layer: Layer) -> bool:
+    """Return whether a layer of CDP keeps the very tables of the one before it."""
+    return isinstance(before, CdpLayer) and isinstance(layer, CdpLayer) and before.params.lut is layer.params.lut
 
 
 def _before_enables(body: tuple[Op, ...], ops: Sequence[Op]) -> tuple[Op, ...]:

@@ -10,9 +10,9 @@ import pytest
 
 from models.config import HwConfig
 from models.lut import LutChoice, Slope
-from tb.nvdla.layers import CdpLayer
+from tb.nvdla.layers import CdpLayer, Layer
 from tb.nvdla.memory import MemoryImage
-from tb.nvdla.program.ops import SyncWait
+from tb.nvdla.program.ops import RegWrite, SyncWait
 from tb.stimulus.generate.describe import PlanError, Table
 from tb.stimulus.generate.engines import build_layer
 from tb.stimulus.generate.layers.workshop import Workshop
@@ -76,6 +76,24 @@ def test_layers_that_share_tables_wait_for_each_other() -> None:
     waits = [op.sync_id for op in ops if isinstance(op, SyncWait) and op.target == "CDP"]
     assert waits == ["layer_0", "layer_1"]
     assert refusal(ops, SMALL) is None
+
+
+def test_both_groups_work_at_once_with_tables_that_stay() -> None:
+    shop = Workshop(SMALL, MemoryImage(limit=1 << 32), np.random.default_rng(1))
+    layers: list[Layer] = []
+    for name, keys in (("l0", {"lut": LUT}), ("l1", {"same_lut": True}), ("l2", {"same_lut": True})):
+        table = Table("layer", {"engine": "CDP", "shape": [9, 2, 3]} | keys)
+        layers.append(build_layer(shop, name, table, layers))
+    ops = sequence(layers, SMALL, in_turn=False)
+    waits = [op.sync_id for op in ops if isinstance(op, SyncWait) and op.target == "CDP"]
+    assert waits == ["layer_0"]
+    assert sum(isinstance(op, RegWrite) and op.register == "CDP.S_LUT_ACCESS_CFG" for op in ops) == 2
+    assert refusal(ops, SMALL) is None
+
+
+def test_tables_of_a_layer_that_is_not_there_are_refused() -> None:
+    with refused("layer.same_lut must not be set without a CDP layer of INT8 before it"):
+        build(lut=None, same_lut=True)
 
 
 @pytest.mark.parametrize("table", ["le", "lo"])

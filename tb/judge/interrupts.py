@@ -43,7 +43,6 @@ class InterruptRules(Rule):
         self._pulses_show = line_cycles <= LINE_CYCLES
         self._known = self._mask = 0
         self._level = False
-        self._rose = 0
         self._cleared: dict[Event, int] = {}
         self._owed: Counter[Event] = Counter()
         self._unseen: Counter[Event] = Counter()
@@ -69,7 +68,6 @@ class InterruptRules(Rule):
         """Forget all bits and layers, as a reset of the DUT does."""
         self._known = self._mask = 0
         self._level = False
-        self._rose = 0
         self._cleared.clear()
         self._owed.clear()
         self._unseen.clear()
@@ -117,7 +115,6 @@ class InterruptRules(Rule):
         if level:
             recent = [event for event, cleared in self._cleared.items() if cycle - cleared <= self._line_cycles]
             self._unseen.subtract([event for event in recent if self._unseen[event]])
-            self._rose = cycle
         return ()
 
     def fresh(self, value: int) -> list[Event]:
@@ -143,8 +140,8 @@ class InterruptRules(Rule):
             cleared = self._cleared.pop(event, None)
             if cycle is None or cleared is None or not self._pulses_show:
                 continue
-            # With a rise of the line it may have been set afterwards, and may still be.
-            if self._unseen[event] and self._rose < cleared < cycle - self._line_cycles:
+            # Had it been set after the clear, the line would be high.
+            if self._unseen[event] and not self._level and cycle - cleared > self._line_cycles:
                 self._lost.add(event)
         (self._waiting if waits else self._unseen).update(events)
 

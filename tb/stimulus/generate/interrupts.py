@@ -145,9 +145,10 @@ def _cleared_all_the_time(
             group = runs[last] % GROUPS
             layer = layers[number % len(layers)]
             body, events = _run(layer, config, runs)
-            clear = ops.RegWrite(_STATUS, chosen)
+            bits = _bits(events)
+            clear = ops.RegWrite(_STATUS, bits & chosen)
             idle = ops.Poll(f"{last}.S_STATUS", 0, field=f"status_{group}")
-            yield from (*body, *[clear] * _CLEARS, idle, clear, ops.RegWrite(_STATUS, _bits(events) & ~chosen))
+            yield from (*body, *[clear] * _CLEARS, idle, clear, ops.RegWrite(_STATUS, bits & ~chosen))
 
 
 def _run(layer: Layer, config: HwConfig, runs: Counter[str]) -> tuple[list[ops.Op], list[tuple[str, int]]]:

@@ -158,8 +158,11 @@ def test_operands_come_from_everywhere_in_every_stage(drawn: list[dict[str, Any]
 def test_tables_are_linear_and_exponential_and_windows_of_all_sizes(drawn: list[dict[str, Any]]) -> None:
     layers = of(drawn, "CDP")
     assert {layer.get("local_size") for layer in layers} == {None, 3, 5, 7, 9}
-    assert {"exponent" in layer["lut"]["le"] for layer in layers} == {False, True}
-    assert not any("exponent" in layer["lut"]["lo"] for layer in layers)
+    tables = [layer["lut"] for layer in layers if "lut" in layer]
+    assert {"exponent" in lut["le"] for lut in tables} == {False, True}
+    assert not any("exponent" in lut["lo"] for lut in tables)
+    kept = [layer for layer in layers if layer.get("same_lut")]
+    assert len(kept) == len(layers) - len(tables) > len(layers) // 50
 
 
 def test_large_cubes_fit_below_the_end_of_the_address_space() -> None:

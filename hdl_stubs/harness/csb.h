@@ -1,5 +1,5 @@
-// Plays register accesses back to back, with some outstanding at once, and serves the interrupt line: the same behaviour, cycle by
-// cycle, as tb/sim/csb.py and tb/sim/interrupts.py.
+// Plays register accesses back to back, with some outstanding at once, and serves the interrupt line:
+// the same behaviour, cycle by cycle, as tb/sim/csb.py and tb/sim/interrupts.py.
 #pragma once
 
 #include <cstdint>

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from models.reading import read_toml, shown
-from tb.explain.handed import Stage
+from tb.explain.stage import Stage
 from tb.explain.tap import PORT, Reader, StageError, Tap, Writer
 from tb.plain_data import converted
 

@@ -17,8 +17,9 @@ from models.layout import Element
 from models.layout.dlhdl import ModuleDataLayout
 from tb.explain.cause_units import Region
 from tb.explain.evidence import Evidence
-from tb.explain.handed import NotComparable, Stage, counted, handed
+from tb.explain.handed import NotComparable, counted, handed
 from tb.explain.seen import Seen, SeenLayer
+from tb.explain.stage import Stage
 from tb.explain.tap import MOST_BITS, Handover
 from tb.explain.units import Suspect, following, parts
 from tb.nvdla.program.ops import Op

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Iterator, Sequence
 from enum import IntEnum
+from functools import cached_property
 
 import numpy as np
 from cocotb.triggers import Event
@@ -59,9 +60,9 @@ class _Batch:
         self.failed: tuple[int, _Status, int] | None = None
         self.over = Event()
 
-    @property
+    @cached_property
     def due(self) -> int:
-        """How many of its accesses give a result."""
+        """How many of its accesses give a result; all are put by then."""
         return int(np.count_nonzero((self.records["kind"] == _Kind.READ) | (self.records["wake"] == 1)))
 
     def put(self, index: int, kind: _Kind, address: int, name: str) -> None:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from tb.explain.handed import Stage
+from tb.explain.stage import Stage
 from tb.explain.stages import StageResult, culprit
 
 

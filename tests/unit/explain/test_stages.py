@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 from models.layout import FeatureLayout
-from tb.explain.handed import Stage
 from tb.explain.handovers import load_handovers
 from tb.explain.seen import Seen
+from tb.explain.stage import Stage
 from tb.explain.stages import compare, told
 from tb.explain.tap import Handover, StageError
 from tb.places import HDL

@@ -57,6 +57,9 @@ class PlanEntry:
         counters = table.take("counters", bool, False)
         if counters and order != "in_turn":
             raise PlanError(f"{self.name}.counters needs the order in_turn, not {order}")
+        stalls = table.one_of("stalls", ("READ", "WRITE", ""), "")
+        if stalls and not counters:
+            raise PlanError(f"{self.name}.stalls needs counters = true")
         base = table.take("base", int, _BASE)
         if base < 0:
             raise PlanError(f"{self.name}.base must be at least 0, not {base}")
@@ -92,7 +95,8 @@ class PlanEntry:
         elif interrupts:
             program = layer_interrupts(layers, config)
         else:
-            program = sequence(layers, config, in_turn=order == "in_turn", counters=counters)
+            in_turn = order == "in_turn"
+            program = sequence(layers, config, in_turn=in_turn, counters=counters, stalls=stalls)
         ops = (*memory_ops(shop.memory, Ram.MC), *preset, *program)
         return Scenario(self.name, config.name, ops, seed, settings)
 

@@ -29,6 +29,7 @@ _BASE = 0x8000_0000
 
 _RUNNING = "running"
 _ORDERS = ("in_turn", "back_to_back")
+_LATEST_RESET = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -74,8 +75,9 @@ class PlanEntry:
         if seed < 0:
             raise PlanError(f"seed must be at least 0, not {seed}")
         rng = np.random.default_rng([seed, zlib.crc32(self.name.encode())])
-        if within_cycles := table.take("reset_within", int, 0):
-            settings = replace(settings, reset_cycle=int(rng.integers(1, within_cycles + 1)))
+        if "reset_within" in table:
+            first, last = table.span("reset_within", (1, _LATEST_RESET))
+            settings = replace(settings, reset_cycle=int(rng.integers(first, last + 1)))
         preset = [RegWrite(register, value) for register, value in table.pairs("preset")]
         table.done()
         if interrupts:

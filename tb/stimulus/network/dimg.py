@@ -51,20 +51,13 @@ def read_dimg(path: Path) -> NDArray[Any]:
 
 
 def write_dimg(path: Path, tensor: Tensor, values: NDArray[Any]) -> None:
-    """Write the elements of a tensor; negative zeros and NaN of FP16 become one pattern each, as in the runtime.
-
-    Raises:
-        NetworkError: for a tensor that has no number.
-    """
-    numbers = {precision: number for number, precision in _FORMATS.items()}
-    if tensor.atom_bytes == 8:
-        numbers = {precision: number for number, precision in _NEWER.items()}
+    """Write the elements of a tensor; negative zeros and NaN of FP16 become one pattern each, as in the runtime."""
+    formats = _NEWER if tensor.atom_bytes == 8 else _FORMATS
     channels, height, width = tensor.shape
-    body = unique(values).tobytes()
     header = _HEADER.pack(
         _MAGIC,
         0,
-        numbers[tensor.precision],
+        next(number for number, precision in formats.items() if precision is tensor.precision),
         width,
         height,
         channels,
@@ -72,7 +65,7 @@ def write_dimg(path: Path, tensor: Tensor, values: NDArray[Any]) -> None:
         tensor.surface_stride_bytes,
         tensor.surfaces * tensor.surface_stride_bytes,
     )
-    path.write_bytes(header + body)
+    path.write_bytes(header + unique(values).tobytes())
 
 
 def unique(values: NDArray[Any]) -> NDArray[Any]:

@@ -208,17 +208,13 @@ def parse_mean(text: str) -> tuple[float, ...]:
     Raises:
         NetworkError: for anything else.
     """
-    return tuple(_number(part, text) for part in text.split(","))
-
-
-def _number(part: str, text: str) -> float:
     try:
-        value = float(part)
+        values = tuple(float(part) for part in text.split(","))
     except ValueError:
         raise NetworkError(f"mean must be numbers separated by commas, not {text}") from None
-    if not np.isfinite(value):
+    if not np.isfinite(values).all():
         raise NetworkError(f"mean must be finite numbers, not {text}")
-    return value
+    return values
 
 
 def differing(first: NDArray[Any], second: NDArray[Any]) -> Sequence[tuple[int, int, int]]:

@@ -13,7 +13,7 @@ from tb.stimulus.model import play_model
 from tb.stimulus.network.compiled import Compiled
 from tb.stimulus.network.descriptors import EngineId, Event
 from tb.stimulus.network.errors import NetworkError
-from tb.stimulus.network.layers import flows, layers_of
+from tb.stimulus.network.layers import flows, keys, layers_of
 from tb.stimulus.network.loadable import parse_loadable
 from tb.stimulus.network.network import (
     Edge,
@@ -193,7 +193,8 @@ def test_a_chain_of_copies_plays_on_the_model_in_its_order() -> None:
 def test_layers_are_called_after_their_operations() -> None:
     networks = play_networks("copies", [copying(2).place()], [[None]])
     assert [layer.name for layer in layers_of(networks.runs)] == ["sdp0", "sdp1"]
-    assert [layer.key for layer in layers_of([networks.runs[0], networks.runs[0]])] == [("SDP", n) for n in range(4)]
+    twice = layers_of([networks.runs[0], networks.runs[0]])
+    assert list(keys(layer.unit for layer in twice)) == [("SDP", n) for n in range(4)]
     (layer, pooled) = layers_of([replace(networks.runs[0], hardware=(fused(),))])
     assert (layer.name, layer.engine, pooled.name) == ("conv0+sdp0", "CONV-SDP", "pdp0")
 

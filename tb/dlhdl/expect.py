@@ -90,19 +90,15 @@ def expectations(program: Program, values: list[Value], frame: int, first: int) 
         frame: its number.
         first: index of its first layer among all of the run.
     """
-    return [
-        _expectation(started_layer(PlayedLayer(program, number, frame), first + number), value)
-        for number, value in enumerate(values)
-    ]
-
-
-def _expectation(started: Started[PlayedLayer], value: Value) -> LayerExpectation:
-    played = started.layer
-    layout = played.tensor.layout
-    data = layout.pack(value.value.astype(np.float32) if isinstance(value, Bounded) else value)
-    return LayerExpectation(
-        started, Ram.ACTIVATION, played.address, layout, data, np.ones(len(data), dtype=np.bool_), value
-    )
+    found = []
+    for number, value in enumerate(values):
+        played = PlayedLayer(program, number, frame)
+        layout = played.tensor.layout
+        data = layout.pack(value.value.astype(np.float32) if isinstance(value, Bounded) else value)
+        must_write = np.ones(len(data), dtype=np.bool_)
+        started = started_layer(played, first + number)
+        found.append(LayerExpectation(started, Ram.ACTIVATION, played.address, layout, data, must_write, value))
+    return found
 
 
 def started_layer(played: PlayedLayer, index: int) -> Started[PlayedLayer]:

@@ -68,34 +68,25 @@ def blocks_of(conv: Conv, src: Channels, lanes: int, picture: PixelLayout | None
     return blocks
 
 
-def block_weights(weights: NDArray[Any], groups: int, block: Block, src: Channels) -> NDArray[Any]:
-    """Return the kernels of a block (K, C, R, S), with zeros for channels that they do not see.
+def packed_weights(
+    target: Target, weights: NDArray[Any], groups: int, block: Block, src: Channels
+) -> tuple[WeightLayout, bytes]:
+    """Return how the kernels of a block lie in memory, and their bytes.
 
-    Args:
-        weights: All kernels, (K, C of a group, R, S).
-        groups: Number of groups.
-        block: The block.
-        src: Channels of the input.
+    They are those of all, (K, C of a group, R, S), with zeros for channels of the input that they do not see.
     """
-    channels = weights.shape[1]
-    of_group = len(weights) // groups
-    wide = np.zeros((block.kernels, block.channels, *weights.shape[2:]), dtype=weights.dtype)
+    kernels, channels, height, width = weights.shape
+    wide = np.zeros((block.kernels, block.channels, height, width), dtype=weights.dtype)
     for kernel in range(block.kernels):
-        group = (block.kernel + kernel) // of_group
+        group = (block.kernel + kernel) // (kernels // groups)
         places = src.places[group * channels : (group + 1) * channels]
         wide[kernel, np.array(places) - block.channel] = weights[block.kernel + kernel]
-    return wide
-
-
-def packed_weights(target: Target, weights: NDArray[Any], *, is_image: bool) -> tuple[WeightLayout, bytes]:
-    """Return how kernels (K, C, R, S) lie in memory, and their bytes."""
-    kernels, channels, height, width = weights.shape
-    shape = kernels, channels, height, width
-    if is_image:
+    shape = block.kernels, block.channels, height, width
+    if block.is_image:
         of_image = ImageWeightLayout(target.config, target.precision, shape)
-        return of_image, of_image.pack(of_image.pre_extend(weights)).tobytes()
+        return of_image, of_image.pack(of_image.pre_extend(wide)).tobytes()
     layout = WeightLayout(target.config, target.precision, shape)
-    return layout, layout.pack(weights).tobytes()
+    return layout, layout.pack(wide).tobytes()
 
 
 def tiles_of(name: str, target: Target, conv: Conv, shape: Shape, block: Block, out: Shape) -> list[Tile]:
@@ -108,9 +99,9 @@ def tiles_of(name: str, target: Target, conv: Conv, shape: Shape, block: Block, 
         name: Name of the layer in messages.
         target: Decides how large the buffer is.
         conv: The convolution.
-        shape: Shape of its input.
-        block: Kernels and channels.
-        out: Shape of its output.
+        shape: Shape of its whole input.
+        block: Kernels and channels of the layers.
+        out: Shape of its whole output.
 
     Raises:
         NetworkError: when one line of the output is too much.

@@ -79,15 +79,7 @@ class Extent:
 
 
 def extent(window: Window, axis: int, size: int, first: int, count: int) -> Extent:
-    """Return the part of an input that windows need.
-
-    Args:
-        window: How they move.
-        axis: Along H (0) or W (1).
-        size: Size of the input, along the axis.
-        first: First window.
-        count: Number of windows.
-    """
+    """Return the part of an input that ``count`` windows from ``first`` on need, along H (0) or W (1) of this size."""
     start = first * window.stride[axis] - window.before[axis]
     end = start + (count - 1) * window.stride[axis] + window.span(axis)
     inside = max(start, 0), min(end, size)

@@ -42,11 +42,6 @@ class Compute:
 Step = Compute | Node
 
 
-def copying(name: str, src: str, output: str, channels: int) -> Compute:
-    """Return the step that copies a cube, to where another may have another scale."""
-    return Compute(name, src, output, None, np.ones(channels), np.zeros(channels))
-
-
 def fused(graph: Graph) -> tuple[Step, ...]:
     """Return the steps of a graph, each after those that make what it reads.
 
@@ -75,7 +70,7 @@ def fused(graph: Graph) -> tuple[Step, ...]:
 def _begun(graph: Graph, node: Node) -> Step:
     """Return the step that a node begins, or the node where no step of SDP does it."""
     channels = graph.shapes[node.output][0]
-    plain = copying(node.name, node.inputs[0], node.output, channels)
+    plain = Compute(node.name, node.inputs[0], node.output, None, np.ones(channels), np.zeros(channels))
     match node.operation:
         case Conv() as conv:
             return replace(plain, conv=conv)

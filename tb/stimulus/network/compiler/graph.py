@@ -205,6 +205,12 @@ def work_of(operation: Operation, output: Shape) -> int:
             return channels * pixels
 
 
+def pointwise(matrix: Floats, bias: Floats | None = None, weight_scales: Floats | None = None) -> Conv:
+    """Return the convolution that multiplies the channels of each pixel by a matrix (K, C)."""
+    weights = matrix[:, :, np.newaxis, np.newaxis]
+    return Conv(weights, np.zeros(len(matrix)) if bias is None else bias, Window((1, 1)), 1, weight_scales)
+
+
 def floats(values: Any) -> Floats:
     """Return numbers as an array of doubles."""
     return np.asarray(values, dtype=np.float64)

@@ -28,10 +28,10 @@ from tb.nvdla.layers import (
 )
 from tb.nvdla.surfaces import CbufUse, ImageSurface, WeightSurface
 from tb.stimulus.network.compiler.arrange import Channels
-from tb.stimulus.network.compiler.convolutions import Block, Tile, block_weights, blocks_of, packed_weights, tiles_of
+from tb.stimulus.network.compiler.convolutions import Block, Tile, blocks_of, packed_weights, tiles_of
 from tb.stimulus.network.compiler.cubes import Cube, Extent, extent
 from tb.stimulus.network.compiler.fuse import Compute
-from tb.stimulus.network.compiler.graph import Conv, Lrn, Node, Pool
+from tb.stimulus.network.compiler.graph import Conv, Lrn, Node, Pool, shape_of
 from tb.stimulus.network.compiler.plan import Layered, Plan, Pooled
 from tb.stimulus.network.compiler.pooling import parts_of
 from tb.stimulus.network.compiler.quantise import Arithmetic, Operand, Operands
@@ -91,28 +91,20 @@ class LayerBuilder:
         return numbers
 
     def _pools(self, pool: Pool, src: Cube, dst: Cube) -> Iterator[PdpLayer]:
-        for part in parts_of(self._target, pool, src.shape, dst.shape):
-            read = src.lines(part.rows.first, part.rows.count).columns(part.inputs.first, part.inputs.count)
-            written = dst.lines(part.line, part.lines).columns(part.column, part.columns)
-            yield PdpLayer(self._surface(read), self._surface(written), part.params)
+        for read, written, params in parts_of(self._target, pool, src, dst):
+            yield PdpLayer(self._surface(read), self._surface(written), params)
 
     def _pooled(self, step: Compute, pool: Pool, dst: Cube) -> Iterator[PooledLayer]:
         """Yield the layers of a step whose result PDP takes on the fly."""
         src = self._plan.cubes[step.src]
-        (part,) = parts_of(self._target, pool, self._between(step, src, dst), dst.shape)
-        between = Cube.packed(self._target, 0, self._between(step, src, dst))
+        shape = src.shape if step.conv is None else shape_of(step.conv, [src.shape])
+        between = Cube.packed(self._target, 0, shape)
+        ((_, _, params),) = parts_of(self._target, pool, between, dst)
         for layer in self._computed(step, between):
             channels, height, width = layer.dst.shape
             first = (layer.dst.address - self._buffers[between.buffer]) // between.surface_stride_bytes
             flying = replace(layer, dst=on_the_fly(self._config, self._target.precision, (channels, height, width)))
-            yield PooledLayer(flying, self._surface(dst.channels(first * self._target.lanes, channels)), part.params)
-
-    def _between(self, step: Compute, src: Cube, dst: Cube) -> tuple[int, int, int]:
-        """Return the shape of what is handed on."""
-        if step.conv is None:
-            return src.shape
-        window, (_, height, width) = step.conv.window, src.shape
-        return dst.shape[0], window.output(0, height), window.output(1, width)
+            yield PooledLayer(flying, self._surface(dst.channels(first * self._target.lanes, channels)), params)
 
     def _computed(self, step: Compute, dst: Cube) -> Iterator[ConvLayer | SdpLayer]:
         src = self._plan.cubes[step.src]
@@ -188,8 +180,7 @@ class LayerBuilder:
     def _weights(self, step: Compute, conv: Conv, block: Block) -> WeightSurface:
         values = self._arithmetic(step).weights
         assert values is not None
-        kernels = block_weights(values, conv.groups, block, self._plan.channels[step.src])
-        layout, data = packed_weights(self._target, kernels, is_image=block.is_image)
+        layout, data = packed_weights(self._target, values, conv.groups, block, self._plan.channels[step.src])
         address = self._constant(f"{step.name}_w{block.kernel}", data)
         # What CDMA fetches beyond the last weight would stay in the buffer.
         whole = round_up(layout.elements * self._target.precision.nbytes, min(self._config.cbuf_bank_width_bytes, 128))
@@ -227,20 +218,18 @@ class LayerBuilder:
         return OperandSurface(layout, self._buffers[cube.buffer] + cube.offset)
 
     def _source(self, name: str, stage: SdpStage, operands: Operands, channels: Channels) -> StageSource | None:
-        wanted = {"alu": stage.alu is not None, "mul": stage.mul}
-        in_memory = {
-            component: values for component in wanted if isinstance(values := getattr(operands, component), np.ndarray)
-        }
+        if stage.alu is None and not stage.mul:
+            return None
+        values = {"alu": operands.alu, "mul": operands.mul}
+        in_memory = {component: each for component, each in values.items() if isinstance(each, np.ndarray)}
         memory = None
         if in_memory:
             layout = OperandLayout.packed(
                 self._config, self._target.precision, (channels.count, 1, 1), tuple(in_memory), _OPERAND_BYTES
             )
             dtype = layout.component_dtype
-            data = {component: _spread(values, channels).view(dtype) for component, values in in_memory.items()}
+            data = {component: _spread(each, channels).view(dtype) for component, each in in_memory.items()}
             memory = OperandSurface(layout, self._constant(name, layout.pack(data).tobytes()))
-        if not any(wanted.values()):
-            return None
         return StageSource(_register(operands.alu), _register(operands.mul), memory)
 
 

@@ -138,10 +138,7 @@ def _hybrid(le: LutTable, lo: LutTable, preferred: LutChoice) -> HybridLut:
 
 def _select(entries: int, reach: int) -> int:
     """Return the binary logarithm of the smallest distance with which a table from 0 on reaches beyond a sum."""
-    select = 0
-    while (entries - 1) << select <= reach:
-        select += 1
-    return select
+    return (reach // (entries - 1)).bit_length()
 
 
 def _linear(factor: _Factor, entries: int, start: int, select: int) -> LutTable:

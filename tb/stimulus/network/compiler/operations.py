@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from models.config import HwConfig
 from tb.nvdla.engines import CDP, PDP, SDP, chain_of
@@ -77,13 +77,21 @@ class TaskWriter:
         words = encode_rows(chain.coding.table, flat, self._registers)
         engines = [of for of, units in _UNITS.items() if any(unit in chain.units for unit in units)]
         first = len(self._operations)
+        end = len(engines) - 1
         reads, writes = _reads(layer), (_span(layer.dst),)
+        done = _Done(step, first + end, engines[-1], reads, writes)
+        waits = tuple(self._waits(done))
+        self._done.append(done)
+        lut = None
+        if ENTRIES in flat:
+            loads = tuple(lut_writes(chain.lut_unit, flat[ENTRIES]))
+            lut = self._luts.setdefault(hash(loads), LutLoad(chain.lut_unit, len(self._luts), loads))
         for at, of in enumerate(engines):
             name = names[-1] if of is EngineId.PDP else names[0] if at == 0 else of.name.lower()
             units = tuple(unit for unit in _UNITS[of] if unit in chain.units)
             mine: dict[str, Words] = {unit: words[unit] for unit in units}
             edges = [Edge(first + at - 1, Event.PROGRAMMED)] if at else []
-            edges += [Edge(first + at + 1, Event.ENABLED)] if at + 1 < len(engines) else []
+            edges += [Edge(first + at + 1, Event.ENABLED)] if at < end else waits
             operation = Operation(
                 self._unused(name, numbered=at > 0 and of is EngineId.SDP),
                 of,
@@ -92,30 +100,20 @@ class TaskWriter:
                 layer.dst.layout.shape,
                 edges=tuple(edges),
                 parent=first + at - 1 if at else None,
+                lut=lut if at == end else None,
                 reads=reads if at == 0 else (),
-                writes=writes if at + 1 == len(engines) else (),
+                writes=writes if at == end else (),
             )
             self._operations.append(operation)
-        last = len(self._operations) - 1
-        done = _Done(step, last, engines[-1], reads, writes)
-        edges = list(self._waits(done))
-        ending = self._operations[last]
-        lut = None
-        if ENTRIES in flat:
-            writes_of_lut = tuple(lut_writes(chain.lut_unit, flat[ENTRIES]))
-            lut = self._luts.setdefault(hash(writes_of_lut), LutLoad(chain.lut_unit, len(self._luts), writes_of_lut))
-        self._operations[last] = replace(ending, edges=(*ending.edges, *edges), lut=lut)
-        self._done.append(done)
 
     def _unused(self, name: str, *, numbered: bool) -> str:
         """Return a name that no operation has."""
         clean = re.sub(r"\W+", "_", name).strip("_")[:_NAME_LENGTH] or "layer"
         number = self._names[clean]
         self._names[clean] += 1
-        if not number and not numbered:
-            return clean
-        numbered_name = f"{clean}{number}" if numbered else f"{clean}_{number}"
-        return numbered_name if numbered else self._unused(numbered_name, numbered=False)
+        if numbered:
+            return f"{clean}{number}"
+        return self._unused(f"{clean}_{number}", numbered=False) if number else clean
 
     def _waits(self, layer: _Done) -> Iterable[Edge]:
         """Yield the ends that a layer waits for: of the last layer of each engine that touches what it touches.

@@ -72,12 +72,6 @@ def scales_of(
     The largest magnitude of a value over all samples is the largest integer, unless the file has a range of its
     own. Scales of FP16 are 1.
     Values that the hardware moves without converting them share a scale: pooled, joined and cut ones.
-
-    Args:
-        graph: The network.
-        steps: Its steps.
-        samples: Inputs as the network gets them.
-        target: Decides the largest integer.
     """
     if target.is_float:
         return dict.fromkeys(graph.shapes, 1.0)
@@ -97,14 +91,7 @@ def scales_of(
 
 
 def arithmetic(step: Compute, scales: Mapping[str, float], target: Target, *, per_channel: bool) -> Arithmetic:
-    """Return a step in integers.
-
-    Args:
-        step: The step.
-        scales: Scales of every value.
-        target: Decides the precision.
-        per_channel: Whether each kernel has a scale of its own.
-    """
+    """Return a step in integers, by the scales of values; ``per_channel`` gives each kernel a scale of its own."""
     weights, unit, bias = _weighted(step, scales[step.src], target, per_channel)
     truncate = 0 if weights is None else _truncated_bits(weights, bias / unit, target)
     unit = unit * 2.0**truncate

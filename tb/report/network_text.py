@@ -24,13 +24,7 @@ _COLUMNS = ("#", "layer", "engine", "shape", "verdict", "bytes", "cycles", "marg
 
 
 def print_report(report: Report, most: int, *, performance: bool) -> None:
-    """Print table, results and what is wrong.
-
-    Args:
-        report: The report.
-        most: Classes to print of each result.
-        performance: Whether to print what the layers took, and why.
-    """
+    """Print table, results with so many classes at most, and what is wrong; and what layers took, and why."""
     runs = len(report.runs)
     for number, run in enumerate(report.runs):
         if runs > 1:
@@ -119,13 +113,7 @@ def classes(values: NDArray[Any], most: int) -> str:
 
 
 def write_results(folder: Path, playing: NetworkScenario, results: Results) -> None:
-    """Save each output of each run as ``.dimg`` and ``.npy``.
-
-    Args:
-        folder: Where; made when missing.
-        playing: The scenario.
-        results: By run and output.
-    """
+    """Save each output of each run as ``.dimg`` and ``.npy`` in a folder, which is made when it is missing."""
     folder.mkdir(parents=True, exist_ok=True)
     for number, (run, values) in enumerate(zip(playing.runs, results, strict=True)):
         for output, (tensor, array) in enumerate(zip(run.network.outputs, values, strict=True)):

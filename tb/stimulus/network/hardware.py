@@ -13,15 +13,14 @@ from tb.nvdla.engines import engines_of
 from tb.nvdla.program import bdma, rubik
 from tb.nvdla.program.table import Flat, Table, written_words
 from tb.nvdla.registers import RegisterMap
-from tb.stimulus.network import conv_registers, lut_registers, other_registers, sdp_registers
+from tb.stimulus.network import conv_registers, other_registers, sdp_registers
 from tb.stimulus.network import descriptors as d
 from tb.stimulus.network.descriptors import CubeType, EngineId, Event
 from tb.stimulus.network.errors import NetworkError
 from tb.stimulus.network.loadable import Address, Task
 from tb.stimulus.network.network import Edge, HardwareTask, LutLoad, Operation, Span, Words
 from tb.stimulus.network.places import Descriptors, Placer
-
-_FP16 = 2
+from tb.stimulus.network.tables import FP16
 
 
 @dataclass(frozen=True)
@@ -232,11 +231,13 @@ class _Reader:
         most = max(count, len(data) // d.LUT.itemsize)
         if not 0 <= index < most:
             raise NetworkError(f"lut_index must be -1 or below {most}, not {index}")
-        is_float = flat["src_precision" if engine is EngineId.SDP else "in_precision"] == _FP16
+        is_float = flat["src_precision" if engine is EngineId.SDP else "in_precision"] == FP16
         key = engine.name, index, is_float
         if key not in self._luts:
             record = self._at.records(self._network["luts"], "luts", d.LUT, index + 1)[index]
-            writes = lut_registers.load(engine.name, d.flat(record), is_float=is_float, registers=self._registers)
+            writes = other_registers.lut_loads(
+                engine.name, d.flat(record), is_float=is_float, registers=self._registers
+            )
             self._luts[key] = LutLoad(engine.name, len(self._luts), writes)
         return self._luts[key]
 

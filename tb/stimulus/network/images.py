@@ -89,12 +89,7 @@ class Preparation:
 
 
 def read_input(path: Path, tensor: Tensor, preparation: Preparation) -> NDArray[Any]:
-    """Return a file as values for an input, (C, H, W) of its type.
-
-    Args:
-        path: A picture, or elements in ``.npy`` or ``.dimg``.
-        tensor: The input.
-        preparation: Processing of pixels.
+    """Return a picture, or elements in ``.npy`` or ``.dimg``, as values for an input, (C, H, W) of its type.
 
     Raises:
         NetworkError: for a file of another kind, size or type.
@@ -121,12 +116,9 @@ def read_input(path: Path, tensor: Tensor, preparation: Preparation) -> NDArray[
 
 
 def read_samples(path: Path, shape: tuple[int, int, int], preparation: Preparation) -> list[NDArray[Any]]:
-    """Return a file as real numbers for an input, a cube (C, H, W) for each sample in it.
+    """Return a file as real numbers for an input of a shape, a cube (C, H, W) for each sample in it.
 
-    Args:
-        path: A picture, or floating-point numbers (C, H, W) or (N, C, H, W) in ``.npy``.
-        shape: Shape of the input.
-        preparation: Processing of pixels.
+    It is a picture, or a ``.npy`` of floating-point numbers (C, H, W) or (N, C, H, W).
 
     Raises:
         NetworkError: for a file of another kind, size or type.

@@ -51,12 +51,7 @@ class Programmer:
     barrier: tuple[str, ...] = ()
 
     def write(self, task: HardwareTask, prefix: str) -> Iterator[Op]:
-        """Yield the program of a task.
-
-        Args:
-            task: The task.
-            prefix: Prefix of the names of its events.
-        """
+        """Yield the program of a task, the names of whose events begin with ``prefix``."""
         writer = _TaskWriter(self, task, prefix)
         for action in schedule(task, self.turns):
             yield from writer.carry_out(action)

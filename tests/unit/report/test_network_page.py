@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from html.parser import HTMLParser
 from typing import Any
 
 import msgspec
@@ -24,6 +23,7 @@ from tb.run.dut import Dut
 from tb.run.result import Result
 from tb.stimulus.model import play_model
 from tb.stimulus.network.scenario import NetworkScenario, model_results, play_networks
+from tests.unit.explain.test_page import Parsed
 from tests.unit.stimulus.network.loadables import SHAPE, SMALL, copying
 
 VALUES = np.arange(48, dtype=np.int8).reshape(SHAPE)
@@ -140,27 +140,8 @@ def test_no_name_breaks_out_of_the_page() -> None:
 
 
 def test_a_page_is_complete_and_every_tag_is_closed() -> None:
-    class Tags(HTMLParser):
-        open: list[str]
-
-        def __init__(self) -> None:
-            super().__init__()
-            self.open = []
-
-        def handle_starttag(self, tag: str, attrs: Any) -> None:
-            assert not any(name in ("src", "href") for name, _ in attrs)
-            if tag not in ("meta", "img"):
-                self.open.append(tag)
-
-        def handle_endtag(self, tag: str) -> None:
-            assert self.open.pop() == tag
-
-        def handle_startendtag(self, tag: str, attrs: Any) -> None:
-            del tag, attrs
-
-    tags = Tags()
-    tags.feed(page(report(facts(0), facts(1), facts(2))))
-    assert tags.open == []
+    parsed = Parsed(page(report(facts(0), facts(1), facts(2))))
+    assert (parsed.open, parsed.loaded) == ([], [])
 
 
 def test_the_report_as_data_has_layers_runs_and_performance() -> None:

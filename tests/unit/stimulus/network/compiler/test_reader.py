@@ -218,10 +218,7 @@ def test_a_model_that_cannot_be_is_refused(change: Callable[[onnx.ModelProto], N
             r"node 'Transpose_0' \(Transpose\): perm must leave elements where they are, or exchange axes of channels, "
             r"not \[0, 1, 3, 2\]",
         ),
-        (
-            tiny("PRelu", np.ones(6)),
-            r"node 'PRelu_0' \(PRelu\): input 1 must be one number, or 4x1x1, not \(6,\)",
-        ),
+        (tiny("PRelu", np.ones(6)), r"node 'PRelu_0' \(PRelu\): input 1 must be one number, or 4x1x1, not \(6,\)"),
     ],
 )
 def test_what_no_layer_computes_is_refused_by_name_and_node(data: bytes, message: str) -> None:

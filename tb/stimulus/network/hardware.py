@@ -75,7 +75,7 @@ class _Reader:
         self._network: Flat = d.flat(self._at.records(0, "the network descriptor", d.NETWORK, 1)[0])
         version = self._at.blob_at(0, "the network descriptor")[1]
         try:
-            self._surfaces = d.surfaces_of(d.cube_of(version))
+            self._surfaces = d.surfaces_of(version)
         except NetworkError as error:
             raise NetworkError(f"{self._at.what}: {error}") from error
         self._luts: dict[tuple[str, int, bool], LutLoad] = {}

@@ -189,7 +189,7 @@ class Design:
             **heads,
             **self.network,
         }
-        surfaces = d.surfaces_of(d.cube_of(VERSION))
+        surfaces = d.surfaces_of(VERSION)
         return [
             packed(d.NETWORK, network),
             b"".join(packed(d.OPERATIONS[op.engine], op.operation) for op in self.ops),

@@ -240,6 +240,7 @@ def test_statistics_are_enabled_and_read_when_the_task_asks_for_them() -> None:
 
 def test_descriptors_have_the_sizes_of_the_public_interface() -> None:
     assert {dtype.itemsize for dtype in d.OPERATIONS.values()} == {116}
-    assert {t.itemsize for v in ((0, 10, 0), (0, 12, 3)) for t in d.surfaces_of(d.cube_of(v)).values()} == {644}
+    assert {t.itemsize for v in ((0, 10, 0), (0, 12, 3)) for t in d.surfaces_of(v).values()} == {644}
     assert [t.itemsize for t in (d.NETWORK, d.DEPENDENCY, d.LUT, d.SOFTWARE_NETWORK)] == [40, 36, 700, 256]
-    assert [d.cube_of(version).itemsize for version in ((0, 11, 0), (0, 12, 5), (1, 2, 0))] == [28, 32, 28]
+    types = [d.surfaces_of(version)[EngineId.SDP] for version in ((0, 11, 0), (0, 12, 5), (1, 2, 0))]
+    assert [surface["src"].itemsize for surface in types] == [28, 32, 28]

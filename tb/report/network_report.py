@@ -15,9 +15,8 @@ from tb.judge.text import why_not_passed
 from tb.report.performance import LayerPerformance, performance_of
 from tb.run.result import Result
 from tb.stimulus.model import Played
-from tb.stimulus.network.dimg import unique
 from tb.stimulus.network.errors import NetworkError
-from tb.stimulus.network.images import differing, top_classes
+from tb.stimulus.network.images import differing, top_classes, unique
 from tb.stimulus.network.layers import NetworkLayer, flows, keys, layers_of
 from tb.stimulus.network.scenario import NetworkScenario
 

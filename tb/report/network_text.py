@@ -15,8 +15,7 @@ from tb.report.performance import table
 from tb.report.summary import aligned
 from tb.run.result import identity
 from tb.run.space import write_whole
-from tb.stimulus.network.dimg import write_dimg
-from tb.stimulus.network.images import top_classes
+from tb.stimulus.network.images import top_classes, write_dimg
 from tb.stimulus.network.scenario import NetworkScenario, Results
 
 _LAYER = ("number", "run", "name", "engine", "shape", "judged_bytes", "wrong_bytes", "cycles", "worst_margin")

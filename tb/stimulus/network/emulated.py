@@ -73,8 +73,9 @@ def _tensor(what: str, flat: Flat, size: int, at: Descriptors, placer: Placer) -
     shape = (flat["channel"], flat["height"], flat["width"])
     if not all(shape):
         raise NetworkError(f"{what}: shape must have no size of 0, not {shape}")
-    ram = placer.ram(address.memory)
     span = placer.span(address, 1, what)
-    tensor = Tensor(what, ram, span.address, precision, atom_bytes, shape, flat["line_stride"], flat["surf_stride"])
+    tensor = Tensor(
+        what, span.ram, span.address, precision, atom_bytes, shape, flat["line_stride"], flat["surf_stride"]
+    )
     placer.span(address, tensor.nbytes, what)
     return tensor

@@ -217,7 +217,7 @@ class _Reader:
         return span
 
     def _check_ram(self, address: Address, kind: int, what: str) -> None:
-        ram = self._placer.ram(address.memory)
+        ram = self._placer.loadable.memories[address.memory].ram
         if (kind == CubeType.CV) != (ram.name == "CVSRAM"):
             raise NetworkError(f"type of {what} must be that of its memory, {ram.value}, not {CubeType(kind).name}")
 

@@ -1,7 +1,8 @@
-"""Images and tensors as inputs, results as files and classes."""
+"""Images and tensors as inputs, results as files and classes; ``.dimg`` is what the public runtime dumps."""
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
 from io import BytesIO
@@ -15,12 +16,13 @@ from PIL import Image
 from models.precision import Precision
 from models.reading import read_bytes
 from tb.array_files import read_array
-from tb.stimulus.network.dimg import read_dimg
 from tb.stimulus.network.errors import NetworkError
 from tb.stimulus.network.tensors import Tensor
 
 MAX_FILE_BYTES = 1 << 27
 """The largest file that is read."""
+
+MAX_DUMP_BYTES = 1 << 28
 
 _MOST = 255
 _INT8_MOST = 127
@@ -30,6 +32,12 @@ SUFFIXES = (*_PICTURES, ".npy", ".dimg")
 
 _NO_PICTURE = (OSError, SyntaxError, ValueError)
 """Exceptions of Pillow for other files and for broken ones."""
+
+_HEADER = struct.Struct("<4s8I")
+_MAGIC = b"DIMG"
+_FORMATS = {40: Precision.INT8, 41: Precision.INT16, 42: Precision.FP16}
+"""Numbers of surfaces with atoms of 32 bytes; newer runtimes count INT8 in atoms of 8 bytes in as 41."""
+_NEWER = {41: Precision.INT8, 42: Precision.INT16, 43: Precision.FP16}
 
 
 @dataclass(frozen=True)
@@ -170,6 +178,62 @@ def _read_picture(path: Path, shape: tuple[int, int, int], rgb: bool) -> NDArray
         raise NetworkError(f"{path} must be a whole picture: {error}") from error
     planes = np.asarray(pixels, dtype=np.uint8).reshape(height, width, channels).transpose(2, 0, 1)
     return planes if rgb else planes[::-1]
+
+
+def read_dimg(path: Path) -> NDArray[Any]:
+    """Return the elements of a file, (C, H, W).
+
+    The number of elements decides between the two numberings of formats.
+
+    Raises:
+        NetworkError: for a file that is no dump of a feature surface.
+    """
+    data = read_bytes(path, MAX_DUMP_BYTES, NetworkError)
+    if len(data) < _HEADER.size or data[:4] != _MAGIC:
+        raise NetworkError(f"{path} must begin with a header of {_HEADER.size} bytes and {_MAGIC.decode()}")
+    _, version, number, width, height, channels, *_ = _HEADER.unpack_from(data)
+    if version != 0:
+        raise NetworkError(f"{path}: version must be 0, not {version}")
+    body = len(data) - _HEADER.size
+    count = channels * height * width
+    fitting = [
+        formats[number]
+        for formats in (_FORMATS, _NEWER)
+        if number in formats and count * formats[number].nbytes == body
+    ]
+    if not fitting or not count:
+        raise NetworkError(
+            f"{path}: format {number} of {channels} x {height} x {width} elements must fit its {body} bytes"
+        )
+    return np.frombuffer(data, fitting[0].dtype, count, _HEADER.size).reshape(channels, height, width)
+
+
+def write_dimg(path: Path, tensor: Tensor, values: NDArray[Any]) -> None:
+    """Write the elements of a tensor; negative zeros and NaN of FP16 become one pattern each, as in the runtime."""
+    formats = _NEWER if tensor.atom_bytes == 8 else _FORMATS
+    channels, height, width = tensor.shape
+    header = _HEADER.pack(
+        _MAGIC,
+        0,
+        next(number for number, precision in formats.items() if precision is tensor.precision),
+        width,
+        height,
+        channels,
+        tensor.line_stride_bytes,
+        tensor.surface_stride_bytes,
+        tensor.surfaces * tensor.surface_stride_bytes,
+    )
+    path.write_bytes(header + unique(values).tobytes())
+
+
+def unique(values: NDArray[Any]) -> NDArray[Any]:
+    """Return FP16 with one pattern for zero and one for NaN; integers as they are."""
+    if values.dtype.kind != "f":
+        return values
+    result = values.copy()
+    result[result == 0] = 0.0
+    result[np.isnan(result)] = np.nan
+    return result
 
 
 def read_golden(path: Path) -> NDArray[Any]:

@@ -56,10 +56,6 @@ class Placer:
             self.free[entry.ram] = end + PAGE_BYTES
         return self._addresses[memory]
 
-    def ram(self, memory: int) -> Ram:
-        """Return the RAM of a memory entry."""
-        return self.loadable.memories[memory].ram
-
     def write(self, memory: int) -> None:
         """Note that a task or the application writes to a memory entry."""
         self._written.add(memory)
@@ -78,18 +74,14 @@ class Placer:
 
     def allocations(self) -> tuple[Allocation, ...]:
         """Return the memory that was placed, apart from that which was there already."""
-        return tuple(
-            Allocation(
-                f"m{number}",
-                self.loadable.memories[number].ram,
-                address,
-                _pages(self.loadable.memories[number].nbytes),
-                tuple((at, self.loadable.blobs[name].data) for at, name in self.loadable.memories[number].contents),
-                number not in self._written,
-            )
-            for number, address in self._addresses.items()
-            if number not in self._constants
-        )
+        found = []
+        for number, address in self._addresses.items():
+            if number not in self._constants:
+                entry = self.loadable.memories[number]
+                chunks = tuple((at, self.loadable.blobs[name].data) for at, name in entry.contents)
+                is_constant = number not in self._written
+                found.append(Allocation(f"m{number}", entry.ram, address, _pages(entry.nbytes), chunks, is_constant))
+        return tuple(found)
 
     def constants(self) -> dict[int, int]:
         """Return the addresses of what nobody writes to."""

@@ -209,14 +209,13 @@ def _cut(network: Network, last: str | None) -> tuple[tuple[HardwareTask | Softw
     raise NetworkError(f"the last layer must be one of {names}, not {last}")
 
 
-def model_results(played: Played, networks: NetworkScenario, config: HwConfig) -> Results:
-    """Return the outputs of each run, as the reference model leaves them."""
-    memories = memories_after(networks.scenario.ops, played.expectations, config)
-    return [run.results(memories) for run in networks.runs]
+def results_of(played: Played, networks: NetworkScenario, dump: Path | None = None) -> Results:
+    """Return the outputs of each run, as the reference model leaves them.
 
-
-def device_results(played: Played, networks: NetworkScenario, config: HwConfig, dump: Path) -> Results:
-    """Return the outputs of each run, as a device leaves them that has saved what results are made of."""
+    With ``dump``, they are those of a device that has saved there what results are made of.
+    """
+    config = networks.runs[0].network.config
     memories = memories_after(networks.scenario.ops, played.expectations, config)
-    load_ranges(dump, memories)
+    if dump is not None:
+        load_ranges(dump, memories)
     return [run.results(memories) for run in networks.runs]

@@ -22,7 +22,7 @@ from tb.report.network_text import plain, stuck
 from tb.run.dut import Dut
 from tb.run.result import Result
 from tb.stimulus.model import play_model
-from tb.stimulus.network.scenario import NetworkScenario, model_results, play_networks
+from tb.stimulus.network.scenario import NetworkScenario, play_networks, results_of
 from tests.unit.explain.test_page import Parsed
 from tests.unit.stimulus.network.loadables import SHAPE, SMALL, copying
 
@@ -57,7 +57,7 @@ def report(*layers: LayerFacts, got: Any = VALUES, complaints: tuple[str, ...] =
     findings = [Finding(Check.TEST, Note(complaint)) for complaint in complaints]
     verdict = Verdict(judged_bytes=48, cycles=400, findings=findings)
     result = Result("copies", 0, Dut("nv_small", "verilator"), "rerun", verdict, layers=list(layers))
-    expected = model_results(played, playing, SMALL)
+    expected = results_of(played, playing)
     return report_of(playing, ["ramp"], played, result, expected, [(got,)], [])
 
 

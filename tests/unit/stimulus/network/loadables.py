@@ -19,7 +19,7 @@ from tb.stimulus.network.descriptors import EngineId, Event
 from tb.stimulus.network.flat import BYTES, STRING, Kind, Table, Vector
 from tb.stimulus.network.loadable import LOADABLE, parse_loadable
 from tb.stimulus.network.network import Network
-from tb.stimulus.network.scenario import Results, model_results, play_networks
+from tb.stimulus.network.scenario import Results, play_networks, results_of
 
 SMALL, FULL = HwConfig.load("nv_small"), HwConfig.load("nv_full")
 VERSION = (0, 12, 3)
@@ -41,7 +41,7 @@ def on_model(
     playing = play_networks("test", networks, inputs)
     played = play_model(playing.scenario, config)
     assert played.verdict.refused is None, played.verdict.refused
-    return played, model_results(played, playing, config)
+    return played, results_of(played, playing)
 
 
 def flat_file(table: Table, record: Mapping[str, Any]) -> bytes:

@@ -47,18 +47,16 @@ class Compiled:
         for task in self.loadable.tasks:
             read = hardware.read_task if task.interface is Interface.DLA1 else emulated.read_task
             tasks.append(read(task, placer))
-        inputs, outputs = (self._tensors(placer, end) for end in ("is_input", "is_output"))
+        memories, tensors = self.loadable.memories, self.loadable.tensors
+        inputs = [tensor for tensor in tensors if memories[tensor["mem_id"]].is_input]
+        outputs = [tensor for tensor in tensors if memories[tensor["mem_id"]].is_output]
+        for tensor in inputs:
+            placer.write(tensor["mem_id"])
+        ends = [tuple(_tensor(record, placer) for record in bound) for bound in (inputs, outputs)]
         allocations = placer.allocations()
         self._free = placer.free
         self._constants = placer.constants()
-        return Network(self.name, self.config, allocations, tuple(tasks), inputs, outputs)
-
-    def _tensors(self, placer: Placer, end: str) -> tuple[Tensor, ...]:
-        bound = [t for t in self.loadable.tensors if getattr(self.loadable.memories[t["mem_id"]], end)]
-        if end == "is_input":
-            for tensor in bound:
-                placer.write(tensor["mem_id"])
-        return tuple(_tensor(record, placer) for record in bound)
+        return Network(self.name, self.config, allocations, tuple(tasks), *ends)
 
 
 def _tensor(record: Record, placer: Placer) -> Tensor:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -105,10 +105,10 @@ class _Reader:
             surface = d.flat(raw[1][number : number + 1].view(self._surfaces[engine])[0], "at.")
             try:
                 read = self._copies if engine is EngineId.BDMA else self._operation
-                operation = read(names[number], engine, op | surface, tuple(edges[number]), parents.get(number))
+                operation = read(names[number], engine, op | surface)
             except InputError as error:
                 raise NetworkError(f"{what}: operation {number} ({names[number]}): {error}") from error
-            operations.append(operation)
+            operations.append(replace(operation, edges=tuple(edges[number]), parent=parents.get(number)))
         return HardwareTask(tuple(operations), chains, counts=network["statistics"] != -1)
 
     def _engine(self, number: int, entry: Flat) -> EngineId:
@@ -169,14 +169,12 @@ class _Reader:
                 chains[engine] = tuple(chain)
         return chains
 
-    def _operation(
-        self, name: str, engine: EngineId, flat: Flat, edges: tuple[Edge, ...], parent: int | None
-    ) -> Operation:
+    def _operation(self, name: str, engine: EngineId, flat: Flat) -> Operation:
         way = _WAYS[engine]
         reads: list[Span] = []
         writes: list[Span] = []
         for cube in way.cubes:
-            span = self._resolve(flat, cube, _is_used(flat, cube))
+            span = self._resolve(flat, cube)
             if span is not None:
                 (writes if cube == "dst" else reads).append(span)
         flat["atom_bytes"] = self._config.memory_atomic_bytes
@@ -185,7 +183,6 @@ class _Reader:
         words: dict[str, Words] = {}
         for table in dict.fromkeys(table for _, table in tables):
             words |= written_words(table, flat, self._registers)
-        lut = self._lut(engine, flat)
         shape = (flat["at.dst.channel"], flat["at.dst.height"], flat["at.dst.width"])
         return Operation(
             name,
@@ -193,19 +190,17 @@ class _Reader:
             tuple(unit for unit, _ in tables),
             words,
             shape,
-            edges=edges,
-            parent=parent,
-            lut=lut,
+            lut=self._lut(engine, flat),
             reads=tuple(reads),
             writes=tuple(writes),
         )
 
-    def _resolve(self, flat: Flat, cube: str, used: bool) -> Span | None:
+    def _resolve(self, flat: Flat, cube: str) -> Span | None:
         """Put the absolute address of a cube in the place of its position; return its bytes, if it lies in memory."""
         kind, position = flat[f"at.{cube}.type"], flat[f"at.{cube}.address"]
         if kind not in tuple(CubeType):
             raise NetworkError(f"type of {cube} must be 0 to {max(CubeType)}, not {kind}")
-        if kind == CubeType.HARDWARE or position == -1 or not used:
+        if kind == CubeType.HARDWARE or position == -1 or not _is_used(flat, cube):
             flat[f"at.{cube}.address"] = 0
             return None
         address = self._at.address(position, f"address of {cube}", flat.get(f"at.{cube}.offset", 0))
@@ -241,9 +236,7 @@ class _Reader:
             self._luts[key] = LutLoad(engine.name, len(self._luts), writes)
         return self._luts[key]
 
-    def _copies(
-        self, name: str, engine: EngineId, flat: Flat, edges: tuple[Edge, ...], parent: int | None
-    ) -> Operation:
+    def _copies(self, name: str, engine: EngineId, flat: Flat) -> Operation:
         count = flat["at.number"]
         if not 1 <= count <= d.MAX_TRANSFERS:
             raise NetworkError(f"number of transfers must be 1 to {d.MAX_TRANSFERS}, not {count}")
@@ -275,8 +268,6 @@ class _Reader:
             {},
             shape,
             copies=tuple(copies),
-            edges=edges,
-            parent=parent,
             reads=tuple(spans["source"]),
             writes=tuple(spans["destination"]),
         )

@@ -89,7 +89,6 @@ LOADABLE = Table(
 class Interface(IntEnum):
     """The consumer of a blob or a task."""
 
-    NONE = 0
     DLA1 = 1
     EMU1 = 2
 
@@ -146,7 +145,6 @@ class Loadable:
     ``tensors`` say how what is bound lies in memory, by the names of the table.
     """
 
-    version: Version
     blobs: dict[str, Blob]
     memories: dict[int, Memory]
     tasks: tuple[Task, ...]
@@ -191,7 +189,7 @@ def parse_loadable(data: bytes) -> Loadable:
     _check_events(root["event_list"], root["task_list"])
     for tensor in root["tensor_desc_list"]:
         _check_tensor(tensor, memories)
-    return Loadable(root["version"], blobs, memories, tuple(tasks[n] for n in order), root["tensor_desc_list"])
+    return Loadable(blobs, memories, tuple(tasks[n] for n in order), root["tensor_desc_list"])
 
 
 _Entry = TypeVar("_Entry")

@@ -47,7 +47,6 @@ def fused(graph: Graph) -> tuple[Step, ...]:
 
     X1 and X2 decide what fits into one step: a bias and scales, then one of a cube, a bound or slopes, and a ReLU.
     """
-    users = graph.users()
     ends: dict[str, Step] = {}
     taken: set[str] = set()
     for node in graph.nodes:
@@ -55,7 +54,7 @@ def fused(graph: Graph) -> tuple[Step, ...]:
             continue
         step = _begun(graph, node)
         while isinstance(step, Compute):
-            following = users[step.output]
+            following = [other for other in graph.nodes if step.output in other.inputs]
             if step.output in graph.outputs or len(following) != 1:
                 break
             longer = _with(step, following[0])

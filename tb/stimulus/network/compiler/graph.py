@@ -161,14 +161,6 @@ class Graph:
     shapes: Mapping[str, Shape]
     ranges: Mapping[str, float] = field(default_factory=dict)
 
-    def users(self) -> dict[str, list[Node]]:
-        """Return the nodes that take each value."""
-        found: dict[str, list[Node]] = {value: [] for value in self.shapes}
-        for node in self.nodes:
-            for value in dict.fromkeys(node.inputs):
-                found[value].append(node)
-        return found
-
 
 def shape_of(operation: Operation, inputs: list[Shape]) -> Shape:
     """Return the shape of what an operation makes of inputs of these shapes."""

@@ -193,17 +193,16 @@ class LayerBuilder:
         numbers = self._arithmetic(step)
         places = np.arange(block.kernels) if step.conv is not None else np.array(self._plan.channels[step.src].places)
         channels = Channels(dst.shape[0], tuple(int(place) for place in places))
-        sources: list[StageSource | None] = []
-        for name, stage, operands in (("x1", numbers.params.x1, numbers.x1), ("x2", numbers.params.x2, numbers.x2)):
+
+        def source(name: str, stage: SdpStage | None, operands: Operands) -> StageSource | None:
             if stage is None:
-                sources.append(None)
-                continue
+                return None
             mine = _block_of(operands, block)
             if name == "x2" and other is not None:
-                sources.append(StageSource(mul=_register(mine.mul), memory=self._cube_operand(other)))
-            else:
-                sources.append(self._source(f"{step.name}_{name}_{block.kernel}", stage, mine, channels))
-        return sources[0], sources[1]
+                return StageSource(mul=_register(mine.mul), memory=self._cube_operand(other))
+            return self._source(f"{step.name}_{name}_{block.kernel}", stage, mine, channels)
+
+        return source("x1", numbers.params.x1, numbers.x1), source("x2", numbers.params.x2, numbers.x2)
 
     def _cube_operand(self, cube: Cube) -> OperandSurface:
         layout = OperandLayout(

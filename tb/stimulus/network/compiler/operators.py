@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -151,25 +152,22 @@ def _mul(node: OnnxNode) -> list[Found]:
     raise node.refuse("one input must be a constant")
 
 
-def _pool(average: bool) -> Callable[[OnnxNode], list[Found]]:
-    def read(node: OnnxNode) -> list[Found]:
-        if node.outputs > 1:
-            raise node.refuse("indices of the largest elements must not be an output")
-        shape = node.shape(0)
-        node.demand("dilations", (1, 1))
-        window = _window(node, node.integers("kernel_shape", (0, 0)), shape)
-        counts_padding = not average or node.integer("count_include_pad", 0) == 1
-        if node.integer("ceil_mode", 0):
-            ceiled = _ceiled(window, shape)
-            if average and counts_padding and ceiled != window:
-                raise node.refuse("count_include_pad must be 0 where ceil_mode adds a window: versions of ONNX differ")
-            window = ceiled
-        if not counts_padding:
-            _check_inside(node, window, shape)
-            counts_padding = window.before + window.after == (0, 0, 0, 0)
-        return node.made(graph.Pool(window, average, counts_padding))
-
-    return read
+def _pool(node: OnnxNode, *, average: bool) -> list[Found]:
+    if node.outputs > 1:
+        raise node.refuse("indices of the largest elements must not be an output")
+    shape = node.shape(0)
+    node.demand("dilations", (1, 1))
+    window = _window(node, node.integers("kernel_shape", (0, 0)), shape)
+    counts_padding = not average or node.integer("count_include_pad", 0) == 1
+    if node.integer("ceil_mode", 0):
+        ceiled = _ceiled(window, shape)
+        if average and counts_padding and ceiled != window:
+            raise node.refuse("count_include_pad must be 0 where ceil_mode adds a window: versions of ONNX differ")
+        window = ceiled
+    if not counts_padding:
+        _check_inside(node, window, shape)
+        counts_padding = window.before + window.after == (0, 0, 0, 0)
+    return node.made(graph.Pool(window, average, counts_padding))
 
 
 def _check_inside(node: OnnxNode, window: Window, shape: Shape) -> None:
@@ -244,18 +242,15 @@ def _constant(node: OnnxNode) -> list[Found]:
     return [Constant(array_of(node.attributes["value"].t))]
 
 
-def _on_host(operation: graph.Operation) -> Callable[[OnnxNode], list[Found]]:
-    def read(node: OnnxNode) -> list[Found]:
-        shape = node.shape(0)
-        if shape[1:] != (1, 1):
-            raise node.refuse(f"input must be a vector, not {shape}")
-        default = 0 if isinstance(operation, Largest) else -1
-        axis = node.integer("axis", default)
-        if axis not in (1, -1, -3):
-            raise node.refuse(f"axis must be 1, that of the channels, not {axis}")
-        return node.made(operation)
-
-    return read
+def _on_host(node: OnnxNode, operation: graph.Operation) -> list[Found]:
+    shape = node.shape(0)
+    if shape[1:] != (1, 1):
+        raise node.refuse(f"input must be a vector, not {shape}")
+    default = 0 if isinstance(operation, Largest) else -1
+    axis = node.integer("axis", default)
+    if axis not in (1, -1, -3):
+        raise node.refuse(f"axis must be 1, that of the channels, not {axis}")
+    return node.made(operation)
 
 
 def _zero_point(node: OnnxNode) -> NDArray[Any]:
@@ -306,8 +301,8 @@ OPERATORS: Mapping[str, Callable[[OnnxNode], list[Found]]] = {
     "Add": _add,
     "Sum": _sum,
     "Mul": _mul,
-    "MaxPool": _pool(average=False),
-    "AveragePool": _pool(average=True),
+    "MaxPool": partial(_pool, average=False),
+    "AveragePool": partial(_pool, average=True),
     "GlobalAveragePool": lambda node: node.made(graph.Pool(Window(node.shape(0)[1:]), average=True)),
     "LRN": _lrn,
     "Concat": _concat,
@@ -317,8 +312,8 @@ OPERATORS: Mapping[str, Callable[[OnnxNode], list[Found]]] = {
     "Transpose": transpose,
     "Dropout": _same,
     "Identity": _same,
-    "Softmax": _on_host(Softmax()),
-    "ArgMax": _on_host(Largest()),
+    "Softmax": partial(_on_host, operation=Softmax()),
+    "ArgMax": partial(_on_host, operation=Largest()),
     "QuantizeLinear": _quantize,
     "DequantizeLinear": _dequantize,
     "Constant": _constant,

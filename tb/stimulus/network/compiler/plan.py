@@ -87,9 +87,8 @@ def planned(arranged: Arranged, steps: Sequence[Step], target: Target) -> Plan:
             if node.output in step.inputs:
                 raise NetworkError(f"node {step.name!r}: the host computes {node.name!r}, which must come last")
     graph = arranged.graph
-    made = [step.output for step in layered]
     lasting = {*graph.inputs, *graph.outputs, *(value for node in host for value in node.inputs)}
-    wanted = [*graph.inputs, *made]
+    wanted = [*graph.inputs, *(step.output for step in layered)]
     roots = {value: _root(arranged, value) for value in graph.shapes}
     lives = _lives(layered, roots)
     cubes: dict[str, Cube] = {}
@@ -148,10 +147,6 @@ def _layered(
     arranged: Arranged, steps: Sequence[Step], pictures: Mapping[str, PixelLayout], target: Target
 ) -> list[Layered]:
     """Return what becomes layers: without what only says where values lie, and with PDP on the fly where it can be."""
-    users: dict[str, list[Step]] = {}
-    for step in steps:
-        for value in dict.fromkeys(step.inputs):
-            users.setdefault(value, []).append(step)
     layered: list[Layered] = []
     flown: set[str] = set()
     for step in steps:
@@ -159,7 +154,7 @@ def _layered(
             if not isinstance(step.operation, Concat | Slice) and step.output not in flown:
                 layered.append(step)
             continue
-        following = users.get(step.output, [])
+        following = [other for other in steps if step.output in other.inputs]
         private = len(following) == 1 and step.output not in (*arranged.graph.outputs, *arranged.homes)
         if private and _flies(arranged, step, following[0], pictures.get(step.src), target):
             pool = following[0]

@@ -91,7 +91,9 @@ def scales_of(
 
 
 def arithmetic(step: Compute, scales: Mapping[str, float], target: Target, *, per_channel: bool) -> Arithmetic:
-    """Return a step in integers, by the scales of values; ``per_channel`` gives each kernel a scale of its own."""
+    """Return a step in integers by the scales of values, or in FP16; ``per_channel`` gives each kernel its own."""
+    if target.is_float:
+        return _halves(step)
     weights, unit, bias = _weighted(step, scales[step.src], target, per_channel)
     truncate = 0 if weights is None else _truncated_bits(weights, bias / unit, target)
     unit = unit * 2.0**truncate
@@ -216,7 +218,7 @@ def _int16(real: Floats) -> NDArray[np.int16]:
     return np.clip(np.rint(real), -_OPERAND_MOST, _OPERAND_MOST).astype(np.int16)
 
 
-def halves(step: Compute) -> Arithmetic:
+def _halves(step: Compute) -> Arithmetic:
     """Return a step in FP16, where no number has a scale; those beyond its range become the largest.
 
     X1 adds the bias and multiplies, X2 adds, bounds or multiplies.

@@ -20,7 +20,6 @@ from tests.unit.stimulus.network.loadables import SMALL, copying
 
 def test_a_loadable_comes_back_as_it_was_written() -> None:
     loadable = parse_loadable(copying().file())
-    assert loadable.version == (0, 7, 0)
     assert [task.interface for task in loadable.tasks] == [Interface.DLA1]
     assert [address.memory for address in loadable.tasks[0].addresses] == [0, 1, 2, 3, 0, 5, 6]
     assert loadable.memories[0].contents == ((0, "descriptors0"),)

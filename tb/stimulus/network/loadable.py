@@ -5,11 +5,11 @@ Nothing of a file is trusted: every index, name, size and offset is checked here
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import IntEnum
 from pathlib import Path
-from typing import TypeVar
+from typing import Any
 
 from models.reading import read_bytes
 from tb.nvdla.memory import Ram
@@ -171,15 +171,14 @@ def parse_loadable(data: bytes) -> Loadable:
         NetworkError: naming table, entry and rule.
     """
     root = read_root(data, LOADABLE)
-    named = _indexed("blobs", "name", root["blobs"], lambda blob: blob["name"])
-    blobs = {name: _blob(record) for name, record in named.items()}
-    memories = _indexed("memory_list", "id", (_memory(m, blobs) for m in root["memory_list"]), lambda m: m.id)
+    blobs = {name: _blob(record) for name, record in _indexed("blobs", "name", root["blobs"]).items()}
+    memories = {n: _memory(record, blobs) for n, record in _indexed("memory_list", "id", root["memory_list"]).items()}
     total = sum(memory.nbytes for memory in memories.values())
     if total > MAX_MEMORY_BYTES:
         raise NetworkError(f"memory_list must take at most {MAX_MEMORY_BYTES} bytes, not {total}")
-    places = _indexed("address_list", "id", root["address_list"], lambda a: a["id"])
+    places = _indexed("address_list", "id", root["address_list"])
     addresses = {number: _address(record, memories) for number, record in places.items()}
-    tasks = _indexed("task_list", "id", (_task(task, addresses) for task in root["task_list"]), lambda task: task.id)
+    tasks = {n: _task(record, addresses) for n, record in _indexed("task_list", "id", root["task_list"]).items()}
     order = [number for submit in root["submit_list"] for number in submit["task_id"]]
     for number in order:
         if number not in tasks:
@@ -192,18 +191,14 @@ def parse_loadable(data: bytes) -> Loadable:
     return Loadable(blobs, memories, tuple(tasks[n] for n in order), root["tensor_desc_list"])
 
 
-_Entry = TypeVar("_Entry")
-_Key = TypeVar("_Key", bound=Hashable)
-
-
-def _indexed(name: str, key: str, entries: Iterable[_Entry], key_of: Callable[[_Entry], _Key]) -> dict[_Key, _Entry]:
-    """Return entries by their key, which must be theirs alone."""
-    found: dict[_Key, _Entry] = {}
-    for entry in entries:
-        value = key_of(entry)
+def _indexed(name: str, key: str, records: Iterable[Record]) -> dict[Any, Record]:
+    """Return the records of a table by a slot, whose value must be theirs alone."""
+    found: dict[Any, Record] = {}
+    for record in records:
+        value = record[key]
         if value in found:
             raise NetworkError(f"{name} must have each {key} once, not {value!r} twice")
-        found[value] = entry
+        found[value] = record
     return found
 
 
@@ -268,7 +263,7 @@ def _task(record: Record, addresses: dict[int, Address]) -> Task:
 
 def _check_events(events: Iterable[Record], tasks: Iterable[Record]) -> None:
     """Check that tasks name events that exist; tasks run in their order, so that no event decides anything."""
-    known = _indexed("event_list", "id", events, lambda event: event["id"])
+    known = _indexed("event_list", "id", events)
     for task in tasks:
         for action in (*task["pre_actions"], *task["post_actions"]):
             if action not in known:

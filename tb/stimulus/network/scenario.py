@@ -116,7 +116,8 @@ def play_networks(
     """
     config = networks[0].config
     writer = _Writer(name, config, counts, last)
-    runs = [writer.add(network, values) for network, values in zip(networks, inputs, strict=True)]
+    pairs = enumerate(zip(networks, inputs, strict=True))
+    runs = [writer.add(f"n{number}", network, values) for number, (network, values) in pairs]
     return NetworkScenario(writer.scenario(), tuple(runs))
 
 
@@ -128,17 +129,14 @@ class _Writer:
         self._loads: list[Op] = []
         self._program: list[Op] = []
         self._programmer = Programmer(RegisterMap.of(config), counts, Turns())
-        self._networks = 0
 
     def scenario(self) -> Scenario:
         """Return all that was added; it ends with the last event."""
         ends = [CheckNothing(event) for event in self._programmer.barrier]
         return Scenario(self._name, self._config.name, (*self._loads, *self._program, *ends), seed=0)
 
-    def add(self, network: Network, values: Sequence[NDArray[Any] | None]) -> Run:
-        """Add a network with its inputs."""
-        prefix = f"n{self._networks}"
-        self._networks += 1
+    def add(self, prefix: str, network: Network, values: Sequence[NDArray[Any] | None]) -> Run:
+        """Add a network with its inputs; the names of its events and files begin with ``prefix``."""
         self._load_constants(network, prefix)
         self._load_inputs(network, values, prefix)
         tasks, cut = _cut(network, self._last)

@@ -7,7 +7,7 @@ addresses, what each waits for, and what software computes between them.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from models.config import HwConfig
 from tb.nvdla.memory import Ram
@@ -154,5 +154,5 @@ class Network:
     config: HwConfig
     allocations: tuple[Allocation, ...]
     tasks: tuple[Task, ...]
-    inputs: tuple[Tensor, ...] = field(default=())
-    outputs: tuple[Tensor, ...] = field(default=())
+    inputs: tuple[Tensor, ...]
+    outputs: tuple[Tensor, ...]

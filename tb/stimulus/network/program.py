@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from tb.nvdla.program.copies import LAUNCHES
 from tb.nvdla.program.ops import Comparison, InterruptNotify, Op, Poll, RegRead, RegWrite, SyncNotify, SyncWait
@@ -41,7 +41,7 @@ class Programmer:
 
     registers: RegisterMap
     counts: bool
-    turns: Turns
+    turns: Turns = field(default_factory=Turns)
     barrier: tuple[str, ...] = ()
 
     def write(self, task: HardwareTask, prefix: str) -> Iterator[Op]:

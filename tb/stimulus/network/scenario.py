@@ -20,7 +20,6 @@ from tb.stimulus.network import software
 from tb.stimulus.network.errors import NetworkError
 from tb.stimulus.network.network import HardwareTask, Network, SoftwareTask, Span
 from tb.stimulus.network.program import Programmer, until
-from tb.stimulus.network.schedule import Turns
 from tb.stimulus.network.tensors import Tensor
 from tb.stimulus.scenario import Scenario, apply_memory_op, empty_memories
 
@@ -128,7 +127,7 @@ class _Writer:
         self._name, self._config, self._last = name, config, last
         self._loads: list[Op] = []
         self._program: list[Op] = []
-        self._programmer = Programmer(RegisterMap.of(config), counts, Turns())
+        self._programmer = Programmer(RegisterMap.of(config), counts)
 
     def scenario(self) -> Scenario:
         """Return all that was added; it ends with the last event."""

@@ -89,7 +89,7 @@ def packed_weights(
     return layout, layout.pack(wide).tobytes()
 
 
-def tiles_of(name: str, target: Target, conv: Conv, shape: Shape, block: Block, out: Shape) -> list[Tile]:
+def tiles_of(name: str, target: Target, conv: Conv, shape: Shape, block: Block) -> list[Tile]:
     """Return the layers of a block, from above, whose input the buffer holds beside weights.
 
     Where one layer is too much, all weights stay in the buffer from one tile to the next, unless less is read when each
@@ -101,12 +101,12 @@ def tiles_of(name: str, target: Target, conv: Conv, shape: Shape, block: Block, 
         conv: The convolution.
         shape: Shape of its whole input.
         block: Kernels and channels of the layers.
-        out: Shape of its whole output.
 
     Raises:
         NetworkError: when one line of the output is too much.
     """
     config, window = target.config, conv.window
+    lines = window.output(0, shape[1])
     entries = feature_entries(config, target.precision, block.channels, shape[2])
     if block.is_image:
         padded = window.before[1] + shape[2] + window.after[1]
@@ -119,13 +119,13 @@ def tiles_of(name: str, target: Target, conv: Conv, shape: Shape, block: Block, 
         """Return how many tiles there are beside so much of the weights, 0 where nothing else fits."""
         banks = config.cbuf_bank_number - -(-buffered_bytes // bank_bytes(config, 1))
         rows = bank_entries(config, max(banks, 0)) // entries
-        most = out[1] if rows >= shape[1] else min((rows - window.span(0)) // window.stride[0] + 1, out[1])
-        return -(-out[1] // most) if banks > 0 and most > 0 else 0
+        most = lines if rows >= shape[1] else min((rows - window.span(0)) // window.stride[0] + 1, lines)
+        return -(-lines // most) if banks > 0 and most > 0 else 0
 
     def cost(tiles: int, weight_bytes: int) -> int:
         """Return what is read more than once, as bytes."""
-        lines = tiles * max(window.span(0) - window.stride[0], 0) * entries * config.cbuf_bank_width_bytes
-        return lines + weight_bytes + tiles * _LAYER_BEATS * config.primary_memif_width_bytes
+        again = tiles * max(window.span(0) - window.stride[0], 0) * entries * config.cbuf_bank_width_bytes
+        return again + weight_bytes + tiles * _LAYER_BEATS * config.primary_memif_width_bytes
 
     staying, passing = tiles_beside(weights), tiles_beside(group * kernel_bytes + WEIGHT_SIZE_ALIGNMENT_BYTES)
     if not staying or (passing and cost(passing, passing * weights) < cost(staying, weights)):
@@ -135,7 +135,7 @@ def tiles_of(name: str, target: Target, conv: Conv, shape: Shape, block: Block, 
             f"node {name!r}: {block.kernels} kernels of {block.channels}x{'x'.join(map(str, window.kernel))} and "
             f"the input of one line of output must fit the {config.cbuf_bank_number} banks of {config.name}"
         )
-    most = -(-out[1] // staying)
+    most = -(-lines // staying)
     rows = min((most - 1) * window.stride[0] + window.span(0), shape[1])
     banks = -(-rows * entries // bank_entries(config, 1))
-    return [Tile(line, min(most, out[1] - line), banks) for line in range(0, out[1], most)]
+    return [Tile(line, min(most, lines - line), banks) for line in range(0, lines, most)]

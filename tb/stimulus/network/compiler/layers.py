@@ -116,7 +116,7 @@ class LayerBuilder:
             return
         channels = self._plan.channels[step.src]
         for block in blocks_of(step.conv, channels, self._target.lanes, self._plan.pictures.get(step.src)):
-            for tile in tiles_of(step.name, self._target, step.conv, src.shape, block, dst.shape):
+            for tile in tiles_of(step.name, self._target, step.conv, src.shape, block):
                 kernels = block.kernel, block.kernels
                 to = dst.lines(tile.line, tile.lines).channels(*kernels)
                 added = None if other is None else other.lines(tile.line, tile.lines).channels(*kernels)

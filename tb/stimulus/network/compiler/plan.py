@@ -180,7 +180,7 @@ def _flies(arranged: Arranged, step: Compute, following: Step, picture: PixelLay
     if step.conv is None:
         return True
     blocks = blocks_of(step.conv, channels[step.src], target.lanes, picture)
-    return all(len(tiles_of(step.name, target, step.conv, shapes[step.src], block, shape)) == 1 for block in blocks)
+    return all(len(tiles_of(step.name, target, step.conv, shapes[step.src], block)) == 1 for block in blocks)
 
 
 def _pictures_of(arranged: Arranged, steps: Sequence[Step], target: Target) -> Mapping[str, PixelLayout]:

@@ -141,7 +141,7 @@ def test_a_task_that_ends_early_keeps_its_edges_under_new_numbers() -> None:
 
 
 def program(which: HardwareTask) -> list[Op]:
-    return list(Programmer(RegisterMap.of(SMALL), False, Turns()).write(which, "t"))
+    return list(Programmer(RegisterMap.of(SMALL), counts=False).write(which, "t"))
 
 
 def test_waits_stand_before_what_waits_and_notifications_after_it() -> None:

@@ -76,10 +76,7 @@ class DlhdlConfig:
 
     @classmethod
     def load(cls, name_or_path: str) -> DlhdlConfig:
-        """Return an embedded core by its name, or that of a TOML file.
-
-        Args:
-            name_or_path: ``dlhdl_int8_4`` and its like, or the path of a ``.toml`` file.
+        """Return an embedded core by its name, ``dlhdl_int8_4`` and its like, or that of a ``.toml`` file.
 
         Raises:
             InputError: for an unknown name, an unknown, missing or ill-typed key.

@@ -37,12 +37,7 @@ _WANTED = 40.0
 
 
 def size(where: str, value: Any, config: DlhdlConfig) -> int:
-    """Return a size: a number, or ``C``, ``N``, ``2N+1`` and their like, which are those of the core.
-
-    Args:
-        where: name of the value, for messages.
-        value: what a plan says.
-        config: the core.
+    """Return a size of a plan: a number, or ``C``, ``N``, ``2N+1`` and their like, which are those of the core.
 
     Raises:
         PlanError: for anything else, and for a size below 1 or above ``_MOST``.
@@ -61,12 +56,7 @@ def size(where: str, value: Any, config: DlhdlConfig) -> int:
 
 
 def draw_network(config: DlhdlConfig, table: Table, rng: np.random.Generator) -> Network:
-    """Return the network that a scenario describes by ``input`` and ``layer``.
-
-    Args:
-        config: the core.
-        table: the scenario's, of which these keys are taken.
-        rng: where weights, biases and exponents come from.
+    """Return the network that a scenario describes by ``input`` and ``layer``; weights, biases and exponents are drawn.
 
     Raises:
         PlanError: when the description cannot be understood, or the core cannot play it.

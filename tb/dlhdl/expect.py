@@ -23,13 +23,7 @@ RULE = "bound of this testbench for single, as the vendor publishes none"
 
 @dataclass(frozen=True, eq=False)
 class PlayedLayer:
-    """A layer as it is played for one frame.
-
-    Attributes:
-        program: network and places.
-        number: of the layer.
-        frame: number of the frame.
-    """
+    """A layer of a program, by its number, as it is played for one frame."""
 
     program: Program
     number: int
@@ -53,11 +47,7 @@ class PlayedLayer:
 
 @dataclass(frozen=True, eq=False)
 class LayerExpectation(Expected):
-    """The result of one layer for one frame; padding lanes are 0, and singles those nearest to the value.
-
-    Attributes:
-        value: its elements.
-    """
+    """The result of one layer for one frame; padding lanes are 0, and singles those nearest to the value."""
 
     layout: ModuleDataLayout
     value: Value
@@ -84,11 +74,7 @@ class LayerExpectation(Expected):
 def expectations(program: Program, values: list[Value], frame: int, first: int) -> list[LayerExpectation]:
     """Return what the core must write for a frame, in its order.
 
-    Args:
-        program: network and places.
-        values: results of the frame's layers.
-        frame: its number.
-        first: index of its first layer among all of the run.
+    ``values`` are the results of its layers, ``first`` is the index of the first one among all layers of the run.
     """
     found = []
     for number, value in enumerate(values):

@@ -21,12 +21,7 @@ _ADDRESS_LIMIT = 1 << 16
 
 @dataclass(frozen=True)
 class RegisterMap:
-    """Offsets of registers by name; ``registers.offset("inputStart")``.
-
-    Attributes:
-        source: the file, for messages.
-        offsets: offset in bytes of each register.
-    """
+    """Offsets of registers in bytes by name; ``registers.offset("inputStart")``. Messages name the source."""
 
     source: str
     offsets: Mapping[str, int]
@@ -58,11 +53,7 @@ class RegisterMap:
 
     @classmethod
     def parse(cls, text: str, source: str) -> RegisterMap:
-        """Return the registers of a header.
-
-        Args:
-            text: its content.
-            source: the file, for messages.
+        """Return the registers of a header's text; messages name the source.
 
         Raises:
             InputError: as ``load`` does.

@@ -61,14 +61,7 @@ class LayerLine:
 
 @dataclass(frozen=True)
 class Comparison:
-    """An output of a run beside another.
-
-    Attributes:
-        what: Names of the two.
-        agreement: How they compare.
-        differing: Elements that differ.
-        elements: All elements.
-    """
+    """An output of a run beside another: names of the two, how they compare, elements that differ, and all of them."""
 
     what: str
     agreement: Agreement

@@ -66,8 +66,6 @@ def read_task(task: Task, placer: Placer) -> HardwareTask:
 
 
 class _Reader:
-    """Reads one task."""
-
     def __init__(self, task: Task, placer: Placer) -> None:
         self._at = Descriptors(task, placer.loadable)
         self._config, self._placer = placer.config, placer

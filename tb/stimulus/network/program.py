@@ -75,8 +75,6 @@ def until(task: HardwareTask, last: str) -> HardwareTask:
 
 
 class _TaskWriter:
-    """Writes one task."""
-
     def __init__(self, programmer: Programmer, task: HardwareTask, prefix: str) -> None:
         self._operations, self._prefix = task.operations, prefix
         self._registers, self._barrier = programmer.registers, programmer.barrier

@@ -64,12 +64,7 @@ class Run:
 
 @dataclass(frozen=True)
 class NetworkScenario:
-    """Networks as one scenario.
-
-    Attributes:
-        scenario: The scenario to play.
-        runs: One for each input, in their order.
-    """
+    """Networks as one scenario, and their runs in its order."""
 
     scenario: Scenario
     runs: tuple[Run, ...]

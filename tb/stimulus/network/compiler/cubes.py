@@ -12,16 +12,7 @@ from tb.stimulus.network.compiler.target import Target
 
 @dataclass(frozen=True)
 class Cube:
-    """A cube in a buffer.
-
-    Attributes:
-        target: Configuration and precision of the layout.
-        buffer: Number of the buffer.
-        offset: Bytes from the buffer's beginning.
-        shape: (C, H, W) as it lies in memory.
-        line_stride_bytes: From one line to the next.
-        surface_stride_bytes: From one surface to the next.
-    """
+    """A cube (C, H, W) as it lies in a buffer, ``offset`` bytes from the beginning."""
 
     target: Target
     buffer: int

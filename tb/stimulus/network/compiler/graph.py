@@ -20,15 +20,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Window:
-    """How a kernel moves over a cube; pairs are (along H, along W).
-
-    Attributes:
-        kernel: Its sides.
-        stride: Its steps.
-        before: Padding above and to the left.
-        after: Padding below and to the right.
-        dilation: Distance of its taps.
-    """
+    """How a kernel moves over a cube; pairs are (along H, along W), and padding lies before and after the cube."""
 
     kernel: tuple[int, int]
     stride: tuple[int, int] = (1, 1)
@@ -143,15 +135,9 @@ class Node:
 
 @dataclass(frozen=True, eq=False)
 class Graph:
-    """A network.
+    """A network, whose values have names; each node comes after those that make what it takes.
 
-    Attributes:
-        name: Its name in the file.
-        inputs: Names of the values that are given.
-        nodes: Operations, each after those that make what it takes.
-        outputs: Names of the values that are wanted.
-        shapes: Shapes of every value.
-        ranges: Magnitudes that the file's own quantisation can hold, by value.
+    ``ranges`` are the magnitudes that the file's own quantisation can hold.
     """
 
     name: str

@@ -125,15 +125,7 @@ class LayerBuilder:
     def _convolution(
         self, step: Compute, conv: Conv, part: tuple[Block, Tile], cubes: tuple[Cube, Cube], other: Cube | None
     ) -> ConvLayer:
-        """Return the layer that makes a part of the output.
-
-        Args:
-            step: The step.
-            conv: Its convolution.
-            part: Kernels and channels, and lines.
-            cubes: The whole input, and the part of the output.
-            other: The part of a cube that is added.
-        """
+        """Return the layer that makes a part of the output from the whole input, and adds a part of another cube."""
         (block, tile), (whole, dst) = part, cubes
         window = conv.window
         rows = extent(window, 0, whole.shape[1], tile.line, tile.lines)

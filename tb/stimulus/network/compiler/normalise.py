@@ -40,15 +40,7 @@ _Factor = Callable[[Floats], Floats]
 
 
 def normalisation(name: str, target: Target, lrn: Lrn, shape: Shape, src: float, out: float) -> CdpParams:
-    """Return the layer that normalises a cube.
-
-    Args:
-        name: Name of the node in messages.
-        target: Decides the precision.
-        lrn: The normalisation.
-        shape: Shape of the cube.
-        src: Scale of its input.
-        out: Scale of its output.
+    """Return the layer that normalises a cube of a shape, with these scales of input and output.
 
     Raises:
         NetworkError: for a window that CDP does not have.

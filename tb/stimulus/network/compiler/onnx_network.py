@@ -39,11 +39,6 @@ class OnnxNetwork:
     Example:
         compiled = OnnxNetwork.compiled("digits", read_onnx(path), HwConfig.load("nv_small"), samples)
         networks = [compiled.place() for image in images]
-
-    Attributes:
-        name: Name of the network.
-        graph: Graph of floating point.
-        target: Configuration and precision that it was compiled for.
     """
 
     name: str

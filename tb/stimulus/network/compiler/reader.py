@@ -104,8 +104,6 @@ def _fix_batch(graph: onnx.GraphProto) -> None:
 
 
 class _Reader:
-    """Reads one graph."""
-
     def __init__(self, graph: onnx.GraphProto) -> None:
         self._graph = graph
         self._constants: dict[str, Constant] = {}

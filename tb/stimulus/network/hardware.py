@@ -10,6 +10,7 @@ import numpy as np
 from models.errors import InputError
 from models.layout import BDMA_UNIT_BYTES
 from tb.nvdla.engines import engines_of
+from tb.nvdla.memory import Range
 from tb.nvdla.program import bdma, rubik
 from tb.nvdla.program.table import Flat, Table, written_words
 from tb.nvdla.registers import RegisterMap
@@ -18,7 +19,7 @@ from tb.stimulus.network import descriptors as d
 from tb.stimulus.network.descriptors import CubeType, EngineId, Event
 from tb.stimulus.network.errors import NetworkError
 from tb.stimulus.network.loadable import Address, Task
-from tb.stimulus.network.network import Edge, HardwareTask, LutLoad, Operation, Span, Words
+from tb.stimulus.network.network import Edge, HardwareTask, LutLoad, Operation, Words
 from tb.stimulus.network.places import Descriptors, Placer
 from tb.stimulus.network.tables import FP16
 
@@ -169,8 +170,8 @@ class _Reader:
 
     def _operation(self, name: str, engine: EngineId, flat: Flat) -> Operation:
         way = _WAYS[engine]
-        reads: list[Span] = []
-        writes: list[Span] = []
+        reads: list[Range] = []
+        writes: list[Range] = []
         for cube in way.cubes:
             span = self._resolve(flat, cube)
             if span is not None:
@@ -193,7 +194,7 @@ class _Reader:
             writes=tuple(writes),
         )
 
-    def _resolve(self, flat: Flat, cube: str) -> Span | None:
+    def _resolve(self, flat: Flat, cube: str) -> Range | None:
         """Put the absolute address of a cube in the place of its position; return its bytes, if it lies in memory."""
         kind, position = flat[f"at.{cube}.type"], flat[f"at.{cube}.address"]
         if kind not in tuple(CubeType):
@@ -239,7 +240,7 @@ class _Reader:
         if not 1 <= count <= d.MAX_TRANSFERS:
             raise NetworkError(f"number of transfers must be 1 to {d.MAX_TRANSFERS}, not {count}")
         copies: list[Words] = []
-        spans: dict[str, list[Span]] = {"source": [], "destination": []}
+        spans: dict[str, list[Range]] = {"source": [], "destination": []}
         for number, transfer in enumerate(flat["at.transfers"][:count]):
             values: Flat = {"lines": transfer["line_repeat"], "surfaces": transfer["surface_repeat"]}
             for end, own in (("source", "src"), ("destination", "dst")):

@@ -6,8 +6,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from tb.nvdla.memory import Range
 from tb.stimulus.network.descriptors import Event
-from tb.stimulus.network.network import HardwareTask, Operation, Span
+from tb.stimulus.network.network import HardwareTask, Operation, overlap
 from tb.stimulus.network.scenario import Run
 
 
@@ -31,8 +32,8 @@ class NetworkLayer:
     engine: str
     shape: tuple[int, int, int]
     unit: str
-    reads: tuple[Span, ...] = ()
-    writes: tuple[Span, ...] = ()
+    reads: tuple[Range, ...] = ()
+    writes: tuple[Range, ...] = ()
     waits: tuple[str, ...] = ()
 
 
@@ -41,7 +42,7 @@ def flows(layers: Sequence[NetworkLayer]) -> list[tuple[int, int]]:
     found: dict[tuple[int, int], None] = {}
     for number, layer in enumerate(layers):
         for span in layer.reads:
-            writers = (n for n in range(number - 1, -1, -1) if any(span.overlaps(w) for w in layers[n].writes))
+            writers = (n for n in range(number - 1, -1, -1) if any(overlap(span, w) for w in layers[n].writes))
             writer = next(writers, None)
             if writer is not None:
                 found[writer, number] = None

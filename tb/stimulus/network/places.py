@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from models.config import HwConfig
-from tb.nvdla.memory import Ram
+from tb.nvdla.memory import Ram, Range
 from tb.stimulus.network.errors import NetworkError
 from tb.stimulus.network.loadable import Address, Loadable, Task, Version
-from tb.stimulus.network.network import Allocation, Span
+from tb.stimulus.network.network import Allocation
 
 PAGE_BYTES = 4096
 BASE_ADDRESS = 0x8000_0000
@@ -60,7 +60,7 @@ class Placer:
         """Note that a task or the application writes to a memory entry."""
         self._written.add(memory)
 
-    def span(self, address: Address, nbytes: int, what: str) -> Span:
+    def span(self, address: Address, nbytes: int, what: str) -> Range:
         """Return bytes at a place.
 
         Raises:
@@ -70,7 +70,7 @@ class Placer:
         room = _pages(entry.nbytes) - address.offset
         if nbytes > room:
             raise NetworkError(f"{what} must end within memory {entry.id}, {room} bytes on, not after {nbytes}")
-        return Span(entry.ram, self.address(address.memory) + address.offset, max(nbytes, 1))
+        return Range(entry.ram, self.address(address.memory) + address.offset, max(nbytes, 1))
 
     def allocations(self) -> tuple[Allocation, ...]:
         """Return the memory that was placed, apart from that which was there already."""

@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 
 from models.config import HwConfig
 from tb.judge.predictor import Expectation
-from tb.nvdla.memory import MemoryImage, Ram, load_ranges
+from tb.nvdla.memory import MemoryImage, Ram, Range, load_ranges
 from tb.nvdla.program.ops import CheckNothing, MemInit, MemLoad, Op, Program
 from tb.nvdla.registers import RegisterMap
 from tb.stimulus.model import Played, play_model
 from tb.stimulus.network import software
 from tb.stimulus.network.errors import NetworkError
-from tb.stimulus.network.network import HardwareTask, Network, SoftwareTask, Span
+from tb.stimulus.network.network import HardwareTask, Network, SoftwareTask, overlap
 from tb.stimulus.network.program import Programmer, until
 from tb.stimulus.network.tensors import Tensor
 from tb.stimulus.scenario import Scenario, apply_memory_op, empty_memories
@@ -137,7 +137,7 @@ class _Writer:
         hardware = [number for number, task in enumerate(tasks) if isinstance(task, HardwareTask)]
         if not hardware:
             raise NetworkError(f"{network.name} must have a task for hardware")
-        used: list[Span] = []
+        used: list[Range] = []
         after = []
         for number, task in enumerate(tasks):
             if isinstance(task, HardwareTask):
@@ -167,7 +167,7 @@ class _Writer:
                 name = f"{prefix}_input{number}.dat"
                 self._loads.append(MemLoad(tensor.ram, tensor.address, ((0, data.tobytes()),), name))
 
-    def _precompute(self, task: SoftwareTask, used: Sequence[Span], prefix: str) -> None:
+    def _precompute(self, task: SoftwareTask, used: Sequence[Range], prefix: str) -> None:
         """Load what software before or between hardware computes, from what the model says hardware leaves.
 
         Memory is loaded before the program begins, so no earlier layer may use what software writes.
@@ -183,8 +183,8 @@ class _Writer:
         software.run(task, memories)
         for number, operation in enumerate(task.operations):
             dst = operation.dst
-            there = Span(dst.ram, dst.address, dst.nbytes)
-            if any(there.overlaps(span) for span in used):
+            there = Range(dst.ram, dst.address, dst.nbytes)
+            if any(overlap(there, span) for span in used):
                 raise NetworkError(f"{dst.name} must be memory that no earlier layer uses")
             data = memories[dst.ram].read(dst.address, dst.nbytes)
             self._loads.append(MemLoad(dst.ram, dst.address, ((0, data),), f"{prefix}_{number}.dat"))

@@ -10,13 +10,14 @@ from dataclasses import dataclass, field
 from models.config import HwConfig
 from tb.nvdla.engines import CDP, PDP, SDP, chain_of
 from tb.nvdla.layers import ConvLayer, Layer, OperandSurface, PooledLayer, SdpLayer, StageSource, Surface
+from tb.nvdla.memory import Range
 from tb.nvdla.program.lut import ENTRIES, lut_writes
 from tb.nvdla.program.table import encode_rows
 from tb.nvdla.registers import RegisterMap
 from tb.nvdla.surfaces import ImageSurface
 from tb.stimulus.network import conv_registers
 from tb.stimulus.network.descriptors import EngineId, Event
-from tb.stimulus.network.network import Edge, HardwareTask, LutLoad, Operation, Span, Words
+from tb.stimulus.network.network import Edge, HardwareTask, LutLoad, Operation, Words, overlap
 
 _UNITS = {
     EngineId.CONV: conv_registers.UNITS,
@@ -36,8 +37,8 @@ class _Done:
     step: int
     last: int
     engine: EngineId
-    reads: tuple[Span, ...]
-    writes: tuple[Span, ...]
+    reads: tuple[Range, ...]
+    writes: tuple[Range, ...]
     before: set[int] = field(default_factory=set)
 
 
@@ -124,7 +125,7 @@ class TaskWriter:
         for at in range(number - 1, -1, -1):
             earlier = self._done[at]
             met = ((earlier.writes, layer.reads), (earlier.reads, layer.writes), (earlier.writes, layer.writes))
-            meets = any(a.overlaps(b) for ones, others in met for a in ones for b in others)
+            meets = any(overlap(a, b) for ones, others in met for a in ones for b in others)
             if at in layer.before or earlier.step == layer.step or not meets:
                 continue
             layer.before |= {at} | earlier.before
@@ -132,7 +133,7 @@ class TaskWriter:
             yield Edge(earlier.last, Event.COMPLETED)
 
 
-def _reads(layer: Layer) -> tuple[Span, ...]:
+def _reads(layer: Layer) -> tuple[Range, ...]:
     """Return the bytes that a layer reads."""
     match layer:
         case PooledLayer(producer=producer):
@@ -141,15 +142,15 @@ def _reads(layer: Layer) -> tuple[Span, ...]:
             stages: tuple[StageSource | None, ...] = (layer.x1, layer.x2, layer.y)
             operands = [stage.memory for stage in stages if stage is not None and stage.memory is not None]
             weights = [layer.weights] if isinstance(layer, ConvLayer) else []
-            found = [Span(w.ram, w.address, w.fetched_bytes) for w in weights]
+            found = [Range(w.ram, w.address, w.fetched_bytes) for w in weights]
             return (_span(layer.src), *found, *(_span(operand) for operand in operands))
         case _:
             return (_span(layer.src),)
 
 
-def _span(surface: object) -> Span:
+def _span(surface: object) -> Range:
     if isinstance(surface, ImageSurface):
         (address,), (nbytes,) = surface.addresses, surface.layout.plane_nbytes
-        return Span(surface.ram, address, nbytes)
+        return Range(surface.ram, address, nbytes)
     assert isinstance(surface, Surface | OperandSurface)
-    return Span(surface.ram, surface.address, surface.layout.nbytes)
+    return Range(surface.ram, surface.address, surface.layout.nbytes)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from models.config import HwConfig
+from models.layout.raw import round_up
 from tb.nvdla.memory import Ram, Range
 from tb.stimulus.network.errors import NetworkError
 from tb.stimulus.network.loadable import Address, Loadable, Task, Version
@@ -49,7 +50,7 @@ class Placer:
             if entry.ram is Ram.CVSRAM and not self.config.secondary_memif_enable:
                 raise NetworkError(f"memory {memory}: domain must be 0 (MC): {self.config.name} has no second memory")
             start = self.free.get(entry.ram, BASE_ADDRESS)
-            end = start + _pages(entry.nbytes)
+            end = start + round_up(entry.nbytes, PAGE_BYTES)
             if end > 1 << self.config.memif_address_width_bits:
                 raise NetworkError(f"memory {memory}: {entry.nbytes} bytes must end in the address space of the ports")
             self._addresses[memory] = start
@@ -67,7 +68,7 @@ class Placer:
             NetworkError: when they leave the pages of their memory.
         """
         entry = self.loadable.memories[address.memory]
-        room = _pages(entry.nbytes) - address.offset
+        room = round_up(entry.nbytes, PAGE_BYTES) - address.offset
         if nbytes > room:
             raise NetworkError(f"{what} must end within memory {entry.id}, {room} bytes on, not after {nbytes}")
         return Range(entry.ram, self.address(address.memory) + address.offset, max(nbytes, 1))
@@ -80,16 +81,16 @@ class Placer:
                 entry = self.loadable.memories[number]
                 chunks = tuple((at, self.loadable.blobs[name].data) for at, name in entry.contents)
                 is_constant = number not in self._written
-                found.append(Allocation(f"m{number}", entry.ram, address, _pages(entry.nbytes), chunks, is_constant))
+                found.append(
+                    Allocation(
+                        f"m{number}", entry.ram, address, round_up(entry.nbytes, PAGE_BYTES), chunks, is_constant
+                    )
+                )
         return tuple(found)
 
     def constants(self) -> dict[int, int]:
         """Return the addresses of what nobody writes to."""
         return {number: address for number, address in self._addresses.items() if number not in self._written}
-
-
-def _pages(nbytes: int) -> int:
-    return -(-nbytes // PAGE_BYTES) * PAGE_BYTES
 
 
 class Descriptors:

@@ -11,6 +11,7 @@ import numpy as np
 from models.cdp import CdpParams
 from models.config import HwConfig
 from models.errors import InputError
+from models.layout.raw import round_up
 from models.precision import Precision
 from tb.nvdla.memory import Ram
 from tb.stimulus.network.compiler.arrange import arranged
@@ -159,7 +160,7 @@ class _Placer:
     def reserve(self, name: str, nbytes: int, data: bytes | None = None) -> int:
         """Return the address of memory for a value, or of bytes that no layer writes."""
         address = self.free
-        end = address + -(-nbytes // PAGE_BYTES) * PAGE_BYTES
+        end = address + round_up(nbytes, PAGE_BYTES)
         if end > 1 << self._config.memif_address_width_bits:
             raise NetworkError(f"memory must end in the {self._config.memif_address_width_bits}-bit address space")
         self.free = end + PAGE_BYTES

@@ -80,12 +80,8 @@ class Placer:
             if number not in self._constants:
                 entry = self.loadable.memories[number]
                 chunks = tuple((at, self.loadable.blobs[name].data) for at, name in entry.contents)
-                is_constant = number not in self._written
-                found.append(
-                    Allocation(
-                        f"m{number}", entry.ram, address, round_up(entry.nbytes, PAGE_BYTES), chunks, is_constant
-                    )
-                )
+                nbytes, is_constant = round_up(entry.nbytes, PAGE_BYTES), number not in self._written
+                found.append(Allocation(f"m{number}", entry.ram, address, nbytes, chunks, is_constant))
         return tuple(found)
 
     def constants(self) -> dict[int, int]:

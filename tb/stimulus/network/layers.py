@@ -63,7 +63,8 @@ def _of_task(run: int, task: HardwareTask) -> Iterator[NetworkLayer]:
         while operations[0].parent is not None:
             operations.insert(0, task.operations[operations[0].parent])
         name = "+".join(operation.name for operation in operations)
-        for label in [f"{name}.{copy}" for copy in range(len(last.copies))] if len(last.copies) > 1 else [name]:
+        labels = [f"{name}.{copy}" for copy in range(len(last.copies))] if len(last.copies) > 1 else [name]
+        for label in labels:
             yield NetworkLayer(
                 run,
                 label,

@@ -183,8 +183,8 @@ class LayerBuilder:
     ) -> tuple[StageSource | None, StageSource | None]:
         """Return where X1 and X2 take their operands from."""
         numbers = self._arithmetic(step)
-        places = np.arange(block.kernels) if step.conv is not None else np.array(self._plan.channels[step.src].places)
-        channels = Channels(dst.shape[0], tuple(int(place) for place in places))
+        places = tuple(range(block.kernels)) if step.conv is not None else self._plan.channels[step.src].places
+        channels = Channels(dst.shape[0], places)
 
         def source(name: str, stage: SdpStage | None, operands: Operands) -> StageSource | None:
             if stage is None:
@@ -197,15 +197,8 @@ class LayerBuilder:
         return source("x1", numbers.params.x1, numbers.x1), source("x2", numbers.params.x2, numbers.x2)
 
     def _cube_operand(self, cube: Cube) -> OperandSurface:
-        layout = OperandLayout(
-            self._config,
-            self._target.precision,
-            cube.shape,
-            ("alu",),
-            self._target.precision.nbytes,
-            cube.line_stride_bytes,
-            cube.surface_stride_bytes,
-        )
+        precision, strides = self._target.precision, (cube.line_stride_bytes, cube.surface_stride_bytes)
+        layout = OperandLayout(self._config, precision, cube.shape, ("alu",), precision.nbytes, *strides)
         return OperandSurface(layout, self._buffers[cube.buffer] + cube.offset)
 
     def _source(self, name: str, stage: SdpStage, operands: Operands, channels: Channels) -> StageSource | None:

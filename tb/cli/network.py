@@ -41,7 +41,7 @@ from tb.stimulus.network.images import Preparation, parse_mean, read_golden, rea
 from tb.stimulus.network.layers import layers_of
 from tb.stimulus.network.loadable import read_loadable
 from tb.stimulus.network.network import HardwareTask, Network
-from tb.stimulus.network.scenario import NetworkScenario, Run, device_results, model_results, play_networks
+from tb.stimulus.network.scenario import NetworkScenario, Run, play_networks, results_of
 from tb.stimulus.trace import write
 
 HELP = "play a network and judge every byte of every layer"
@@ -99,13 +99,13 @@ def main(args: argparse.Namespace) -> int:
     if args.save_trace:
         print(f"trace: {write(playing.scenario, args.save_trace)}")
     played = play_model(playing.scenario, config)
-    expected = [] if played.verdict.refused else model_results(played, playing, config)
+    expected = [] if played.verdict.refused else results_of(played, playing)
     result, got = None, None
     if not args.model_only and played.verdict.refused is None:
         result = _simulate(args, config, playing)
         dump = None if result.folder is None else Path(result.folder) / DUMP_FILE
         if dump is not None and dump.is_file():
-            got = device_results(played, playing, config, dump)
+            got = results_of(played, playing, dump)
     labels = [path.name for path in args.image] or ["zeros"]
     report = report_of(playing, labels, played, result, expected, got, goldens)
     slower = slower_than_before(args, cycles_of(report))

@@ -21,10 +21,6 @@ EMBEDDED_HEADER = HDL / "dlhdl" / "dlhdl_addr.h"
 _KEYS = {"system": str, "conv_thread_number": int, "data_type": str, "registers": str}
 
 
-class DlhdlConfigError(InputError):
-    """A configuration that cannot be; the message names the key and what is allowed."""
-
-
 @dataclass(frozen=True)
 class DlhdlConfig:
     """One core; ``DlhdlConfig.load("dlhdl_int8_4")`` is embedded.
@@ -80,13 +76,10 @@ class DlhdlConfig:
 
     @classmethod
     def load(cls, name_or_path: str) -> DlhdlConfig:
-        """Return an embedded core by its name, or that of a TOML file.
-
-        Args:
-            name_or_path: ``dlhdl_int8_4`` and its like, or the path of a ``.toml`` file.
+        """Return an embedded core by its name, ``dlhdl_int8_4`` and its like, or that of a ``.toml`` file.
 
         Raises:
-            DlhdlConfigError: for an unknown name, an unknown, missing or ill-typed key.
+            InputError: for an unknown name, an unknown, missing or ill-typed key.
         """
         known = {config.name: config for config in embedded_configs()}
         if name_or_path in known:
@@ -94,7 +87,7 @@ class DlhdlConfig:
         path = Path(name_or_path)
         if path.suffix != ".toml" or not os.path.isfile(path):
             names = ", ".join(known)
-            raise DlhdlConfigError(
+            raise InputError(
                 f"configuration must be one of {names} or an existing .toml file, not {shown(name_or_path)}"
             )
         return _read(path)
@@ -112,30 +105,30 @@ def is_dlhdl(name_or_path: str) -> bool:
     if name_or_path == SYSTEM or name_or_path in {config.name for config in embedded_configs()}:
         return True
     path = Path(name_or_path)
-    return path.suffix == ".toml" and os.path.isfile(path) and "system" in read_toml(path, DlhdlConfigError)
+    return path.suffix == ".toml" and os.path.isfile(path) and "system" in read_toml(path)
 
 
 def configs_of(name_or_path: str) -> tuple[DlhdlConfig, ...]:
     """Return the configurations that a name stands for: ``dlhdl`` is all embedded cores.
 
     Raises:
-        DlhdlConfigError: for a name that does not exist, and a file that is no configuration.
+        InputError: for a name that does not exist, and a file that is no configuration.
     """
     return embedded_configs() if name_or_path == SYSTEM else (DlhdlConfig.load(name_or_path),)
 
 
 def _read(path: Path) -> DlhdlConfig:
-    data = read_toml(path, DlhdlConfigError)
+    data = read_toml(path)
     for key in data:
         if key not in _KEYS:
-            raise DlhdlConfigError(f"{path} has no key {shown(key)}; allowed: {', '.join(_KEYS)}")
+            raise InputError(f"{path} has no key {shown(key)}; allowed: {', '.join(_KEYS)}")
     for key, kind in _KEYS.items():
         if type(data.get(key)) is not kind:
-            raise DlhdlConfigError(f"{path}: {key} must be {kind.__name__}, not {shown(repr(data.get(key)))}")
+            raise InputError(f"{path}: {key} must be {kind.__name__}, not {shown(repr(data.get(key)))}")
     if data["system"] != SYSTEM:
-        raise DlhdlConfigError(f"{path}: system must be {SYSTEM}, not {shown(data['system'])}")
+        raise InputError(f"{path}: system must be {SYSTEM}, not {shown(data['system'])}")
     types = {data_type.value: data_type for data_type in DlhdlType}
     if data["data_type"] not in types:
-        raise DlhdlConfigError(f"{path}: data_type must be one of {', '.join(types)}, not {shown(data['data_type'])}")
+        raise InputError(f"{path}: data_type must be one of {', '.join(types)}, not {shown(data['data_type'])}")
     header = path.parent / data["registers"]
     return DlhdlConfig(path.stem, data["conv_thread_number"], types[data["data_type"]], header)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -37,12 +37,7 @@ _WANTED = 40.0
 
 
 def size(where: str, value: Any, config: DlhdlConfig) -> int:
-    """Return a size: a number, or ``C``, ``N``, ``2N+1`` and their like, which are those of the core.
-
-    Args:
-        where: name of the value, for messages.
-        value: what a plan says.
-        config: the core.
+    """Return a size of a plan: a number, or ``C``, ``N``, ``2N+1`` and their like, which are those of the core.
 
     Raises:
         PlanError: for anything else, and for a size below 1 or above ``_MOST``.
@@ -61,12 +56,7 @@ def size(where: str, value: Any, config: DlhdlConfig) -> int:
 
 
 def draw_network(config: DlhdlConfig, table: Table, rng: np.random.Generator) -> Network:
-    """Return the network that a scenario describes by ``input`` and ``layer``.
-
-    Args:
-        config: the core.
-        table: the scenario's, of which these keys are taken.
-        rng: where weights, biases and exponents come from.
+    """Return the network that a scenario describes by ``input`` and ``layer``; weights, biases and exponents are drawn.
 
     Raises:
         PlanError: when the description cannot be understood, or the core cannot play it.
@@ -77,19 +67,17 @@ def draw_network(config: DlhdlConfig, table: Table, rng: np.random.Generator) ->
     shape = tuple(size(f"{table.where}.input", value, config) for value in sizes)
     exponent = int(rng.integers(-6, 3))
     layers: list[Layer] = []
-    descriptions = table.take("layer", list, required=True)
-    for number, data in enumerate(descriptions):
+    results = {INPUT: (shape, exponent)}
+    for number, data in enumerate(table.take("layer", list, required=True)):
         where = Table(f"{table.where}.layer[{number}]", data)
         try:
-            known = Network(config, shape, exponent, tuple(layers)) if layers else None
-            layers.append(_layer(config, where, known, (shape, exponent), number, rng))
+            layers.append(_layer(config, where, results, rng))
         except InputError as error:
             raise error if isinstance(error, PlanError) else PlanError(f"{where.where}: {error}") from error
         where.done()
-    try:
-        network = Network(config, shape, exponent, tuple(layers))
-    except InputError as error:
-        raise PlanError(f"{table.where}: {error}") from error
+        tensor = _network(config, table, shape, exponent, layers).tensors[-1]
+        results[number] = tensor.shape, tensor.exponent
+    network = _network(config, table, shape, exponent, layers)
     for tensor in (network.input, *network.tensors):
         _check_size(f"{table.where}: each tensor", tensor.shape, config)
     return network
@@ -101,33 +89,33 @@ def draw_frames(network: Network, frames: int, rng: np.random.Generator) -> list
     return [_values(network.config, network.shape, rng) for _ in range(frames)]
 
 
+def _network(
+    config: DlhdlConfig, table: Table, shape: tuple[int, ...], exponent: int, layers: Sequence[Layer]
+) -> Network:
+    try:
+        return Network(config, shape, exponent, tuple(layers))
+    except InputError as error:
+        raise PlanError(f"{table.where}: {error}") from error
+
+
 def _layer(
-    config: DlhdlConfig,
-    table: Table,
-    known: Network | None,
-    start: tuple[tuple[int, ...], int],
-    number: int,
-    rng: np.random.Generator,
+    config: DlhdlConfig, table: Table, results: Mapping[int, tuple[tuple[int, ...], int]], rng: np.random.Generator
 ) -> Layer:
+    """Return a layer of a description, after those with these shapes and exponents of their results."""
+    number = len(results) - 1
     name = table.one_of("kind", tuple(_KINDS), "")
     kind = _KINDS[name]
     source = table.take("source", int, number - 1)
     relu = table.take("relu", bool, False)
     if not INPUT <= source < number:
         raise PlanError(f"{table.where}.source must be {INPUT} to {number - 1}, not {source}")
-
-    def of(place: int) -> tuple[tuple[int, ...], int]:
-        if place == INPUT or known is None:
-            return start
-        return known.tensor(place).shape, known.tensor(place).exponent
-
-    shape, exponent = of(source)
+    shape, exponent = results[source]
     window = _window(table) if kind.has_window else None
     if kind is Kind.ADDITION:
         second = table.take("second", int, INPUT)
         if not INPUT <= second < number:
             raise PlanError(f"{table.where}.second must be {INPUT} to {number - 1}, not {second}")
-        result = max(exponent, of(second)[1]) + int(rng.integers(0, 2))
+        result = max(exponent, results[second][1]) + int(rng.integers(0, 2))
         return Layer(kind, source, second, relu=relu, exponent=result)
     if kind is Kind.MAXIMUM_POOLING:
         return Layer(kind, source, window=window, relu=relu, exponent=exponent)

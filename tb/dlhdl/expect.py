@@ -23,13 +23,7 @@ RULE = "bound of this testbench for single, as the vendor publishes none"
 
 @dataclass(frozen=True, eq=False)
 class PlayedLayer:
-    """A layer as it is played for one frame.
-
-    Attributes:
-        program: network and places.
-        number: of the layer.
-        frame: number of the frame.
-    """
+    """A layer of a program, by its number, as it is played for one frame."""
 
     program: Program
     number: int
@@ -53,11 +47,7 @@ class PlayedLayer:
 
 @dataclass(frozen=True, eq=False)
 class LayerExpectation(Expected):
-    """The result of one layer for one frame; padding lanes are 0, and singles those nearest to the value.
-
-    Attributes:
-        value: its elements.
-    """
+    """The result of one layer for one frame; padding lanes are 0, and singles those nearest to the value."""
 
     layout: ModuleDataLayout
     value: Value
@@ -84,25 +74,17 @@ class LayerExpectation(Expected):
 def expectations(program: Program, values: list[Value], frame: int, first: int) -> list[LayerExpectation]:
     """Return what the core must write for a frame, in its order.
 
-    Args:
-        program: network and places.
-        values: results of the frame's layers.
-        frame: its number.
-        first: index of its first layer among all of the run.
+    ``values`` are the results of its layers, ``first`` is the index of the first one among all layers of the run.
     """
-    return [
-        _expectation(started_layer(PlayedLayer(program, number, frame), first + number), value)
-        for number, value in enumerate(values)
-    ]
-
-
-def _expectation(started: Started[PlayedLayer], value: Value) -> LayerExpectation:
-    played = started.layer
-    layout = played.tensor.layout
-    data = layout.pack(value.value.astype(np.float32) if isinstance(value, Bounded) else value)
-    return LayerExpectation(
-        started, Ram.ACTIVATION, played.address, layout, data, np.ones(len(data), dtype=np.bool_), value
-    )
+    found = []
+    for number, value in enumerate(values):
+        played = PlayedLayer(program, number, frame)
+        layout = played.tensor.layout
+        data = layout.pack(value.value.astype(np.float32) if isinstance(value, Bounded) else value)
+        must_write = np.ones(len(data), dtype=np.bool_)
+        started = started_layer(played, first + number)
+        found.append(LayerExpectation(started, Ram.ACTIVATION, played.address, layout, data, must_write, value))
+    return found
 
 
 def started_layer(played: PlayedLayer, index: int) -> Started[PlayedLayer]:

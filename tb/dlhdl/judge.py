@@ -76,14 +76,7 @@ class DlhdlJudge:
         self._input = None
 
     def asked(self, frame: int, address: int, nbytes: int, cycle: int) -> None:
-        """Judge InputAddr and InputSize while InputValid is 1, for the frame that is to be given next.
-
-        Args:
-            frame: its number; one beyond all frames breaks a rule.
-            address: InputAddr.
-            nbytes: InputSize.
-            cycle: when both were read.
-        """
+        """Judge InputAddr and InputSize while InputValid is 1, for the frame that is to be given next."""
         slots = self._program.inputs
         self._readable.discard(frame % slots.count)
         rules = (HandshakeRule.INPUT_STAYS, HandshakeRule.INPUT_ADDRESS, HandshakeRule.INPUT_SIZE)

@@ -175,11 +175,8 @@ class Network:
     def results(self, frame: Array) -> list[Value]:
         """Return what each layer must give for an input frame.
 
-        Args:
-            frame: int8 or float32 of the input's shape.
-
         Raises:
-            InputError: for another shape or dtype.
+            InputError: for a frame of another shape than the input's, or another dtype than the core's.
         """
         if frame.shape != self.shape or frame.dtype != self.config.data_type.dtype:
             wanted = f"{self.config.data_type.dtype} of shape {self.shape}"

@@ -25,7 +25,7 @@ ACTIVATION_BASE, WEIGHT_BASE = 0x8000_0000, 0x9000_0000
 """The base address of each master, which the core adds to offsets."""
 
 MAGIC = 0x54534C44
-_WORD_BYTES = 4
+_HEADER, _LAYER = struct.Struct("<9I28x"), struct.Struct("<6I4H8B2H4b16x")
 _GROUP_WORDS = 16
 _LOUD = 93
 
@@ -175,12 +175,11 @@ def compiled(
     for layer in network.layers:
         weights = conv if layer.kind is Kind.CONVOLUTION else fc
         parts.append(weights.add(network, layer) if layer.kind.has_weights else (0, 0))
-    words = [MAGIC, len(network.layers), listed[0].region.offset, stride_in, input_slots]
-    words += [listed[1].region.offset, stride_out, output_slots, buffer]
-    words += [0] * (_GROUP_WORDS - len(words))
-    for number, offsets in enumerate(parts):
-        words += _layer_words(network, number, [0 if r is None else r.offset - buffer for r in results], offsets)
-    instructions = np.array(words, dtype="<u4").view(np.uint8)
+    sides = (listed[0].region.offset, stride_in, input_slots, listed[1].region.offset, stride_out, output_slots)
+    groups = [_HEADER.pack(MAGIC, len(network.layers), *sides, buffer)]
+    offsets = [0 if region is None else region.offset - buffer for region in results]
+    groups += [_group(network, number, offsets, of_weights) for number, of_weights in enumerate(parts)]
+    instructions = np.frombuffer(b"".join(groups), np.uint8)
     blobs = (instructions, conv.data, fc.data)
     below = _Cursor(skew_bytes)
     names = ("InstructionData", "ConvWeightData", "FCWeightData")
@@ -256,7 +255,8 @@ def _packed_weights(network: Network, layer: Layer, weights: NDArray[Any], loud:
     return b"".join(packed(source, row, loud).tobytes() for row in weights)
 
 
-def _layer_words(network: Network, number: int, results: list[int], weights: tuple[int, int]) -> list[int]:
+def _group(network: Network, number: int, results: list[int], weights: tuple[int, int]) -> bytes:
+    """Return the words of a layer in the instruction list."""
     layer, destination = network.layers[number], network.tensors[number]
     source = network.tensor(layer.source)
     second = None if layer.second is None else network.tensor(layer.second)
@@ -264,8 +264,7 @@ def _layer_words(network: Network, number: int, results: list[int], weights: tup
     flags |= (layer.second not in (None, INPUT)) << 10 | (number == len(network.layers) - 1) << 11
     flags |= source.fully_connected << 12
     places = [0 if other in (None, INPUT) else results[other] for other in (layer.source, layer.second)]
-    z, y, x = source.shape if len(source.shape) == 3 else (source.shape[0], 1, 1)
-    k, rows, pixels = destination.shape if len(destination.shape) == 3 else (destination.shape[0], 1, 1)
+    (z, y, x), (k, rows, pixels) = ((*tensor.shape, 1, 1)[:3] for tensor in (source, destination))
     window = layer.window
     kernel, padding = (0,) * 4, (0,) * 4
     if window is not None:
@@ -275,17 +274,7 @@ def _layer_words(network: Network, number: int, results: list[int], weights: tup
     if network.config.data_type is DlhdlType.INT8:
         exponents = [source.exponent, 0 if second is None else second.exponent]
         exponents += [layer.weight_exponent, destination.exponent]
-    words = [flags, *places, results[number], *weights]
-    words += [_halves(x, y), _halves(z, k), _bytes(*kernel), _bytes(*padding), _halves(pixels, rows)]
-    words.append(int.from_bytes(struct.pack("<4b", *exponents), "little"))
-    return words + [0] * (_GROUP_WORDS - len(words))
-
-
-def _halves(low: int, high: int) -> int:
-    for value in (low, high):
+    for value in (x, y, z, k, pixels, rows):
         check_range("size", value, 1, 0xFFFF)
-    return low | high << 16
-
-
-def _bytes(*values: int) -> int:
-    return int.from_bytes(bytes(values), "little")
+    sizes = (x, y, z, k, *kernel, *padding, pixels, rows)
+    return _LAYER.pack(flags, *places, results[number], *weights, *sizes, *exponents)

@@ -23,12 +23,7 @@ _KINDS = {"conv": 5, "max_pool": 2, "average_pool": 2, "fc": 3, "add": 3}
 
 
 def random_entry(config: DlhdlConfig, seed: int) -> DlhdlEntry:
-    """Return a scenario's description; the same seed gives the same one.
-
-    Args:
-        config: the core.
-        seed: any non-negative integer.
-    """
+    """Return a scenario's description for a core; the same seed, 0 or more, gives the same one."""
     rng = np.random.default_rng([seed, 0xD1])
     image = rng.random() < 0.85
     sizes = (_features(config, rng), *(int(n) for n in rng.integers(1, 8, 2))) if image else (_features(config, rng),)

@@ -19,18 +19,9 @@ _WORD_BYTES = 4
 _ADDRESS_LIMIT = 1 << 16
 
 
-class RegisterHeaderError(InputError):
-    """A header that cannot be understood, or a register that it lacks."""
-
-
 @dataclass(frozen=True)
 class RegisterMap:
-    """Offsets of registers by name; ``registers.offset("inputStart")``.
-
-    Attributes:
-        source: the file, for messages.
-        offsets: offset in bytes of each register.
-    """
+    """Offsets of registers in bytes by name; ``registers.offset("inputStart")``. Messages name the source."""
 
     source: str
     offsets: Mapping[str, int]
@@ -39,12 +30,12 @@ class RegisterMap:
         """Return the offset of a register.
 
         Raises:
-            RegisterHeaderError: when the header has no such register.
+            InputError: when the header has no such register.
         """
         if name not in self.offsets:
             closest = get_close_matches(name, self.offsets)
             meant = f"; closest: {', '.join(closest)}" if closest else ""
-            raise RegisterHeaderError(f"{self.source} has no register {shown(name)}{meant}")
+            raise InputError(f"{self.source} has no register {shown(name)}{meant}")
         return self.offsets[name]
 
     @classmethod
@@ -55,27 +46,23 @@ class RegisterMap:
         have ``_Data``; both are left out, so that names are those of the core's report.
 
         Raises:
-            RegisterHeaderError: for an offset that is no multiple of 4 below 64 KiB, a register or offset that comes
+            InputError: for an offset that is no multiple of 4 below 64 KiB, a register or offset that comes
                 twice, and a header with less than two registers.
         """
-        return cls.parse(read_text(path, error=RegisterHeaderError), str(path))
+        return cls.parse(read_text(path), str(path))
 
     @classmethod
     def parse(cls, text: str, source: str) -> RegisterMap:
-        """Return the registers of a header.
-
-        Args:
-            text: its content.
-            source: the file, for messages.
+        """Return the registers of a header's text; messages name the source.
 
         Raises:
-            RegisterHeaderError: as ``load`` does.
+            InputError: as ``load`` does.
         """
         defined = [(found["name"], found["value"].strip()) for found in _DEFINE.finditer(_COMMENT.sub("", text))]
         # Those without a value are include guards.
         defined = [(name, value) for name, value in defined if value]
         if len(defined) < _FEWEST:
-            raise RegisterHeaderError(f"{source} must define at least {_FEWEST} registers, not {len(defined)}")
+            raise InputError(f"{source} must define at least {_FEWEST} registers, not {len(defined)}")
         shared = _shared_end([name for name, _ in defined])
         offsets: dict[str, int] = {}
         known: dict[int, str] = {}
@@ -83,9 +70,9 @@ class RegisterMap:
             name = full.removesuffix(shared).removesuffix("_Data")
             offset = _offset(source, name, value)
             if name in offsets:
-                raise RegisterHeaderError(f"{source}: {name} must be defined once")
+                raise InputError(f"{source}: {name} must be defined once")
             if offset in known:
-                raise RegisterHeaderError(f"{source}: {name} must not have the offset {offset:#x} of {known[offset]}")
+                raise InputError(f"{source}: {name} must not have the offset {offset:#x} of {known[offset]}")
             offsets[name], known[offset] = offset, name
         return cls(source, offsets)
 
@@ -103,10 +90,10 @@ def _shared_end(names: Sequence[str]) -> str:
 
 def _offset(source: str, name: str, value: str) -> int:
     if not _VALUE.fullmatch(value):
-        raise RegisterHeaderError(f"{source}: {name} must be a number of at most 16 digits, not {shown(value)}")
+        raise InputError(f"{source}: {name} must be a number of at most 16 digits, not {shown(value)}")
     offset = int(value, 16 if value[:2] in ("0x", "0X") else 10)
     if offset % _WORD_BYTES or offset >= _ADDRESS_LIMIT:
-        raise RegisterHeaderError(
+        raise InputError(
             f"{source}: {name} must be a multiple of {_WORD_BYTES} below {_ADDRESS_LIMIT:#x}, not {offset:#x}"
         )
     return offset

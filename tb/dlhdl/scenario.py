@@ -112,7 +112,7 @@ class DlhdlEntry:
         if port.reorder or port.pause_period_cycles or port.write_latency_cycles is not None:
             allowed = "latency_cycles, jitter_cycles, ready_stall, valid_stall"
             raise PlanError(f"{self.name}.settings.port may have {allowed} here")
-        mode = Mode(table.one_of("mode", tuple(mode.value for mode in Mode), Mode.BATCH.value))
+        mode = table.choice("mode", Mode) or Mode.BATCH
         given, expected = (_array(table, key) for key in _FILES)
         frames = _count(table, "frames", 1 if given is None else len(given), _MOST_FRAMES)
         streams = mode is Mode.STREAM

@@ -31,13 +31,7 @@ _NAME_WIDTH, _BAR_WIDTH, _ROW = 70, 930, 24
 
 
 def network_page(report: Report, config: HwConfig, explanations: Sequence[Explanation]) -> str:
-    """Return the page, complete in itself.
-
-    Args:
-        report: Outcome of the network.
-        config: Configuration that it ran on.
-        explanations: Explanations of its wrong layers, the first first.
-    """
+    """Return the page, complete in itself, with the first of the explanations of wrong layers."""
     first = explanations[:1]
     shown = [
         {"text": f"surface {picture.number}: {picture.wrong} wrong elements", "images": picture.images}
@@ -142,16 +136,14 @@ def _roofline(layers: Sequence[LayerLine], config: HwConfig) -> dict[str, Any] |
 
 def _timeline(layers: Sequence[LayerLine]) -> dict[str, Any] | None:
     """Return a row for each register group of each unit that ends layers, or None when nothing has run."""
-    ran = [line for line in layers if line.facts is not None]
+    ran = [(line, line.facts) for line in layers if line.facts is not None]
     if not ran:
         return None
-    first = min(line.facts.enabled for line in ran if line.facts is not None)
-    last = max(line.facts.ended or line.facts.begun for line in ran if line.facts is not None)
+    first = min(times.enabled for _, times in ran)
+    last = max(times.ended or times.begun for _, times in ran)
     scale = _BAR_WIDTH / max(last - first, 1)
     rows: dict[str, list[dict[str, Any]]] = defaultdict(list)
-    for line in ran:
-        times = line.facts
-        assert times is not None
+    for line, times in ran:
         ended = last if times.ended is None else times.ended
         bars = rows[f"{times.unit} {times.group}"]
         title = f"{line.number} {line.name}: {times.begun} to {times.ended or 'no end'}"

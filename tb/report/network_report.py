@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
@@ -16,10 +15,9 @@ from tb.judge.text import why_not_passed
 from tb.report.performance import LayerPerformance, performance_of
 from tb.run.result import Result
 from tb.stimulus.model import Played
-from tb.stimulus.network.dimg import unique
 from tb.stimulus.network.errors import NetworkError
-from tb.stimulus.network.images import differing, top_classes
-from tb.stimulus.network.layers import NetworkLayer, by_key, flows, layers_of
+from tb.stimulus.network.images import differing, top_classes, unique
+from tb.stimulus.network.layers import NetworkLayer, flows, keys, layers_of
 from tb.stimulus.network.scenario import NetworkScenario
 
 
@@ -63,14 +61,7 @@ class LayerLine:
 
 @dataclass(frozen=True)
 class Comparison:
-    """An output of a run beside another.
-
-    Attributes:
-        what: Names of the two.
-        agreement: How they compare.
-        differing: Elements that differ.
-        elements: All elements.
-    """
+    """An output of a run beside another: names of the two, how they compare, elements that differ, and all of them."""
 
     what: str
     agreement: Agreement
@@ -184,16 +175,19 @@ def _compared(what: str, first: NDArray[Any], second: NDArray[Any]) -> Compariso
 
 
 def _layer_lines(layers: Sequence[NetworkLayer], played: Played, result: Result | None) -> list[LayerLine]:
-    predicted = by_key(played.expectations)
-    seen = None if result is None else _facts_by_key(result.layers)
+    in_order = sorted(played.expectations, key=lambda e: e.started.index)
+    predicted = dict(zip(keys(e.started.layer.unit for e in in_order), in_order, strict=True))
+    ran = [] if result is None else sorted(result.layers, key=lambda entry: entry.index)
+    seen = dict(zip(keys(entry.unit for entry in ran), ran, strict=True))
     lines = []
-    for number, layer in enumerate(layers):
-        expectation = predicted.get(layer.key)
+    for number, (layer, key) in enumerate(zip(layers, keys(layer.unit for layer in layers), strict=True)):
+        expectation = predicted.get(key)
         head = (number, layer.run, layer.name, layer.engine, layer.shape)
-        facts = None if seen is None else seen.get(layer.key)
+        facts = seen.get(key)
         if facts is None:
-            nbytes = 0 if expectation is None or seen is not None else int(np.count_nonzero(expectation.must_write))
-            verdict = LayerVerdict.NOT_RUN if expectation is None or seen is not None else LayerVerdict.MODEL
+            nbytes, verdict = 0, LayerVerdict.NOT_RUN
+            if result is None and expectation is not None:
+                nbytes, verdict = int(np.count_nonzero(expectation.must_write)), LayerVerdict.MODEL
             lines.append(LayerLine(*head, verdict, nbytes, 0, None, None, layer.waits))
             continue
         lines.append(
@@ -218,15 +212,6 @@ def _verdict(facts: LayerFacts) -> LayerVerdict:
     if facts.missing_bytes:
         return LayerVerdict.UNFINISHED if facts.ended is None else LayerVerdict.WRONG
     return LayerVerdict.EQUAL if facts.worst_margin is None else LayerVerdict.WITHIN
-
-
-def _facts_by_key(layers: Sequence[LayerFacts]) -> dict[tuple[str, int], LayerFacts]:
-    ended: dict[str, int] = defaultdict(int)
-    found = {}
-    for facts in sorted(layers, key=lambda entry: entry.index):
-        found[facts.unit, ended[facts.unit]] = facts
-        ended[facts.unit] += 1
-    return found
 
 
 def said(comparison: Comparison) -> str:

@@ -15,8 +15,7 @@ from tb.report.performance import table
 from tb.report.summary import aligned
 from tb.run.result import identity
 from tb.run.space import write_whole
-from tb.stimulus.network.dimg import write_dimg
-from tb.stimulus.network.images import top_classes
+from tb.stimulus.network.images import top_classes, write_dimg
 from tb.stimulus.network.scenario import NetworkScenario, Results
 
 _LAYER = ("number", "run", "name", "engine", "shape", "judged_bytes", "wrong_bytes", "cycles", "worst_margin")
@@ -24,13 +23,7 @@ _COLUMNS = ("#", "layer", "engine", "shape", "verdict", "bytes", "cycles", "marg
 
 
 def print_report(report: Report, most: int, *, performance: bool) -> None:
-    """Print table, results and what is wrong.
-
-    Args:
-        report: The report.
-        most: Classes to print of each result.
-        performance: Whether to print what the layers took, and why.
-    """
+    """Print table, results with so many classes at most, and what is wrong; and what layers took, and why."""
     runs = len(report.runs)
     for number, run in enumerate(report.runs):
         if runs > 1:
@@ -119,13 +112,7 @@ def classes(values: NDArray[Any], most: int) -> str:
 
 
 def write_results(folder: Path, playing: NetworkScenario, results: Results) -> None:
-    """Save each output of each run as ``.dimg`` and ``.npy``.
-
-    Args:
-        folder: Where; made when missing.
-        playing: The scenario.
-        results: By run and output.
-    """
+    """Save each output of each run as ``.dimg`` and ``.npy`` in a folder, which is made when it is missing."""
     folder.mkdir(parents=True, exist_ok=True)
     for number, (run, values) in enumerate(zip(playing.runs, results, strict=True)):
         for output, (tensor, array) in enumerate(zip(run.network.outputs, values, strict=True)):

@@ -58,7 +58,7 @@ from tb.stimulus.network.compiler.reader import read_onnx
 from tb.stimulus.network.images import Preparation, read_golden, read_input
 from tb.stimulus.network.loadable import parse_loadable, read_loadable
 from tb.stimulus.network.network import Network
-from tb.stimulus.network.scenario import model_results, play_networks
+from tb.stimulus.network.scenario import play_networks, results_of
 from tb.stimulus.refusal import refusal
 from tb.stimulus.trace import read
 from tb.tools.score.catalogue import load_catalogue
@@ -229,7 +229,7 @@ def _network(network: Network) -> None:
     playing = play_networks("fuzz", [network], [[None] * len(network.inputs)])
     played = play_model(playing.scenario, SMALL)
     if played.verdict.refused is None:
-        model_results(played, playing, SMALL)
+        results_of(played, playing)
 
 
 def _picture(path: Path) -> None:

@@ -30,7 +30,7 @@ from tb.run.task import Task
 from tb.stimulus.exchange import Answer, Explained, Performance
 from tb.stimulus.generate.plan import load_plan
 from tb.stimulus.network.compiled import Compiled
-from tb.stimulus.network.dimg import write_dimg
+from tb.stimulus.network.images import write_dimg
 from tb.stimulus.network.loadable import parse_loadable
 from tb.stimulus.trace import write
 from tb.tools.score.catalogue import BUGS_FILE

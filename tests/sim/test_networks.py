@@ -24,7 +24,7 @@ from tb.run.jobs import Job, Setup, run_jobs
 from tb.stimulus.model import play_model
 from tb.stimulus.network.compiled import Compiled
 from tb.stimulus.network.loadable import parse_loadable
-from tb.stimulus.network.scenario import model_results, play_networks
+from tb.stimulus.network.scenario import play_networks, results_of
 from tests.references import NETWORKS, needs_networks
 from tests.unit.stimulus.network.compiler.playing import graph_of
 from tests.unit.stimulus.network.loadables import SHAPE, copying, residual, residual_of
@@ -114,7 +114,7 @@ def test_a_seeded_bug_is_named_with_the_first_wrong_layer_and_its_cause(tmp_path
     dut = Dut("nv_small", "verilator", backend="native")
     ((_, result),) = run_jobs([job], Setup(built, dut, 120), tmp_path, workers=1)
     played = play_model(playing.scenario, config)
-    report = report_of(playing, ["ramp"], played, result, model_results(played, playing, config), None, [])
+    report = report_of(playing, ["ramp"], played, result, results_of(played, playing), None, [])
     assert not report.passed
     assert report.first_wrong is not None
     assert (report.first_wrong.name, report.first_wrong.verdict) == ("sdp0", LayerVerdict.WRONG)

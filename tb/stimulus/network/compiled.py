@@ -9,7 +9,8 @@ from models.precision import Precision
 from tb.nvdla.memory import Ram
 from tb.stimulus.network import emulated, hardware
 from tb.stimulus.network.errors import NetworkError
-from tb.stimulus.network.loadable import Interface, Loadable, TensorDesc
+from tb.stimulus.network.flat import Record
+from tb.stimulus.network.loadable import Interface, Loadable
 from tb.stimulus.network.network import Network
 from tb.stimulus.network.places import Placer
 from tb.stimulus.network.tensors import Tensor
@@ -46,42 +47,39 @@ class Compiled:
         for task in self.loadable.tasks:
             read = hardware.read_task if task.interface is Interface.DLA1 else emulated.read_task
             tasks.append(read(task, placer))
-        inputs, outputs = (self._tensors(placer, end) for end in ("is_input", "is_output"))
+        memories, tensors = self.loadable.memories, self.loadable.tensors
+        inputs = [tensor for tensor in tensors if memories[tensor["mem_id"]].is_input]
+        outputs = [tensor for tensor in tensors if memories[tensor["mem_id"]].is_output]
+        for tensor in inputs:
+            placer.write(tensor["mem_id"])
+        ends = [tuple(_tensor(record, placer) for record in bound) for bound in (inputs, outputs)]
         allocations = placer.allocations()
         self._free = placer.free
         self._constants = placer.constants()
-        return Network(self.name, self.config, allocations, tuple(tasks), inputs, outputs)
-
-    def _tensors(self, placer: Placer, end: str) -> tuple[Tensor, ...]:
-        bound = [t for t in self.loadable.tensors if getattr(self.loadable.memories[t.memory], end)]
-        if end == "is_input":
-            for tensor in bound:
-                placer.write(tensor.memory)
-        return tuple(_tensor(desc, placer) for desc in bound)
+        return Network(self.name, self.config, allocations, tuple(tasks), *ends)
 
 
-def _tensor(desc: TensorDesc, placer: Placer) -> Tensor:
-    what = f"tensor {desc.name!r}"
-    if desc.data_type not in _PRECISIONS:
+def _tensor(record: Record, placer: Placer) -> Tensor:
+    what = f"tensor {record['name']!r}"
+    kind, pixels, offset = (record[key] for key in ("data_type", "pixel_format", "offset"))
+    if kind not in _PRECISIONS:
         known = ", ".join(f"{number} ({precision.name})" for number, precision in _PRECISIONS.items())
-        raise NetworkError(f"{what}: data type must be {known}, not {desc.data_type}")
-    if desc.pixel_format not in _ATOM_BYTES:
-        raise NetworkError(
-            f"{what}: pixel format must be 36 or 37, a feature cube, not {desc.pixel_format}: images are not known"
-        )
-    memory = placer.loadable.memories[desc.memory]
+        raise NetworkError(f"{what}: data type must be {known}, not {kind}")
+    if pixels not in _ATOM_BYTES:
+        raise NetworkError(f"{what}: pixel format must be 36 or 37, a feature cube, not {pixels}: images are not known")
+    memory = placer.loadable.memories[record["mem_id"]]
     tensor = Tensor(
-        desc.name,
+        record["name"],
         memory.ram,
-        placer.address(desc.memory) + desc.offset,
-        _PRECISIONS[desc.data_type],
-        _ATOM_BYTES[desc.pixel_format],
-        desc.shape,
-        desc.line_stride_bytes,
-        desc.surface_stride_bytes,
+        placer.address(memory.id) + offset,
+        _PRECISIONS[kind],
+        _ATOM_BYTES[pixels],
+        (record["c"], record["h"], record["w"]),
+        record["stride_1"],
+        record["stride_2"],
     )
-    if desc.offset + tensor.nbytes > memory.nbytes:
+    if offset + tensor.nbytes > memory.nbytes:
         raise NetworkError(
-            f"{what} must lie within the {memory.nbytes} bytes of its memory, not {desc.offset} + {tensor.nbytes}"
+            f"{what} must lie within the {memory.nbytes} bytes of its memory, not {offset} + {tensor.nbytes}"
         )
     return tensor

@@ -24,9 +24,10 @@ def _misc(unit: str, in_precision: str) -> tuple[Row, ...]:
     )
 
 
-def _extended(unit: str, *axes: str) -> tuple[Row, ...]:
+def _extended(unit: str) -> tuple[Row, ...]:
+    register = f"{unit}.D_DATAIN_SIZE_EXT_0"
     return tuple(
-        row(f"input_{axis}_csc", f"{unit}.D_DATAIN_SIZE_EXT_0.datain_{axis}_ext", codec=MINUS_ONE) for axis in axes
+        row(f"input_{axis}_csc", f"{register}.datain_{axis}_ext", codec=MINUS_ONE) for axis in ("width", "height")
     )
 
 
@@ -41,11 +42,6 @@ def _banks(unit: str) -> tuple[Row, ...]:
         row("batch", f"{unit}.D_BATCH_NUMBER.batches", codec=MINUS_ONE),
     )
 
-
-_MEANS = tuple(
-    row(f"mean_{name}", f"CDMA.D_MEAN_GLOBAL_{number // 2}.mean_{name}", codec=SIGNED, when="mean_format")
-    for number, name in enumerate(("ry", "gu", "bv", "ax"))
-)
 
 TABLE: Table = (
     *(
@@ -68,7 +64,7 @@ TABLE: Table = (
     row("out_cvt.truncate", "CACC.D_CLIP_CFG.clip_truncate"),
     *_misc("CSC", "out_precision"),
     row("image", "CSC.D_DATAIN_FORMAT.datain_format", codec=FLAG),
-    *_extended("CSC", "width", "height"),
+    *_extended("CSC"),
     row("input_channel_csc", "CSC.D_DATAIN_SIZE_EXT_1.datain_channel_ext", codec=MINUS_ONE),
     row("post_extension", "CSC.D_POST_Y_EXTENSION.y_extension"),
     *_banks("CSC"),
@@ -97,7 +93,7 @@ TABLE: Table = (
     row("at.src.width", "CDMA.D_DATAIN_SIZE_0.datain_width", codec=MINUS_ONE),
     row("at.src.height", "CDMA.D_DATAIN_SIZE_0.datain_height", codec=MINUS_ONE),
     row("at.src.channel", "CDMA.D_DATAIN_SIZE_1.datain_channel", codec=MINUS_ONE),
-    *_extended("CDMA", "width", "height"),
+    *_extended("CDMA"),
     row("at.src.type", "CDMA.D_DAIN_RAM_TYPE.datain_ram_type", codec=RAM),
     row("at.src.address", "CDMA.D_DAIN_ADDR_LOW_0.datain_addr_low_0", "CDMA.D_DAIN_ADDR_HIGH_0.datain_addr_high_0"),
     row("second_plane", "CDMA.D_DAIN_ADDR_LOW_1.datain_addr_low_1", "CDMA.D_DAIN_ADDR_HIGH_1.datain_addr_high_1"),
@@ -117,7 +113,10 @@ TABLE: Table = (
     row("at.wmb.address", *halves("CDMA.D_WMB_ADDR_{}"), when="weight_format"),
     row("at.wmb.size", "CDMA.D_WMB_BYTES.wmb_bytes", when="weight_format"),
     row("mean_format", "CDMA.D_MEAN_FORMAT.mean_format", codec=FLAG),
-    *_MEANS,
+    *(
+        row(f"mean_{name}", f"CDMA.D_MEAN_GLOBAL_{number // 2}.mean_{name}", codec=SIGNED, when="mean_format")
+        for number, name in enumerate(("ry", "gu", "bv", "ax"))
+    ),
     row("in_cvt.enable", "CDMA.D_CVT_CFG.cvt_en", codec=FLAG),
     row("in_cvt.truncate", "CDMA.D_CVT_CFG.cvt_truncate", when="in_cvt.enable"),
     row("in_cvt.offset", "CDMA.D_CVT_OFFSET.cvt_offset", codec=SIGNED, when="in_cvt.enable"),

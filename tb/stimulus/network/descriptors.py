@@ -108,8 +108,8 @@ MAX_TRANSFERS = 20
 SURFACE_BYTES = 644
 
 
-def cube_of(version: Version) -> np.dtype[Any]:
-    """Return the type of data cubes in descriptors of a version.
+def surfaces_of(version: Version) -> dict[EngineId, np.dtype[Any]]:
+    """Return the type of each engine's surfaces in descriptors of a version.
 
     Raises:
         NetworkError: for a version whose descriptors are not known.
@@ -117,11 +117,7 @@ def cube_of(version: Version) -> np.dtype[Any]:
     if version[:2] not in _CUBES:
         known = ", ".join(f"{major}.{minor}" for major, minor in _CUBES)
         raise NetworkError(f"version of the descriptors must be one of {known}, not {'.'.join(map(str, version))}")
-    return _CUBES[version[:2]]
-
-
-def surfaces_of(cube: np.dtype[Any]) -> dict[EngineId, np.dtype[Any]]:
-    """Return the type of each engine's surfaces, with data cubes of a type."""
+    cube = _CUBES[version[:2]]
     behind = 5 * cube.itemsize
     moved = _packed(SURFACE_BYTES, (0, cube, "src dst"))
     return {

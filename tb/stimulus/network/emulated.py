@@ -11,7 +11,6 @@ from tb.stimulus.network.network import Power, Softmax, SoftwareOperation, Softw
 from tb.stimulus.network.places import Descriptors, Placer
 from tb.stimulus.network.tensors import Tensor
 
-_POWER, _SOFTMAX = range(2)
 _FORMATS = {
     16: {2: (Precision.FP16, 32)},
     24: {0: (Precision.INT8, 32), 1: (Precision.INT8, 8), 2: (Precision.INT16, 32), 3: (Precision.FP16, 32)},
@@ -20,11 +19,7 @@ _FORMATS = {
 
 
 def read_task(task: Task, placer: Placer) -> SoftwareTask:
-    """Return the result of a software task.
-
-    Args:
-        task: The task.
-        placer: Where its memory lies.
+    """Return the operations of a software task.
 
     Raises:
         NetworkError: naming task, operation, field and rule.
@@ -59,7 +54,7 @@ def _operation(what: str, flat: Flat, src: Tensor, dst: Tensor) -> SoftwareOpera
         case 1:
             kind = Softmax()
         case other:
-            raise NetworkError(f"{what}: type must be {_POWER} (power) or {_SOFTMAX} (softmax), not {other}")
+            raise NetworkError(f"{what}: type must be 0 (power) or 1 (softmax), not {other}")
     if src.shape != dst.shape or src.precision is not dst.precision:
         raise NetworkError(
             f"{what}: destination must be {src.precision.name} {src.shape} as its source, "
@@ -78,8 +73,9 @@ def _tensor(what: str, flat: Flat, size: int, at: Descriptors, placer: Placer) -
     shape = (flat["channel"], flat["height"], flat["width"])
     if not all(shape):
         raise NetworkError(f"{what}: shape must have no size of 0, not {shape}")
-    ram = placer.ram(address.memory)
     span = placer.span(address, 1, what)
-    tensor = Tensor(what, ram, span.address, precision, atom_bytes, shape, flat["line_stride"], flat["surf_stride"])
+    tensor = Tensor(
+        what, span.ram, span.address, precision, atom_bytes, shape, flat["line_stride"], flat["surf_stride"]
+    )
     placer.span(address, tensor.nbytes, what)
     return tensor

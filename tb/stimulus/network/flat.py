@@ -52,11 +52,7 @@ Kind = str | Vector
 
 
 def read_root(data: bytes, table: Table) -> Record:
-    """Return the root table of a flatbuffer.
-
-    Args:
-        data: The whole file.
-        table: What the root is.
+    """Return the root table of a flatbuffer file.
 
     Raises:
         NetworkError: for an offset, size or string that leaves the file or has no meaning.

@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from models.errors import InputError
 from models.layout import BDMA_UNIT_BYTES
 from tb.nvdla.engines import engines_of
+from tb.nvdla.memory import Range
 from tb.nvdla.program import bdma, rubik
 from tb.nvdla.program.table import Flat, Table, written_words
 from tb.nvdla.registers import RegisterMap
-from tb.stimulus.network import conv_registers, lut_registers, other_registers, sdp_registers
+from tb.stimulus.network import conv_registers, other_registers, sdp_registers
 from tb.stimulus.network import descriptors as d
 from tb.stimulus.network.descriptors import CubeType, EngineId, Event
 from tb.stimulus.network.errors import NetworkError
 from tb.stimulus.network.loadable import Address, Task
-from tb.stimulus.network.network import Edge, HardwareTask, LutLoad, Operation, Span, Words
+from tb.stimulus.network.network import Edge, HardwareTask, LutLoad, Operation, Words
 from tb.stimulus.network.places import Descriptors, Placer
-
-_FP16 = 2
+from tb.stimulus.network.tables import FP16
 
 
 @dataclass(frozen=True)
@@ -67,8 +67,6 @@ def read_task(task: Task, placer: Placer) -> HardwareTask:
 
 
 class _Reader:
-    """Reads one task."""
-
     def __init__(self, task: Task, placer: Placer) -> None:
         self._at = Descriptors(task, placer.loadable)
         self._config, self._placer = placer.config, placer
@@ -76,7 +74,7 @@ class _Reader:
         self._network: Flat = d.flat(self._at.records(0, "the network descriptor", d.NETWORK, 1)[0])
         version = self._at.blob_at(0, "the network descriptor")[1]
         try:
-            self._surfaces = d.surfaces_of(d.cube_of(version))
+            self._surfaces = d.surfaces_of(version)
         except NetworkError as error:
             raise NetworkError(f"{self._at.what}: {error}") from error
         self._luts: dict[tuple[str, int, bool], LutLoad] = {}
@@ -106,10 +104,10 @@ class _Reader:
             surface = d.flat(raw[1][number : number + 1].view(self._surfaces[engine])[0], "at.")
             try:
                 read = self._copies if engine is EngineId.BDMA else self._operation
-                operation = read(names[number], engine, op | surface, tuple(edges[number]), parents.get(number))
+                operation = read(names[number], engine, op | surface)
             except InputError as error:
                 raise NetworkError(f"{what}: operation {number} ({names[number]}): {error}") from error
-            operations.append(operation)
+            operations.append(replace(operation, edges=tuple(edges[number]), parent=parents.get(number)))
         return HardwareTask(tuple(operations), chains, counts=network["statistics"] != -1)
 
     def _engine(self, number: int, entry: Flat) -> EngineId:
@@ -170,14 +168,12 @@ class _Reader:
                 chains[engine] = tuple(chain)
         return chains
 
-    def _operation(
-        self, name: str, engine: EngineId, flat: Flat, edges: tuple[Edge, ...], parent: int | None
-    ) -> Operation:
+    def _operation(self, name: str, engine: EngineId, flat: Flat) -> Operation:
         way = _WAYS[engine]
-        reads: list[Span] = []
-        writes: list[Span] = []
+        reads: list[Range] = []
+        writes: list[Range] = []
         for cube in way.cubes:
-            span = self._resolve(flat, cube, _is_used(flat, cube))
+            span = self._resolve(flat, cube)
             if span is not None:
                 (writes if cube == "dst" else reads).append(span)
         flat["atom_bytes"] = self._config.memory_atomic_bytes
@@ -186,7 +182,6 @@ class _Reader:
         words: dict[str, Words] = {}
         for table in dict.fromkeys(table for _, table in tables):
             words |= written_words(table, flat, self._registers)
-        lut = self._lut(engine, flat)
         shape = (flat["at.dst.channel"], flat["at.dst.height"], flat["at.dst.width"])
         return Operation(
             name,
@@ -194,19 +189,17 @@ class _Reader:
             tuple(unit for unit, _ in tables),
             words,
             shape,
-            edges=edges,
-            parent=parent,
-            lut=lut,
+            lut=self._lut(engine, flat),
             reads=tuple(reads),
             writes=tuple(writes),
         )
 
-    def _resolve(self, flat: Flat, cube: str, used: bool) -> Span | None:
+    def _resolve(self, flat: Flat, cube: str) -> Range | None:
         """Put the absolute address of a cube in the place of its position; return its bytes, if it lies in memory."""
         kind, position = flat[f"at.{cube}.type"], flat[f"at.{cube}.address"]
         if kind not in tuple(CubeType):
             raise NetworkError(f"type of {cube} must be 0 to {max(CubeType)}, not {kind}")
-        if kind == CubeType.HARDWARE or position == -1 or not used:
+        if kind == CubeType.HARDWARE or position == -1 or not _is_used(flat, cube):
             flat[f"at.{cube}.address"] = 0
             return None
         address = self._at.address(position, f"address of {cube}", flat.get(f"at.{cube}.offset", 0))
@@ -218,7 +211,7 @@ class _Reader:
         return span
 
     def _check_ram(self, address: Address, kind: int, what: str) -> None:
-        ram = self._placer.ram(address.memory)
+        ram = self._placer.loadable.memories[address.memory].ram
         if (kind == CubeType.CV) != (ram.name == "CVSRAM"):
             raise NetworkError(f"type of {what} must be that of its memory, {ram.value}, not {CubeType(kind).name}")
 
@@ -232,22 +225,22 @@ class _Reader:
         most = max(count, len(data) // d.LUT.itemsize)
         if not 0 <= index < most:
             raise NetworkError(f"lut_index must be -1 or below {most}, not {index}")
-        is_float = flat["src_precision" if engine is EngineId.SDP else "in_precision"] == _FP16
+        is_float = flat["src_precision" if engine is EngineId.SDP else "in_precision"] == FP16
         key = engine.name, index, is_float
         if key not in self._luts:
             record = self._at.records(self._network["luts"], "luts", d.LUT, index + 1)[index]
-            writes = lut_registers.load(engine.name, d.flat(record), is_float=is_float, registers=self._registers)
+            writes = other_registers.lut_loads(
+                engine.name, d.flat(record), is_float=is_float, registers=self._registers
+            )
             self._luts[key] = LutLoad(engine.name, len(self._luts), writes)
         return self._luts[key]
 
-    def _copies(
-        self, name: str, engine: EngineId, flat: Flat, edges: tuple[Edge, ...], parent: int | None
-    ) -> Operation:
+    def _copies(self, name: str, engine: EngineId, flat: Flat) -> Operation:
         count = flat["at.number"]
         if not 1 <= count <= d.MAX_TRANSFERS:
             raise NetworkError(f"number of transfers must be 1 to {d.MAX_TRANSFERS}, not {count}")
         copies: list[Words] = []
-        spans: dict[str, list[Span]] = {"source": [], "destination": []}
+        spans: dict[str, list[Range]] = {"source": [], "destination": []}
         for number, transfer in enumerate(flat["at.transfers"][:count]):
             values: Flat = {"lines": transfer["line_repeat"], "surfaces": transfer["surface_repeat"]}
             for end, own in (("source", "src"), ("destination", "dst")):
@@ -274,8 +267,6 @@ class _Reader:
             {},
             shape,
             copies=tuple(copies),
-            edges=edges,
-            parent=parent,
             reads=tuple(spans["source"]),
             writes=tuple(spans["destination"]),
         )

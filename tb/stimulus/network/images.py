@@ -1,7 +1,8 @@
-"""Images and tensors as inputs, results as files and classes."""
+"""Images and tensors as inputs, results as files and classes; ``.dimg`` is what the public runtime dumps."""
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
 from io import BytesIO
@@ -15,12 +16,13 @@ from PIL import Image
 from models.precision import Precision
 from models.reading import read_bytes
 from tb.array_files import read_array
-from tb.stimulus.network.dimg import read_dimg
 from tb.stimulus.network.errors import NetworkError
 from tb.stimulus.network.tensors import Tensor
 
 MAX_FILE_BYTES = 1 << 27
 """The largest file that is read."""
+
+MAX_DUMP_BYTES = 1 << 28
 
 _MOST = 255
 _INT8_MOST = 127
@@ -30,6 +32,12 @@ SUFFIXES = (*_PICTURES, ".npy", ".dimg")
 
 _NO_PICTURE = (OSError, SyntaxError, ValueError)
 """Exceptions of Pillow for other files and for broken ones."""
+
+_HEADER = struct.Struct("<4s8I")
+_MAGIC = b"DIMG"
+_FORMATS = {40: Precision.INT8, 41: Precision.INT16, 42: Precision.FP16}
+"""Numbers of surfaces with atoms of 32 bytes; newer runtimes count INT8 in atoms of 8 bytes in as 41."""
+_NEWER = {41: Precision.INT8, 42: Precision.INT16, 43: Precision.FP16}
 
 
 @dataclass(frozen=True)
@@ -89,12 +97,7 @@ class Preparation:
 
 
 def read_input(path: Path, tensor: Tensor, preparation: Preparation) -> NDArray[Any]:
-    """Return a file as values for an input, (C, H, W) of its type.
-
-    Args:
-        path: A picture, or elements in ``.npy`` or ``.dimg``.
-        tensor: The input.
-        preparation: Processing of pixels.
+    """Return a picture, or elements in ``.npy`` or ``.dimg``, as values for an input, (C, H, W) of its type.
 
     Raises:
         NetworkError: for a file of another kind, size or type.
@@ -121,12 +124,9 @@ def read_input(path: Path, tensor: Tensor, preparation: Preparation) -> NDArray[
 
 
 def read_samples(path: Path, shape: tuple[int, int, int], preparation: Preparation) -> list[NDArray[Any]]:
-    """Return a file as real numbers for an input, a cube (C, H, W) for each sample in it.
+    """Return a file as real numbers for an input of a shape, a cube (C, H, W) for each sample in it.
 
-    Args:
-        path: A picture, or floating-point numbers (C, H, W) or (N, C, H, W) in ``.npy``.
-        shape: Shape of the input.
-        preparation: Processing of pixels.
+    It is a picture, or a ``.npy`` of floating-point numbers (C, H, W) or (N, C, H, W).
 
     Raises:
         NetworkError: for a file of another kind, size or type.
@@ -180,6 +180,62 @@ def _read_picture(path: Path, shape: tuple[int, int, int], rgb: bool) -> NDArray
     return planes if rgb else planes[::-1]
 
 
+def read_dimg(path: Path) -> NDArray[Any]:
+    """Return the elements of a file, (C, H, W).
+
+    The number of elements decides between the two numberings of formats.
+
+    Raises:
+        NetworkError: for a file that is no dump of a feature surface.
+    """
+    data = read_bytes(path, MAX_DUMP_BYTES, NetworkError)
+    if len(data) < _HEADER.size or data[:4] != _MAGIC:
+        raise NetworkError(f"{path} must begin with a header of {_HEADER.size} bytes and {_MAGIC.decode()}")
+    _, version, number, width, height, channels, *_ = _HEADER.unpack_from(data)
+    if version != 0:
+        raise NetworkError(f"{path}: version must be 0, not {version}")
+    body = len(data) - _HEADER.size
+    count = channels * height * width
+    fitting = [
+        formats[number]
+        for formats in (_FORMATS, _NEWER)
+        if number in formats and count * formats[number].nbytes == body
+    ]
+    if not fitting or not count:
+        raise NetworkError(
+            f"{path}: format {number} of {channels} x {height} x {width} elements must fit its {body} bytes"
+        )
+    return np.frombuffer(data, fitting[0].dtype, count, _HEADER.size).reshape(channels, height, width)
+
+
+def write_dimg(path: Path, tensor: Tensor, values: NDArray[Any]) -> None:
+    """Write the elements of a tensor; negative zeros and NaN of FP16 become one pattern each, as in the runtime."""
+    formats = _NEWER if tensor.atom_bytes == 8 else _FORMATS
+    channels, height, width = tensor.shape
+    header = _HEADER.pack(
+        _MAGIC,
+        0,
+        next(number for number, precision in formats.items() if precision is tensor.precision),
+        width,
+        height,
+        channels,
+        tensor.line_stride_bytes,
+        tensor.surface_stride_bytes,
+        tensor.surfaces * tensor.surface_stride_bytes,
+    )
+    path.write_bytes(header + unique(values).tobytes())
+
+
+def unique(values: NDArray[Any]) -> NDArray[Any]:
+    """Return FP16 with one pattern for zero and one for NaN; integers as they are."""
+    if values.dtype.kind != "f":
+        return values
+    result = values.copy()
+    result[result == 0] = 0.0
+    result[np.isnan(result)] = np.nan
+    return result
+
+
 def read_golden(path: Path) -> NDArray[Any]:
     """Return the elements of an expected result, (C, H, W).
 
@@ -208,17 +264,13 @@ def parse_mean(text: str) -> tuple[float, ...]:
     Raises:
         NetworkError: for anything else.
     """
-    return tuple(_number(part, text) for part in text.split(","))
-
-
-def _number(part: str, text: str) -> float:
     try:
-        value = float(part)
+        values = tuple(float(part) for part in text.split(","))
     except ValueError:
         raise NetworkError(f"mean must be numbers separated by commas, not {text}") from None
-    if not np.isfinite(value):
+    if not np.isfinite(values).all():
         raise NetworkError(f"mean must be finite numbers, not {text}")
-    return value
+    return values
 
 
 def differing(first: NDArray[Any], second: NDArray[Any]) -> Sequence[tuple[int, int, int]]:

@@ -5,11 +5,11 @@ Nothing of a file is trusted: every index, name, size and offset is checked here
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import IntEnum
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from models.reading import read_bytes
 from tb.nvdla.memory import Ram
@@ -89,7 +89,6 @@ LOADABLE = Table(
 class Interface(IntEnum):
     """The consumer of a blob or a task."""
 
-    NONE = 0
     DLA1 = 1
     EMU1 = 2
 
@@ -103,10 +102,8 @@ Version = tuple[int, int, int]
 
 @dataclass(frozen=True)
 class Blob:
-    """Named contents of memory; ``version`` is that of the interface that wrote it."""
+    """Contents of memory; ``version`` is that of the interface that wrote it."""
 
-    name: str
-    interface: int
     version: Version
     data: bytes
 
@@ -142,28 +139,16 @@ class Task:
 
 
 @dataclass(frozen=True)
-class TensorDesc:
-    """How a bound tensor lies in memory."""
-
-    name: str
-    memory: int
-    offset: int
-    data_type: int
-    pixel_format: int
-    shape: tuple[int, int, int]
-    line_stride_bytes: int
-    surface_stride_bytes: int
-
-
-@dataclass(frozen=True)
 class Loadable:
-    """A loadable whose indices, sizes and names fit each other; ``tasks`` are in the order of their submission."""
+    """A loadable whose indices, sizes and names fit each other; ``tasks`` are in the order of their submission.
 
-    version: Version
+    ``tensors`` say how what is bound lies in memory, by the names of the table.
+    """
+
     blobs: dict[str, Blob]
     memories: dict[int, Memory]
     tasks: tuple[Task, ...]
-    tensors: tuple[TensorDesc, ...]
+    tensors: tuple[Record, ...]
 
 
 def read_loadable(path: Path) -> Loadable:
@@ -186,14 +171,14 @@ def parse_loadable(data: bytes) -> Loadable:
         NetworkError: naming table, entry and rule.
     """
     root = read_root(data, LOADABLE)
-    blobs = _indexed("blobs", "name", map(_blob, root["blobs"]), lambda blob: blob.name)
-    memories = _indexed("memory_list", "id", (_memory(m, blobs) for m in root["memory_list"]), lambda m: m.id)
+    blobs = {name: _blob(record) for name, record in _indexed("blobs", "name", root["blobs"]).items()}
+    memories = {n: _memory(record, blobs) for n, record in _indexed("memory_list", "id", root["memory_list"]).items()}
     total = sum(memory.nbytes for memory in memories.values())
     if total > MAX_MEMORY_BYTES:
         raise NetworkError(f"memory_list must take at most {MAX_MEMORY_BYTES} bytes, not {total}")
-    places = _indexed("address_list", "id", root["address_list"], lambda a: a["id"])
+    places = _indexed("address_list", "id", root["address_list"])
     addresses = {number: _address(record, memories) for number, record in places.items()}
-    tasks = _indexed("task_list", "id", (_task(task, addresses) for task in root["task_list"]), lambda task: task.id)
+    tasks = {n: _task(record, addresses) for n, record in _indexed("task_list", "id", root["task_list"]).items()}
     order = [number for submit in root["submit_list"] for number in submit["task_id"]]
     for number in order:
         if number not in tasks:
@@ -201,22 +186,19 @@ def parse_loadable(data: bytes) -> Loadable:
     if sorted(order) != sorted(tasks):
         raise NetworkError(f"submit_list must name every task once, not {order}")
     _check_events(root["event_list"], root["task_list"])
-    tensors = tuple(_tensor(tensor, memories) for tensor in root["tensor_desc_list"])
-    return Loadable(root["version"], blobs, memories, tuple(tasks[n] for n in order), tensors)
+    for tensor in root["tensor_desc_list"]:
+        _check_tensor(tensor, memories)
+    return Loadable(blobs, memories, tuple(tasks[n] for n in order), root["tensor_desc_list"])
 
 
-_Entry = TypeVar("_Entry")
-_Key = TypeVar("_Key", bound=Hashable)
-
-
-def _indexed(name: str, key: str, entries: Iterable[_Entry], key_of: Callable[[_Entry], _Key]) -> dict[_Key, _Entry]:
-    """Return entries by their key, which must be theirs alone."""
-    found: dict[_Key, _Entry] = {}
-    for entry in entries:
-        value = key_of(entry)
+def _indexed(name: str, key: str, records: Iterable[Record]) -> dict[Any, Record]:
+    """Return the records of a table by a slot, whose value must be theirs alone."""
+    found: dict[Any, Record] = {}
+    for record in records:
+        value = record[key]
         if value in found:
             raise NetworkError(f"{name} must have each {key} once, not {value!r} twice")
-        found[value] = entry
+        found[value] = record
     return found
 
 
@@ -224,7 +206,7 @@ def _blob(record: Record) -> Blob:
     name, data = record["name"], record["data"]
     if record["size"] != len(data):
         raise NetworkError(f"blob {name!r} must have the {record['size']} bytes of its size, not {len(data)}")
-    return Blob(name, record["interface"], record["version"], data)
+    return Blob(record["version"], data)
 
 
 def _memory(record: Record, blobs: dict[str, Blob]) -> Memory:
@@ -281,33 +263,22 @@ def _task(record: Record, addresses: dict[int, Address]) -> Task:
 
 def _check_events(events: Iterable[Record], tasks: Iterable[Record]) -> None:
     """Check that tasks name events that exist; tasks run in their order, so that no event decides anything."""
-    known = _indexed("event_list", "id", events, lambda event: event["id"])
+    known = _indexed("event_list", "id", events)
     for task in tasks:
         for action in (*task["pre_actions"], *task["post_actions"]):
             if action not in known:
                 raise NetworkError(f"task {task['id']}: actions must name entries of event_list, not {action}")
 
 
-def _tensor(record: Record, memories: dict[int, Memory]) -> TensorDesc:
+def _check_tensor(record: Record, memories: dict[int, Memory]) -> None:
     what = f"tensor {record['name']!r}"
     if record["mem_id"] not in memories:
         raise NetworkError(f"{what}: mem_id must be one of memory_list, not {record['mem_id']}")
-    memory = memories[record["mem_id"]]
-    if record["offset"] >= memory.nbytes:
-        raise NetworkError(f"{what}: offset must lie in its memory of {memory.nbytes} bytes, not {record['offset']}")
-    sizes: dict[str, Any] = {name: record[name] for name in "nchw"}
-    for name, value in sizes.items():
-        if not 1 <= value <= 1 << 16:
-            raise NetworkError(f"{what}: {name} must be 1 to {1 << 16}, not {value}")
-    if sizes["n"] != 1:
-        raise NetworkError(f"{what}: n must be 1, not {sizes['n']}: batches of inputs are several images")
-    return TensorDesc(
-        record["name"],
-        memory.id,
-        record["offset"],
-        record["data_type"],
-        record["pixel_format"],
-        (sizes["c"], sizes["h"], sizes["w"]),
-        record["stride_1"],
-        record["stride_2"],
-    )
+    room = memories[record["mem_id"]].nbytes
+    if record["offset"] >= room:
+        raise NetworkError(f"{what}: offset must lie in its memory of {room} bytes, not {record['offset']}")
+    for name in "nchw":
+        if not 1 <= record[name] <= 1 << 16:
+            raise NetworkError(f"{what}: {name} must be 1 to {1 << 16}, not {record[name]}")
+    if record["n"] != 1:
+        raise NetworkError(f"{what}: n must be 1, not {record['n']}: batches of inputs are several images")

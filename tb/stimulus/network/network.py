@@ -7,10 +7,10 @@ addresses, what each waits for, and what software computes between them.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from models.config import HwConfig
-from tb.nvdla.memory import Ram
+from tb.nvdla.memory import Ram, Range
 from tb.nvdla.program.ops import RegWrite
 from tb.stimulus.network.descriptors import EngineId, Event
 from tb.stimulus.network.tensors import Tensor
@@ -31,21 +31,10 @@ class Allocation:
     is_constant: bool = False
 
 
-@dataclass(frozen=True)
-class Span:
-    """Bytes that an operation may read or write."""
-
-    ram: Ram
-    address: int
-    nbytes: int
-
-    def overlaps(self, other: Span) -> bool:
-        """Return whether a byte belongs to both."""
-        return (
-            self.ram is other.ram
-            and self.address < other.address + other.nbytes
-            and other.address < self.address + self.nbytes
-        )
+def overlap(one: Range, other: Range) -> bool:
+    """Return whether a byte belongs to both."""
+    begin, end = max(one.address, other.address), min(one.address + one.nbytes, other.address + other.nbytes)
+    return one.ram is other.ram and begin < end
 
 
 @dataclass(frozen=True)
@@ -92,8 +81,8 @@ class Operation:
     edges: tuple[Edge, ...] = ()
     parent: int | None = None
     lut: LutLoad | None = None
-    reads: tuple[Span, ...] = ()
-    writes: tuple[Span, ...] = ()
+    reads: tuple[Range, ...] = ()
+    writes: tuple[Range, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -154,5 +143,5 @@ class Network:
     config: HwConfig
     allocations: tuple[Allocation, ...]
     tasks: tuple[Task, ...]
-    inputs: tuple[Tensor, ...] = field(default=())
-    outputs: tuple[Tensor, ...] = field(default=())
+    inputs: tuple[Tensor, ...]
+    outputs: tuple[Tensor, ...]

@@ -1,4 +1,4 @@
-"""PDP, CDP and RUBIK: from their descriptors to registers, as the public driver writes them."""
+"""PDP, CDP, RUBIK and lookup tables: from their descriptors to registers, as the public driver writes them."""
 
 from __future__ import annotations
 
@@ -7,12 +7,14 @@ from tb.nvdla.layers import RubikMode
 from tb.nvdla.memory import Ram
 from tb.nvdla.program import rubik
 from tb.nvdla.program.common import PRECISION, halves
-from tb.nvdla.program.table import FLAG, INVERTED_FLAG, MINUS_ONE, SIGNED, Flat, Row, Table, row
+from tb.nvdla.program.lut import edge_fields, lut_writes
+from tb.nvdla.program.ops import RegWrite
+from tb.nvdla.program.table import FLAG, INVERTED_FLAG, MINUS_ONE, SIGNED, Flat, Row, Table, row, written_words
+from tb.nvdla.registers import RegisterMap
 from tb.stimulus.network.descriptors import CubeType
 from tb.stimulus.network.errors import NetworkError
-from tb.stimulus.network.tables import PART_WIDTH, PATTERN, RAM, reciprocal, size_rows, stride_rows
+from tb.stimulus.network.tables import FP16, LOW, PART_WIDTH, PATTERN, RAM, reciprocal, size_rows, stride_rows
 
-_FP16 = 2
 _PARTS = ("first", "mid", "last")
 _SIDES = ("left", "right", "top", "bottom")
 
@@ -66,7 +68,7 @@ def derive_pdp(flat: Flat) -> Flat:
     Raises:
         NetworkError: for a kernel that is too large, or a split of what comes from SDP.
     """
-    is_float = flat["precision"] == _FP16
+    is_float = flat["precision"] == FP16
     for axis in ("width", "height"):
         if flat[f"pool_{axis}"] >= MAX_KERNEL:
             raise NetworkError(f"pool_{axis} must be 0 to {MAX_KERNEL - 1}, not {flat[f'pool_{axis}']}")
@@ -149,3 +151,55 @@ def derive_rubik(flat: Flat) -> Flat:
             f"{end}.planar_stride_bytes": flat[f"at.{end}.plane_stride"],
         }
     return derived
+
+
+_EDGES = ("le_start", "le_end", "lo_start", "lo_end")
+_ENDS = (("underflow", "uflow"), ("overflow", "oflow"))
+_SLOPES = tuple((table, *side) for table in ("le", "lo") for side in _ENDS)
+
+
+def _lut_table(unit: str) -> Table:
+    info = f"{unit}.S_LUT_INFO.lut"
+    return (
+        row("method", f"{unit}.S_LUT_CFG.lut_le_function"),
+        row("underflow_priority", f"{unit}.S_LUT_CFG.lut_uflow_priority"),
+        row("overflow_priority", f"{unit}.S_LUT_CFG.lut_oflow_priority"),
+        row("hybrid_priority", f"{unit}.S_LUT_CFG.lut_hybrid_priority"),
+        row("le_offset", f"{info}_le_index_offset", codec=SIGNED, when="!method"),
+        row("le_offset", f"{info}_le_index_select", codec=SIGNED, when="method"),
+        row("lo_fraction", f"{info}_lo_index_select", codec=SIGNED),
+        *(row(edge, *edge_fields(unit, edge.upper()), codec=LOW) for edge in _EDGES),
+        *(
+            row(
+                f"{table}_{side}.scale",
+                f"{unit}.S_LUT_{table.upper()}_SLOPE_SCALE.lut_{table}_slope_{short}_scale",
+                codec=PATTERN,
+            )
+            for table, side, short in _SLOPES
+        ),
+        *(
+            row(
+                f"{table}_{side}.shift",
+                f"{unit}.S_LUT_{table.upper()}_SLOPE_SHIFT.lut_{table}_slope_{short}_shift",
+                codec=SIGNED,
+                when="!float",
+            )
+            for table, side, short in _SLOPES
+        ),
+    )
+
+
+LUT_TABLES = {unit: _lut_table(unit) for unit in ("SDP", "CDP")}
+
+
+def lut_loads(unit: str, flat: Flat, *, is_float: bool, registers: RegisterMap) -> tuple[RegWrite, ...]:
+    """Return the writes that load both lookup tables of SDP or CDP and what stands beside them.
+
+    Slopes of a layer that computes in FP16 are patterns.
+
+    Raises:
+        Refused: for a value that its field cannot hold.
+    """
+    entries = tuple(tuple(word & 0xFFFF for word in flat[name]) for name in ("le", "lo"))
+    words = written_words(LUT_TABLES[unit], flat | {"float": is_float}, registers)[unit]
+    return (*lut_writes(unit, (entries[0], entries[1])), *(RegWrite(f"{unit}.{n}", word) for n, word in words.items()))

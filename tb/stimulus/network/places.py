@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 
 from models.config import HwConfig
-from tb.nvdla.memory import Ram
+from models.layout.raw import round_up
+from tb.nvdla.memory import Ram, Range
 from tb.stimulus.network.errors import NetworkError
 from tb.stimulus.network.loadable import Address, Loadable, Task, Version
-from tb.stimulus.network.network import Allocation, Span
+from tb.stimulus.network.network import Allocation
 
 PAGE_BYTES = 4096
 BASE_ADDRESS = 0x8000_0000
@@ -49,55 +50,43 @@ class Placer:
             if entry.ram is Ram.CVSRAM and not self.config.secondary_memif_enable:
                 raise NetworkError(f"memory {memory}: domain must be 0 (MC): {self.config.name} has no second memory")
             start = self.free.get(entry.ram, BASE_ADDRESS)
-            end = start + _pages(entry.nbytes)
+            end = start + round_up(entry.nbytes, PAGE_BYTES)
             if end > 1 << self.config.memif_address_width_bits:
                 raise NetworkError(f"memory {memory}: {entry.nbytes} bytes must end in the address space of the ports")
             self._addresses[memory] = start
             self.free[entry.ram] = end + PAGE_BYTES
         return self._addresses[memory]
 
-    def ram(self, memory: int) -> Ram:
-        """Return the RAM of a memory entry."""
-        return self.loadable.memories[memory].ram
-
     def write(self, memory: int) -> None:
         """Note that a task or the application writes to a memory entry."""
         self._written.add(memory)
 
-    def span(self, address: Address, nbytes: int, what: str) -> Span:
+    def span(self, address: Address, nbytes: int, what: str) -> Range:
         """Return bytes at a place.
 
         Raises:
             NetworkError: when they leave the pages of their memory.
         """
         entry = self.loadable.memories[address.memory]
-        room = _pages(entry.nbytes) - address.offset
+        room = round_up(entry.nbytes, PAGE_BYTES) - address.offset
         if nbytes > room:
             raise NetworkError(f"{what} must end within memory {entry.id}, {room} bytes on, not after {nbytes}")
-        return Span(entry.ram, self.address(address.memory) + address.offset, max(nbytes, 1))
+        return Range(entry.ram, self.address(address.memory) + address.offset, max(nbytes, 1))
 
     def allocations(self) -> tuple[Allocation, ...]:
         """Return the memory that was placed, apart from that which was there already."""
-        return tuple(
-            Allocation(
-                f"m{number}",
-                self.loadable.memories[number].ram,
-                address,
-                _pages(self.loadable.memories[number].nbytes),
-                tuple((at, self.loadable.blobs[name].data) for at, name in self.loadable.memories[number].contents),
-                number not in self._written,
-            )
-            for number, address in self._addresses.items()
-            if number not in self._constants
-        )
+        found = []
+        for number, address in self._addresses.items():
+            if number not in self._constants:
+                entry = self.loadable.memories[number]
+                chunks = tuple((at, self.loadable.blobs[name].data) for at, name in entry.contents)
+                nbytes, is_constant = round_up(entry.nbytes, PAGE_BYTES), number not in self._written
+                found.append(Allocation(f"m{number}", entry.ram, address, nbytes, chunks, is_constant))
+        return tuple(found)
 
     def constants(self) -> dict[int, int]:
         """Return the addresses of what nobody writes to."""
         return {number: address for number, address in self._addresses.items() if number not in self._written}
-
-
-def _pages(nbytes: int) -> int:
-    return -(-nbytes // PAGE_BYTES) * PAGE_BYTES
 
 
 class Descriptors:

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
-from tb.nvdla.engines import ENGINES
 from tb.nvdla.program.copies import LAUNCHES
 from tb.nvdla.program.ops import Comparison, InterruptNotify, Op, Poll, RegRead, RegWrite, SyncNotify, SyncWait
 from tb.nvdla.registers import Register, RegisterMap
@@ -17,11 +16,6 @@ from tb.stimulus.network.descriptors import EngineId, Event
 from tb.stimulus.network.network import HardwareTask, Operation
 from tb.stimulus.network.schedule import Action, Step, Turns, needed, schedule
 
-_ENGINES = {engine.name: engine for engine in ENGINES}
-_INTERRUPTS = {of: _ENGINES[of.name].interrupt for of in EngineId} | {EngineId.CONV: "CACC"}
-"""The done interrupt that the driver takes for the end of an operation."""
-
-_UNIT = {EngineId.RUBIK: "RBK", EngineId.CONV: "CACC"}
 _IDS = {
     Event.COMPLETED: "done",
     Event.PROGRAMMED: "programmed",
@@ -47,16 +41,11 @@ class Programmer:
 
     registers: RegisterMap
     counts: bool
-    turns: Turns
+    turns: Turns = field(default_factory=Turns)
     barrier: tuple[str, ...] = ()
 
     def write(self, task: HardwareTask, prefix: str) -> Iterator[Op]:
-        """Yield the program of a task.
-
-        Args:
-            task: The task.
-            prefix: Prefix of the names of its events.
-        """
+        """Yield the program of a task, the names of whose events begin with ``prefix``."""
         writer = _TaskWriter(self, task, prefix)
         for action in schedule(task, self.turns):
             yield from writer.carry_out(action)
@@ -86,8 +75,6 @@ def until(task: HardwareTask, last: str) -> HardwareTask:
 
 
 class _TaskWriter:
-    """Writes one task."""
-
     def __init__(self, programmer: Programmer, task: HardwareTask, prefix: str) -> None:
         self._operations, self._prefix = task.operations, prefix
         self._registers, self._barrier = programmer.registers, programmer.barrier
@@ -154,13 +141,15 @@ class _TaskWriter:
         yield SyncNotify(operation.units[-1], self._id(action.number, Event.ENABLED))
 
     def _end(self, action: Action, operation: Operation) -> Iterator[Op]:
-        unit = _UNIT.get(operation.engine, operation.units[-1])
+        # The done interrupt that the driver takes for the end of an operation, and its unit.
+        interrupt, unit = operation.engine.name, operation.units[-1]
         if operation.engine is EngineId.CONV:
+            interrupt = unit = "CACC"
             for event in self._cdma_events:
                 group = action.groups["CDMA"]
                 yield InterruptNotify(_CDMA_INTERRUPTS[event], group, self._id(action.number, event))
         done = self._id(action.number, Event.COMPLETED)
-        yield InterruptNotify(_INTERRUPTS[operation.engine], action.groups[unit], done)
+        yield InterruptNotify(interrupt, action.groups[unit], done)
         if self._counts and operation.engine is not EngineId.BDMA:
             yield from _waits(operation.units, (done,))
             for counting in operation.units:

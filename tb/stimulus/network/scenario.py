@@ -12,15 +12,14 @@ from numpy.typing import NDArray
 
 from models.config import HwConfig
 from tb.judge.predictor import Expectation
-from tb.nvdla.memory import MemoryImage, Ram, load_ranges
+from tb.nvdla.memory import MemoryImage, Ram, Range, load_ranges
 from tb.nvdla.program.ops import CheckNothing, MemInit, MemLoad, Op, Program
 from tb.nvdla.registers import RegisterMap
 from tb.stimulus.model import Played, play_model
 from tb.stimulus.network import software
 from tb.stimulus.network.errors import NetworkError
-from tb.stimulus.network.network import HardwareTask, Network, SoftwareTask, Span
+from tb.stimulus.network.network import HardwareTask, Network, SoftwareTask, overlap
 from tb.stimulus.network.program import Programmer, until
-from tb.stimulus.network.schedule import Turns
 from tb.stimulus.network.tensors import Tensor
 from tb.stimulus.scenario import Scenario, apply_memory_op, empty_memories
 
@@ -65,12 +64,7 @@ class Run:
 
 @dataclass(frozen=True)
 class NetworkScenario:
-    """Networks as one scenario.
-
-    Attributes:
-        scenario: The scenario to play.
-        runs: One for each input, in their order.
-    """
+    """Networks as one scenario, and their runs in its order."""
 
     scenario: Scenario
     runs: tuple[Run, ...]
@@ -116,7 +110,8 @@ def play_networks(
     """
     config = networks[0].config
     writer = _Writer(name, config, counts, last)
-    runs = [writer.add(network, values) for network, values in zip(networks, inputs, strict=True)]
+    pairs = enumerate(zip(networks, inputs, strict=True))
+    runs = [writer.add(f"n{number}", network, values) for number, (network, values) in pairs]
     return NetworkScenario(writer.scenario(), tuple(runs))
 
 
@@ -127,25 +122,22 @@ class _Writer:
         self._name, self._config, self._last = name, config, last
         self._loads: list[Op] = []
         self._program: list[Op] = []
-        self._programmer = Programmer(RegisterMap.of(config), counts, Turns())
-        self._networks = 0
+        self._programmer = Programmer(RegisterMap.of(config), counts)
 
     def scenario(self) -> Scenario:
         """Return all that was added; it ends with the last event."""
         ends = [CheckNothing(event) for event in self._programmer.barrier]
         return Scenario(self._name, self._config.name, (*self._loads, *self._program, *ends), seed=0)
 
-    def add(self, network: Network, values: Sequence[NDArray[Any] | None]) -> Run:
-        """Add a network with its inputs."""
-        prefix = f"n{self._networks}"
-        self._networks += 1
+    def add(self, prefix: str, network: Network, values: Sequence[NDArray[Any] | None]) -> Run:
+        """Add a network with its inputs; the names of its events and files begin with ``prefix``."""
         self._load_constants(network, prefix)
         self._load_inputs(network, values, prefix)
         tasks, cut = _cut(network, self._last)
         hardware = [number for number, task in enumerate(tasks) if isinstance(task, HardwareTask)]
         if not hardware:
             raise NetworkError(f"{network.name} must have a task for hardware")
-        used: list[Span] = []
+        used: list[Range] = []
         after = []
         for number, task in enumerate(tasks):
             if isinstance(task, HardwareTask):
@@ -175,7 +167,7 @@ class _Writer:
                 name = f"{prefix}_input{number}.dat"
                 self._loads.append(MemLoad(tensor.ram, tensor.address, ((0, data.tobytes()),), name))
 
-    def _precompute(self, task: SoftwareTask, used: Sequence[Span], prefix: str) -> None:
+    def _precompute(self, task: SoftwareTask, used: Sequence[Range], prefix: str) -> None:
         """Load what software before or between hardware computes, from what the model says hardware leaves.
 
         Memory is loaded before the program begins, so no earlier layer may use what software writes.
@@ -191,8 +183,8 @@ class _Writer:
         software.run(task, memories)
         for number, operation in enumerate(task.operations):
             dst = operation.dst
-            there = Span(dst.ram, dst.address, dst.nbytes)
-            if any(there.overlaps(span) for span in used):
+            there = Range(dst.ram, dst.address, dst.nbytes)
+            if any(overlap(there, span) for span in used):
                 raise NetworkError(f"{dst.name} must be memory that no earlier layer uses")
             data = memories[dst.ram].read(dst.address, dst.nbytes)
             self._loads.append(MemLoad(dst.ram, dst.address, ((0, data),), f"{prefix}_{number}.dat"))
@@ -209,14 +201,13 @@ def _cut(network: Network, last: str | None) -> tuple[tuple[HardwareTask | Softw
     raise NetworkError(f"the last layer must be one of {names}, not {last}")
 
 
-def model_results(played: Played, networks: NetworkScenario, config: HwConfig) -> Results:
-    """Return the outputs of each run, as the reference model leaves them."""
-    memories = memories_after(networks.scenario.ops, played.expectations, config)
-    return [run.results(memories) for run in networks.runs]
+def results_of(played: Played, networks: NetworkScenario, dump: Path | None = None) -> Results:
+    """Return the outputs of each run, as the reference model leaves them.
 
-
-def device_results(played: Played, networks: NetworkScenario, config: HwConfig, dump: Path) -> Results:
-    """Return the outputs of each run, as a device leaves them that has saved what results are made of."""
+    With ``dump``, they are those of a device that has saved there what results are made of.
+    """
+    config = networks.runs[0].network.config
     memories = memories_after(networks.scenario.ops, played.expectations, config)
-    load_ranges(dump, memories)
+    if dump is not None:
+        load_ranges(dump, memories)
     return [run.results(memories) for run in networks.runs]

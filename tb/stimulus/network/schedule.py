@@ -57,11 +57,7 @@ class Turns:
 
 
 def schedule(task: HardwareTask, turns: Turns) -> Iterator[Action]:
-    """Yield the steps for the operations of a task, in an order in which all can happen.
-
-    Args:
-        task: The task.
-        turns: Where the groups stand; moved on.
+    """Yield the steps for the operations of a task, in an order in which all can happen; moves ``turns`` on.
 
     Raises:
         NetworkError: when operations wait for each other.

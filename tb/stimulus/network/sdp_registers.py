@@ -6,9 +6,8 @@ from tb.nvdla.program.common import halves
 from tb.nvdla.program.table import FLAG, INVERTED_FLAG, MINUS_ONE, PLAIN, SIGNED, Flat, Row, Table, row
 from tb.stimulus.network.descriptors import CubeType
 from tb.stimulus.network.errors import NetworkError
-from tb.stimulus.network.tables import PATTERN, RAM, size_rows, stride_rows
+from tb.stimulus.network.tables import FP16, INT8, PATTERN, RAM, size_rows, stride_rows
 
-_INT8, _FP16 = 0, 2
 _LAYER, _KERNEL, _POINT = range(3)
 _NONE, _MUL, _ADD, _BOTH = range(4)
 _NO_ACT, _RELU, _LUT, _PRELU = range(4)
@@ -135,9 +134,9 @@ def derive(flat: Flat) -> Flat:
 
 
 def _processing(source: int, destination: int) -> int:
-    if source == _FP16:
-        return _FP16
-    return _INT8 if destination == _INT8 else source
+    if source == FP16:
+        return FP16
+    return INT8 if destination == INT8 else source
 
 
 def _derive_stage(stage: str, flat: Flat) -> Flat:
@@ -153,7 +152,7 @@ def _derive_stage(stage: str, flat: Flat) -> Flat:
         f"{stage}.memory": mode != _LAYER,
         f"{stage}.fetched": bool(flat[f"{stage}.enable"]) and kind != _NONE and mode != _LAYER,
         f"{stage}.use": _USES[kind],
-        f"{stage}.two_bytes": flat[f"{stage}.precision"] != _INT8,
+        f"{stage}.two_bytes": flat[f"{stage}.precision"] != INT8,
         f"{stage}.per_point": mode != _KERNEL,
         f"{stage}.adds": kind in (_ADD, _BOTH),
         f"{stage}.multiplies": kind in (_MUL, _BOTH),

@@ -21,11 +21,7 @@ _MOST = np.float32(np.finfo(np.float16).max)
 
 
 def run(task: SoftwareTask, memories: Mapping[Ram, MemoryImage]) -> None:
-    """Compute the operations of a task on memory.
-
-    Args:
-        task: The task.
-        memories: One image for each memory port; changed.
+    """Compute the operations of a task on memory, which changes.
 
     Raises:
         NetworkError: for an operation that is not known for its precision.

@@ -9,6 +9,9 @@ from models.fp16 import FP17
 from tb.nvdla.program.table import MINUS_ONE, Codec, Named, Row, row
 from tb.stimulus.network.descriptors import CubeType
 
+INT8, FP16 = 0, 2
+"""Precisions as descriptors number them."""
+
 RAM = Named(((CubeType.MC, 1), (CubeType.CV, 0), (CubeType.HARDWARE, 1)))
 """The driver has no entry for what stays in hardware: those registers are not used then."""
 

@@ -62,11 +62,7 @@ class Tensor:
         return int(self._of_channel().max()) + rest + self.precision.nbytes
 
     def unpack(self, data: NDArray[np.uint8]) -> NDArray[Any]:
-        """Return the elements that lie in memory, shape (C, H, W), FP16 as float16.
-
-        Args:
-            data: ``nbytes`` bytes or more, uint8.
-        """
+        """Return the elements that lie in ``nbytes`` bytes of memory or more, (C, H, W), FP16 as float16."""
         offsets = self._offsets()[..., np.newaxis] + np.arange(self.precision.nbytes)
         elements: NDArray[Any] = data[offsets].view(self.precision.dtype)[..., 0]
         return elements

@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from models.errors import InputError
 from models.layout.dlhdl import DlhdlType
-from tb.dlhdl.config import DlhdlConfig, DlhdlConfigError, configs_of, is_dlhdl
+from tb.dlhdl.config import DlhdlConfig, configs_of, is_dlhdl
 
 OWN = 'system = "dlhdl"\nconv_thread_number = 25\ndata_type = "single"\nregisters = "dut_addr.h"\n'
 
@@ -57,10 +58,10 @@ def test_a_file_describes_a_core_of_one_s_own(tmp_path: Path) -> None:
 def test_a_file_that_describes_none_is_refused(tmp_path: Path, old: str, new: str, message: str) -> None:
     path = tmp_path / "mine.toml"
     path.write_text(OWN.replace(old, new))
-    with pytest.raises(DlhdlConfigError, match=rf"^{re.escape(message.format(path))}$"):
+    with pytest.raises(InputError, match=rf"^{re.escape(message.format(path))}$"):
         DlhdlConfig.load(str(path))
 
 
 def test_an_unknown_name_is_refused() -> None:
-    with pytest.raises(DlhdlConfigError, match=r"or an existing \.toml file, not dlhdl_int8_5$"):
+    with pytest.raises(InputError, match=r"or an existing \.toml file, not dlhdl_int8_5$"):
         DlhdlConfig.load("dlhdl_int8_5")

@@ -193,10 +193,7 @@ def read_early(core: Core) -> None:
         (read_early, HandshakeRule.READ_EARLY),
         (changed_output, HandshakeRule.OUTPUT_STAYS),
         (lambda core: core.judge.offered(0, 0, core.program.outputs.stride, 1), HandshakeRule.OUTPUT_ADDRESS),
-        (
-            lambda core: core.judge.offered(0, core.program.outputs.offset(0), 1, 1),
-            HandshakeRule.OUTPUT_SIZE,
-        ),
+        (lambda core: core.judge.offered(0, core.program.outputs.offset(0), 1, 1), HandshakeRule.OUTPUT_SIZE),
         (early, HandshakeRule.OUTPUT_EARLY),
         (overwritten, HandshakeRule.OVERWRITTEN),
         (lambda core: core.judge.offered(1, 0, 0, 1), HandshakeRule.OUTPUT_UNASKED),

@@ -4,7 +4,8 @@ import re
 
 import pytest
 
-from tb.dlhdl.registers import RegisterHeaderError, RegisterMap
+from models.errors import InputError
+from tb.dlhdl.registers import RegisterMap
 
 HEADER = """\
 /* registers of the core, 0x1 */
@@ -28,7 +29,7 @@ def test_a_core_without_data_in_its_names_is_read() -> None:
 
 
 def test_an_unknown_register_is_refused_with_the_closest() -> None:
-    with pytest.raises(RegisterHeaderError, match=r"^x\.h has no register inputstart; closest: inputStart$"):
+    with pytest.raises(InputError, match=r"^x\.h has no register inputstart; closest: inputStart$"):
         RegisterMap.parse(HEADER, "x.h").offset("inputstart")
 
 
@@ -45,5 +46,5 @@ def test_an_unknown_register_is_refused_with_the_closest() -> None:
     ],
 )
 def test_a_header_that_cannot_be_is_refused(text: str, message: str) -> None:
-    with pytest.raises(RegisterHeaderError, match=rf"^{re.escape(message)}$"):
+    with pytest.raises(InputError, match=rf"^{re.escape(message)}$"):
         RegisterMap.parse(text, "x")

@@ -8,11 +8,12 @@ import pytest
 
 from models.dlhdl.single import Bounded
 from models.errors import InputError
-from tb.dlhdl.config import DlhdlConfig
+from tb.dlhdl.config import DlhdlConfig, embedded_configs
 from tb.dlhdl.draw import size
 from tb.dlhdl.judge import results_of
 from tb.dlhdl.network import Kind
 from tb.dlhdl.scenario import DlhdlEntry, Mode, load_plan, read, save
+from tb.places import PLANS
 from tb.stimulus.generate.describe import PlanError
 
 CORE = DlhdlConfig.load("dlhdl_int8_9")
@@ -109,6 +110,13 @@ def test_a_description_that_cannot_be_is_refused(change: dict[str, object], mess
 def test_a_seed_below_zero_is_refused() -> None:
     with pytest.raises(PlanError, match=r"^t: seed must be 0 to 0xffffffffffffffff, not -1$"):
         DlhdlEntry("t", "", DATA).build(CORE, -1)
+
+
+@pytest.mark.parametrize("config", embedded_configs(), ids=lambda config: config.name)
+def test_each_scenario_of_the_plan_fits_each_embedded_core(config: DlhdlConfig) -> None:
+    for entry in load_plan(PLANS / "dlhdl.toml"):
+        scenario = entry.build(config, 1)
+        assert scenario.program.network.results(scenario.frames[0])
 
 
 def test_a_plan_is_one_of_this_system(tmp_path: Path) -> None:

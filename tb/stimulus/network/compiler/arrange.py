@@ -6,13 +6,12 @@ channels that mean nothing; kernels are 0 there. What cannot bear them gets a co
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import itertools
 from dataclasses import dataclass, replace
-from itertools import count
 
 import numpy as np
 
-from tb.stimulus.network.compiler.graph import Add, Affine, Concat, Conv, Flatten, Graph, Lrn, Node, Slice, Window
+from tb.stimulus.network.compiler.graph import Add, Affine, Concat, Conv, Flatten, Graph, Lrn, Node, Slice, pointwise
 from tb.stimulus.network.errors import NetworkError
 from tb.stimulus.network.network import Largest, Softmax
 
@@ -64,12 +63,7 @@ class Arranged:
 
 
 def arranged(graph: Graph, lanes: int) -> Arranged:
-    """Return a graph with a place for every value.
-
-    Args:
-        graph: The graph.
-        lanes: Channels of an atom.
-    """
+    """Return a graph with a place for every value; an atom has ``lanes`` channels."""
     return _Arranger(graph, lanes).run()
 
 
@@ -100,11 +94,8 @@ class _Arranger:
                 node, channels = self._joined(node)
             case Slice(first=first, count=count):
                 channels = self._cut(node, first, count)
-            case Softmax() | Largest():
-                node = replace(node, inputs=(self._dense(node.inputs[0]),))
-                channels = of_count(self._shapes[node.output][0])
-            case Lrn():
-                # What lies between parts of a joined cube would be part of the sums.
+            case Softmax() | Largest() | Lrn():
+                # What lies between parts of a joined cube would be part of the sums of LRN.
                 node = replace(node, inputs=(self._dense(node.inputs[0]),))
                 channels = of_count(self._shapes[node.output][0])
             case Flatten():
@@ -124,7 +115,8 @@ class _Arranger:
         for value in node.inputs:
             part = value
             if part in self._homes or part in self._cannot_move or part in inputs:
-                part = self._inserted(value, lambda n: Affine(np.ones(n), np.zeros(n)), self._channels[value])
+                whole = self._shapes[value][0]
+                part = self._inserted(value, Affine(np.ones(whole), np.zeros(whole)), self._channels[value])
             channels = self._channels[part]
             self._homes[part] = Home(node.output, surface)
             inputs.append(part)
@@ -148,18 +140,14 @@ class _Arranger:
         """Return a value without gaps: the value itself, or a copy that a convolution makes."""
         if self._channels[value].dense:
             return value
+        count = self._shapes[value][0]
+        return self._inserted(value, pointwise(np.eye(count)), of_count(count))
 
-        def same(channels: int) -> Conv:
-            weights = np.eye(channels)[:, :, np.newaxis, np.newaxis]
-            return Conv(weights, np.zeros(channels), Window((1, 1)))
-
-        return self._inserted(value, same, of_count(self._shapes[value][0]))
-
-    def _inserted(self, value: str, operation: Callable[[int], Conv | Affine], channels: Channels) -> str:
-        copy = next(name for n in count() if (name := f"{value}_copy{n}") not in self._shapes)
+    def _inserted(self, value: str, operation: Conv | Affine, channels: Channels) -> str:
+        copy = next(name for n in itertools.count() if (name := f"{value}_copy{n}") not in self._shapes)
         self._shapes[copy] = self._shapes[value]
         if value in self._ranges:
             self._ranges[copy] = self._ranges[value]
         self._channels[copy] = channels
-        self._nodes.append(Node(copy, operation(self._shapes[value][0]), (value,), copy))
+        self._nodes.append(Node(copy, operation, (value,), copy))
         return copy

@@ -68,37 +68,28 @@ def blocks_of(conv: Conv, src: Channels, lanes: int, picture: PixelLayout | None
     return blocks
 
 
-def block_weights(weights: NDArray[Any], groups: int, block: Block, src: Channels) -> NDArray[Any]:
-    """Return the kernels of a block (K, C, R, S), with zeros for channels that they do not see.
+def packed_weights(
+    target: Target, weights: NDArray[Any], groups: int, block: Block, src: Channels
+) -> tuple[WeightLayout, bytes]:
+    """Return how the kernels of a block lie in memory, and their bytes.
 
-    Args:
-        weights: All kernels, (K, C of a group, R, S).
-        groups: Number of groups.
-        block: The block.
-        src: Channels of the input.
+    They are those of all, (K, C of a group, R, S), with zeros for channels of the input that they do not see.
     """
-    channels = weights.shape[1]
-    of_group = len(weights) // groups
-    wide = np.zeros((block.kernels, block.channels, *weights.shape[2:]), dtype=weights.dtype)
+    kernels, channels, height, width = weights.shape
+    wide = np.zeros((block.kernels, block.channels, height, width), dtype=weights.dtype)
     for kernel in range(block.kernels):
-        group = (block.kernel + kernel) // of_group
+        group = (block.kernel + kernel) // (kernels // groups)
         places = src.places[group * channels : (group + 1) * channels]
         wide[kernel, np.array(places) - block.channel] = weights[block.kernel + kernel]
-    return wide
-
-
-def packed_weights(target: Target, weights: NDArray[Any], *, is_image: bool) -> tuple[WeightLayout, bytes]:
-    """Return how kernels (K, C, R, S) lie in memory, and their bytes."""
-    kernels, channels, height, width = weights.shape
-    shape = kernels, channels, height, width
-    if is_image:
+    shape = block.kernels, block.channels, height, width
+    if block.is_image:
         of_image = ImageWeightLayout(target.config, target.precision, shape)
-        return of_image, of_image.pack(of_image.pre_extend(weights)).tobytes()
+        return of_image, of_image.pack(of_image.pre_extend(wide)).tobytes()
     layout = WeightLayout(target.config, target.precision, shape)
-    return layout, layout.pack(weights).tobytes()
+    return layout, layout.pack(wide).tobytes()
 
 
-def tiles_of(name: str, target: Target, conv: Conv, shape: Shape, block: Block, out: Shape) -> list[Tile]:
+def tiles_of(name: str, target: Target, conv: Conv, shape: Shape, block: Block) -> list[Tile]:
     """Return the layers of a block, from above, whose input the buffer holds beside weights.
 
     Where one layer is too much, all weights stay in the buffer from one tile to the next, unless less is read when each
@@ -108,14 +99,14 @@ def tiles_of(name: str, target: Target, conv: Conv, shape: Shape, block: Block, 
         name: Name of the layer in messages.
         target: Decides how large the buffer is.
         conv: The convolution.
-        shape: Shape of its input.
-        block: Kernels and channels.
-        out: Shape of its output.
+        shape: Shape of its whole input.
+        block: Kernels and channels of the layers.
 
     Raises:
         NetworkError: when one line of the output is too much.
     """
     config, window = target.config, conv.window
+    lines = window.output(0, shape[1])
     entries = feature_entries(config, target.precision, block.channels, shape[2])
     if block.is_image:
         padded = window.before[1] + shape[2] + window.after[1]
@@ -128,13 +119,13 @@ def tiles_of(name: str, target: Target, conv: Conv, shape: Shape, block: Block, 
         """Return how many tiles there are beside so much of the weights, 0 where nothing else fits."""
         banks = config.cbuf_bank_number - -(-buffered_bytes // bank_bytes(config, 1))
         rows = bank_entries(config, max(banks, 0)) // entries
-        most = out[1] if rows >= shape[1] else min((rows - window.span(0)) // window.stride[0] + 1, out[1])
-        return -(-out[1] // most) if banks > 0 and most > 0 else 0
+        most = lines if rows >= shape[1] else min((rows - window.span(0)) // window.stride[0] + 1, lines)
+        return -(-lines // most) if banks > 0 and most > 0 else 0
 
     def cost(tiles: int, weight_bytes: int) -> int:
         """Return what is read more than once, as bytes."""
-        lines = tiles * max(window.span(0) - window.stride[0], 0) * entries * config.cbuf_bank_width_bytes
-        return lines + weight_bytes + tiles * _LAYER_BEATS * config.primary_memif_width_bytes
+        again = tiles * max(window.span(0) - window.stride[0], 0) * entries * config.cbuf_bank_width_bytes
+        return again + weight_bytes + tiles * _LAYER_BEATS * config.primary_memif_width_bytes
 
     staying, passing = tiles_beside(weights), tiles_beside(group * kernel_bytes + WEIGHT_SIZE_ALIGNMENT_BYTES)
     if not staying or (passing and cost(passing, passing * weights) < cost(staying, weights)):
@@ -144,7 +135,7 @@ def tiles_of(name: str, target: Target, conv: Conv, shape: Shape, block: Block, 
             f"node {name!r}: {block.kernels} kernels of {block.channels}x{'x'.join(map(str, window.kernel))} and "
             f"the input of one line of output must fit the {config.cbuf_bank_number} banks of {config.name}"
         )
-    most = -(-out[1] // staying)
+    most = -(-lines // staying)
     rows = min((most - 1) * window.stride[0] + window.span(0), shape[1])
     banks = -(-rows * entries // bank_entries(config, 1))
-    return [Tile(line, min(most, out[1] - line), banks) for line in range(0, out[1], most)]
+    return [Tile(line, min(most, lines - line), banks) for line in range(0, lines, most)]

@@ -12,16 +12,7 @@ from tb.stimulus.network.compiler.target import Target
 
 @dataclass(frozen=True)
 class Cube:
-    """A cube in a buffer.
-
-    Attributes:
-        target: Configuration and precision of the layout.
-        buffer: Number of the buffer.
-        offset: Bytes from the buffer's beginning.
-        shape: (C, H, W) as it lies in memory.
-        line_stride_bytes: From one line to the next.
-        surface_stride_bytes: From one surface to the next.
-    """
+    """A cube (C, H, W) as it lies in a buffer, ``offset`` bytes from the beginning."""
 
     target: Target
     buffer: int
@@ -79,15 +70,7 @@ class Extent:
 
 
 def extent(window: Window, axis: int, size: int, first: int, count: int) -> Extent:
-    """Return the part of an input that windows need.
-
-    Args:
-        window: How they move.
-        axis: Along H (0) or W (1).
-        size: Size of the input, along the axis.
-        first: First window.
-        count: Number of windows.
-    """
+    """Return the part of an input that ``count`` windows from ``first`` on need, along H (0) or W (1) of this size."""
     start = first * window.stride[axis] - window.before[axis]
     end = start + (count - 1) * window.stride[axis] + window.span(axis)
     inside = max(start, 0), min(end, size)

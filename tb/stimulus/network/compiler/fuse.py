@@ -42,17 +42,11 @@ class Compute:
 Step = Compute | Node
 
 
-def copying(name: str, src: str, output: str, channels: int) -> Compute:
-    """Return the step that copies a cube, to where another may have another scale."""
-    return Compute(name, src, output, None, np.ones(channels), np.zeros(channels))
-
-
 def fused(graph: Graph) -> tuple[Step, ...]:
     """Return the steps of a graph, each after those that make what it reads.
 
     X1 and X2 decide what fits into one step: a bias and scales, then one of a cube, a bound or slopes, and a ReLU.
     """
-    users = graph.users()
     ends: dict[str, Step] = {}
     taken: set[str] = set()
     for node in graph.nodes:
@@ -60,7 +54,7 @@ def fused(graph: Graph) -> tuple[Step, ...]:
             continue
         step = _begun(graph, node)
         while isinstance(step, Compute):
-            following = users[step.output]
+            following = [other for other in graph.nodes if step.output in other.inputs]
             if step.output in graph.outputs or len(following) != 1:
                 break
             longer = _with(step, following[0])
@@ -75,7 +69,7 @@ def fused(graph: Graph) -> tuple[Step, ...]:
 def _begun(graph: Graph, node: Node) -> Step:
     """Return the step that a node begins, or the node where no step of SDP does it."""
     channels = graph.shapes[node.output][0]
-    plain = copying(node.name, node.inputs[0], node.output, channels)
+    plain = Compute(node.name, node.inputs[0], node.output, None, np.ones(channels), np.zeros(channels))
     match node.operation:
         case Conv() as conv:
             return replace(plain, conv=conv)

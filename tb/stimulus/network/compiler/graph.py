@@ -20,15 +20,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Window:
-    """How a kernel moves over a cube; pairs are (along H, along W).
-
-    Attributes:
-        kernel: Its sides.
-        stride: Its steps.
-        before: Padding above and to the left.
-        after: Padding below and to the right.
-        dilation: Distance of its taps.
-    """
+    """How a kernel moves over a cube; pairs are (along H, along W), and padding lies before and after the cube."""
 
     kernel: tuple[int, int]
     stride: tuple[int, int] = (1, 1)
@@ -143,15 +135,9 @@ class Node:
 
 @dataclass(frozen=True, eq=False)
 class Graph:
-    """A network.
+    """A network, whose values have names; each node comes after those that make what it takes.
 
-    Attributes:
-        name: Its name in the file.
-        inputs: Names of the values that are given.
-        nodes: Operations, each after those that make what it takes.
-        outputs: Names of the values that are wanted.
-        shapes: Shapes of every value.
-        ranges: Magnitudes that the file's own quantisation can hold, by value.
+    ``ranges`` are the magnitudes that the file's own quantisation can hold.
     """
 
     name: str
@@ -160,14 +146,6 @@ class Graph:
     outputs: tuple[str, ...]
     shapes: Mapping[str, Shape]
     ranges: Mapping[str, float] = field(default_factory=dict)
-
-    def users(self) -> dict[str, list[Node]]:
-        """Return the nodes that take each value."""
-        found: dict[str, list[Node]] = {value: [] for value in self.shapes}
-        for node in self.nodes:
-            for value in dict.fromkeys(node.inputs):
-                found[value].append(node)
-        return found
 
 
 def shape_of(operation: Operation, inputs: list[Shape]) -> Shape:
@@ -203,6 +181,12 @@ def work_of(operation: Operation, output: Shape) -> int:
             return window.kernel[0] * window.kernel[1] * channels * pixels
         case _:
             return channels * pixels
+
+
+def pointwise(matrix: Floats, bias: Floats | None = None, weight_scales: Floats | None = None) -> Conv:
+    """Return the convolution that multiplies the channels of each pixel by a matrix (K, C)."""
+    weights = matrix[:, :, np.newaxis, np.newaxis]
+    return Conv(weights, np.zeros(len(matrix)) if bias is None else bias, Window((1, 1)), 1, weight_scales)
 
 
 def floats(values: Any) -> Floats:

@@ -7,30 +7,15 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
-from tb.stimulus.network.compiler.graph import (
-    Add,
-    Affine,
-    Concat,
-    Conv,
-    Flatten,
-    Floats,
-    Graph,
-    Lrn,
-    Operation,
-    Pool,
-    PRelu,
-    Relu,
-    Slice,
-    Window,
-    floats,
-)
+from tb.stimulus.network.compiler import graph as ops
+from tb.stimulus.network.compiler.graph import Floats, Window, floats
 from tb.stimulus.network.network import Largest, Softmax
 
 _COLUMN_ELEMENTS = 1 << 23
 """Elements of windows that are unfolded at a time."""
 
 
-def values_of(graph: Graph, inputs: Mapping[str, Floats]) -> dict[str, Floats]:
+def values_of(graph: ops.Graph, inputs: Mapping[str, Floats]) -> dict[str, Floats]:
     """Return every value of a graph, (C, H, W) each."""
     values = {name: floats(value) for name, value in inputs.items()}
     for node in graph.nodes:
@@ -38,29 +23,29 @@ def values_of(graph: Graph, inputs: Mapping[str, Floats]) -> dict[str, Floats]:
     return values
 
 
-def computed(operation: Operation, inputs: list[Floats]) -> Floats:
+def computed(operation: ops.Operation, inputs: list[Floats]) -> Floats:
     """Return the result of one operation on its inputs."""
     first = inputs[0]
     match operation:
-        case Conv():
+        case ops.Conv():
             return _conv(operation, first)
-        case Affine(scale=scale, shift=shift):
+        case ops.Affine(scale=scale, shift=shift):
             return first * _column(scale) + _column(shift)
-        case Relu(most=most):
+        case ops.Relu(most=most):
             return np.clip(first, 0, most)
-        case PRelu(slope=slope):
+        case ops.PRelu(slope=slope):
             return np.where(first < 0, first * _column(slope), first)
-        case Add():
+        case ops.Add():
             return first + inputs[1]
-        case Pool():
+        case ops.Pool():
             return _pool(operation, first)
-        case Lrn():
+        case ops.Lrn():
             return _lrn(operation, first)
-        case Concat():
+        case ops.Concat():
             return np.concatenate(inputs)
-        case Slice(first=start, count=count):
+        case ops.Slice(first=start, count=count):
             return first[start : start + count]
-        case Flatten():
+        case ops.Flatten():
             return first.reshape(-1, 1, 1)
         case Softmax():
             powers = np.exp(first - first.max())
@@ -82,7 +67,7 @@ def _windows(window: Window, cube: Floats, padding: float) -> Floats:
     return every[:, :: window.stride[0], :: window.stride[1], :: window.dilation[0], :: window.dilation[1]]
 
 
-def _conv(conv: Conv, cube: Floats) -> Floats:
+def _conv(conv: ops.Conv, cube: Floats) -> Floats:
     channels, kernels = conv.weights.shape[1], len(conv.weights) // conv.groups
     parts = []
     for group in range(conv.groups):
@@ -94,7 +79,7 @@ def _conv(conv: Conv, cube: Floats) -> Floats:
     return np.concatenate(parts) + _column(conv.bias)
 
 
-def _lrn(lrn: Lrn, cube: Floats) -> Floats:
+def _lrn(lrn: ops.Lrn, cube: Floats) -> Floats:
     half = lrn.size // 2
     squares = np.pad(cube * cube, ((half, lrn.size - 1 - half), (0, 0), (0, 0)))
     sums = np.zeros_like(cube)
@@ -103,7 +88,7 @@ def _lrn(lrn: Lrn, cube: Floats) -> Floats:
     return np.asarray(cube * (lrn.bias + lrn.alpha / lrn.size * sums) ** -lrn.beta)
 
 
-def _pool(pool: Pool, cube: Floats) -> Floats:
+def _pool(pool: ops.Pool, cube: Floats) -> Floats:
     if not pool.average:
         return floats(_windows(pool.window, cube, -np.inf).max(axis=(3, 4)))
     inside = _windows(pool.window, np.ones_like(cube[:1]), 1 if pool.counts_padding else 0)

@@ -28,10 +28,10 @@ from tb.nvdla.layers import (
 )
 from tb.nvdla.surfaces import CbufUse, ImageSurface, WeightSurface
 from tb.stimulus.network.compiler.arrange import Channels
-from tb.stimulus.network.compiler.convolutions import Block, Tile, block_weights, blocks_of, packed_weights, tiles_of
+from tb.stimulus.network.compiler.convolutions import Block, Tile, blocks_of, packed_weights, tiles_of
 from tb.stimulus.network.compiler.cubes import Cube, Extent, extent
 from tb.stimulus.network.compiler.fuse import Compute
-from tb.stimulus.network.compiler.graph import Conv, Lrn, Node, Pool
+from tb.stimulus.network.compiler.graph import Conv, Lrn, Node, Pool, shape_of
 from tb.stimulus.network.compiler.plan import Layered, Plan, Pooled
 from tb.stimulus.network.compiler.pooling import parts_of
 from tb.stimulus.network.compiler.quantise import Arithmetic, Operand, Operands
@@ -91,28 +91,20 @@ class LayerBuilder:
         return numbers
 
     def _pools(self, pool: Pool, src: Cube, dst: Cube) -> Iterator[PdpLayer]:
-        for part in parts_of(self._target, pool, src.shape, dst.shape):
-            read = src.lines(part.rows.first, part.rows.count).columns(part.inputs.first, part.inputs.count)
-            written = dst.lines(part.line, part.lines).columns(part.column, part.columns)
-            yield PdpLayer(self._surface(read), self._surface(written), part.params)
+        for read, written, params in parts_of(self._target, pool, src, dst):
+            yield PdpLayer(self._surface(read), self._surface(written), params)
 
     def _pooled(self, step: Compute, pool: Pool, dst: Cube) -> Iterator[PooledLayer]:
         """Yield the layers of a step whose result PDP takes on the fly."""
         src = self._plan.cubes[step.src]
-        (part,) = parts_of(self._target, pool, self._between(step, src, dst), dst.shape)
-        between = Cube.packed(self._target, 0, self._between(step, src, dst))
+        shape = src.shape if step.conv is None else shape_of(step.conv, [src.shape])
+        between = Cube.packed(self._target, 0, shape)
+        ((_, _, params),) = parts_of(self._target, pool, between, dst)
         for layer in self._computed(step, between):
             channels, height, width = layer.dst.shape
             first = (layer.dst.address - self._buffers[between.buffer]) // between.surface_stride_bytes
             flying = replace(layer, dst=on_the_fly(self._config, self._target.precision, (channels, height, width)))
-            yield PooledLayer(flying, self._surface(dst.channels(first * self._target.lanes, channels)), part.params)
-
-    def _between(self, step: Compute, src: Cube, dst: Cube) -> tuple[int, int, int]:
-        """Return the shape of what is handed on."""
-        if step.conv is None:
-            return src.shape
-        window, (_, height, width) = step.conv.window, src.shape
-        return dst.shape[0], window.output(0, height), window.output(1, width)
+            yield PooledLayer(flying, self._surface(dst.channels(first * self._target.lanes, channels)), params)
 
     def _computed(self, step: Compute, dst: Cube) -> Iterator[ConvLayer | SdpLayer]:
         src = self._plan.cubes[step.src]
@@ -124,7 +116,7 @@ class LayerBuilder:
             return
         channels = self._plan.channels[step.src]
         for block in blocks_of(step.conv, channels, self._target.lanes, self._plan.pictures.get(step.src)):
-            for tile in tiles_of(step.name, self._target, step.conv, src.shape, block, dst.shape):
+            for tile in tiles_of(step.name, self._target, step.conv, src.shape, block):
                 kernels = block.kernel, block.kernels
                 to = dst.lines(tile.line, tile.lines).channels(*kernels)
                 added = None if other is None else other.lines(tile.line, tile.lines).channels(*kernels)
@@ -133,15 +125,7 @@ class LayerBuilder:
     def _convolution(
         self, step: Compute, conv: Conv, part: tuple[Block, Tile], cubes: tuple[Cube, Cube], other: Cube | None
     ) -> ConvLayer:
-        """Return the layer that makes a part of the output.
-
-        Args:
-            step: The step.
-            conv: Its convolution.
-            part: Kernels and channels, and lines.
-            cubes: The whole input, and the part of the output.
-            other: The part of a cube that is added.
-        """
+        """Return the layer that makes a part of the output from the whole input, and adds a part of another cube."""
         (block, tile), (whole, dst) = part, cubes
         window = conv.window
         rows = extent(window, 0, whole.shape[1], tile.line, tile.lines)
@@ -188,8 +172,7 @@ class LayerBuilder:
     def _weights(self, step: Compute, conv: Conv, block: Block) -> WeightSurface:
         values = self._arithmetic(step).weights
         assert values is not None
-        kernels = block_weights(values, conv.groups, block, self._plan.channels[step.src])
-        layout, data = packed_weights(self._target, kernels, is_image=block.is_image)
+        layout, data = packed_weights(self._target, values, conv.groups, block, self._plan.channels[step.src])
         address = self._constant(f"{step.name}_w{block.kernel}", data)
         # What CDMA fetches beyond the last weight would stay in the buffer.
         whole = round_up(layout.elements * self._target.precision.nbytes, min(self._config.cbuf_bank_width_bytes, 128))
@@ -200,47 +183,37 @@ class LayerBuilder:
     ) -> tuple[StageSource | None, StageSource | None]:
         """Return where X1 and X2 take their operands from."""
         numbers = self._arithmetic(step)
-        places = np.arange(block.kernels) if step.conv is not None else np.array(self._plan.channels[step.src].places)
-        channels = Channels(dst.shape[0], tuple(int(place) for place in places))
-        sources: list[StageSource | None] = []
-        for name, stage, operands in (("x1", numbers.params.x1, numbers.x1), ("x2", numbers.params.x2, numbers.x2)):
+        places = tuple(range(block.kernels)) if step.conv is not None else self._plan.channels[step.src].places
+        channels = Channels(dst.shape[0], places)
+
+        def source(name: str, stage: SdpStage | None, operands: Operands) -> StageSource | None:
             if stage is None:
-                sources.append(None)
-                continue
+                return None
             mine = _block_of(operands, block)
             if name == "x2" and other is not None:
-                sources.append(StageSource(mul=_register(mine.mul), memory=self._cube_operand(other)))
-            else:
-                sources.append(self._source(f"{step.name}_{name}_{block.kernel}", stage, mine, channels))
-        return sources[0], sources[1]
+                return StageSource(mul=_register(mine.mul), memory=self._cube_operand(other))
+            return self._source(f"{step.name}_{name}_{block.kernel}", stage, mine, channels)
+
+        return source("x1", numbers.params.x1, numbers.x1), source("x2", numbers.params.x2, numbers.x2)
 
     def _cube_operand(self, cube: Cube) -> OperandSurface:
-        layout = OperandLayout(
-            self._config,
-            self._target.precision,
-            cube.shape,
-            ("alu",),
-            self._target.precision.nbytes,
-            cube.line_stride_bytes,
-            cube.surface_stride_bytes,
-        )
+        precision, strides = self._target.precision, (cube.line_stride_bytes, cube.surface_stride_bytes)
+        layout = OperandLayout(self._config, precision, cube.shape, ("alu",), precision.nbytes, *strides)
         return OperandSurface(layout, self._buffers[cube.buffer] + cube.offset)
 
     def _source(self, name: str, stage: SdpStage, operands: Operands, channels: Channels) -> StageSource | None:
-        wanted = {"alu": stage.alu is not None, "mul": stage.mul}
-        in_memory = {
-            component: values for component in wanted if isinstance(values := getattr(operands, component), np.ndarray)
-        }
+        if stage.alu is None and not stage.mul:
+            return None
+        values = {"alu": operands.alu, "mul": operands.mul}
+        in_memory = {component: each for component, each in values.items() if isinstance(each, np.ndarray)}
         memory = None
         if in_memory:
             layout = OperandLayout.packed(
                 self._config, self._target.precision, (channels.count, 1, 1), tuple(in_memory), _OPERAND_BYTES
             )
             dtype = layout.component_dtype
-            data = {component: _spread(values, channels).view(dtype) for component, values in in_memory.items()}
+            data = {component: _spread(each, channels).view(dtype) for component, each in in_memory.items()}
             memory = OperandSurface(layout, self._constant(name, layout.pack(data).tobytes()))
-        if not any(wanted.values()):
-            return None
         return StageSource(_register(operands.alu), _register(operands.mul), memory)
 
 

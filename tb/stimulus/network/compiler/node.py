@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import onnx
 from numpy.typing import NDArray
+from onnx import checker, numpy_helper, shape_inference
 
 from tb.stimulus.network.compiler.graph import Floats, Operation, Shape, floats
 from tb.stimulus.network.errors import NetworkError
 
 _MAX_WINDOW = 1 << 13
 """Of sides, steps and padding: as large as a cube can be."""
+
+SHOWN = 200
+"""Characters of messages of ``onnx`` and of names that refusals quote."""
+
+BROKEN = (checker.ValidationError, shape_inference.InferenceError, ValueError, TypeError, RuntimeError, KeyError)
+"""Exceptions of ``onnx`` for invalid files; it documents the first two."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,26 +76,30 @@ class OnnxNode:
         shapes: Mapping[str, Shape],
         constants: Mapping[str, Constant],
         views: Mapping[str, View],
-        array_of: Callable[[onnx.TensorProto], NDArray[Any]],
     ) -> None:
         """Bind a node to what is known of the values before it."""
-        self.what, self.inputs, self.array_of = what, inputs, array_of
+        self.what, self.inputs = what, inputs
         self.attributes = {attribute.name: attribute for attribute in proto.attribute}
         self.outputs = sum(bool(name) for name in proto.output)
-        self._shapes, self._constants, self._views = shapes, constants, views
+        self.shapes, self._constants, self._views = shapes, constants, views
 
     def refuse(self, rule: str) -> NetworkError:
         """Return the error that names this node."""
         return NetworkError(f"{self.what}: {rule}")
 
-    def demand(self, name: str, allowed: Any, got: Any) -> None:
-        """Refuse another value of an attribute.
+    def demand(self, name: str, allowed: int | tuple[int, ...]) -> None:
+        """Refuse an attribute of another value than this one, its default.
 
         Raises:
             NetworkError: naming node, attribute and value.
         """
+        if isinstance(allowed, int):
+            got: int | tuple[int, ...] = self.integer(name, allowed)
+        else:
+            got = self.integers(name, allowed)
         if got != allowed:
-            raise self.refuse(f"{name} must be {allowed}, not {got}")
+            rule, value = (list(n) if isinstance(n, tuple) else n for n in (allowed, got))
+            raise self.refuse(f"{name} must be {rule}, not {value}")
 
     def integer(self, name: str, default: int) -> int:
         """Return an attribute that is an integer."""
@@ -117,9 +128,13 @@ class OnnxNode:
         """Return the name of an input that is computed."""
         if self.view(number) is not None:
             raise self.refuse(f"input {number} must have one axis of channels: only Transpose and Reshape take more")
-        if number >= len(self.inputs) or self.inputs[number] not in self._shapes:
+        if number >= len(self.inputs) or self.inputs[number] not in self.shapes:
             raise self.refuse(f"input {number} must be computed from the network's input, not a constant")
         return self.inputs[number]
+
+    def made(self, operation: Operation | None) -> list[Found]:
+        """Return what an operation makes of the first input, or that input itself."""
+        return [Result(operation, (self.value(0),))]
 
     def view(self, number: int) -> View | None:
         """Return an input whose channels have several axes."""
@@ -127,11 +142,7 @@ class OnnxNode:
 
     def shape(self, number: int) -> Shape:
         """Return the shape of an input that is computed."""
-        return self._shapes[self.value(number)]
-
-    def shape_of(self, value: str) -> Shape:
-        """Return the shape of a value that is computed."""
-        return self._shapes[value]
+        return self.shapes[self.value(number)]
 
     def has(self, number: int) -> bool:
         """Return whether an optional input is given."""
@@ -176,3 +187,26 @@ class OnnxNode:
         if flat.size != channels or not (shape[1:] == (1, 1) or (vector and len(shape) <= 2)):
             raise self.refuse(f"input {number} must be one number, or {channels}x1x1, not {values.shape}")
         return flat
+
+
+def first_line(error: Exception) -> str:
+    """Return the beginning of what an exception says, or its type."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return (lines[0] if lines else type(error).__name__)[:SHOWN]
+
+
+def array_of(tensor: onnx.TensorProto) -> NDArray[Any]:
+    """Return the numbers of a constant.
+
+    Raises:
+        NetworkError: when it holds other than it says.
+    """
+    try:
+        values = np.asarray(numpy_helper.to_array(tensor))
+    except BROKEN as error:
+        raise NetworkError(f"initializer {tensor.name!r} must hold what it says: {first_line(error)}") from error
+    if values.dtype.kind not in "biuf":
+        raise NetworkError(f"initializer {tensor.name!r} must hold numbers, not {values.dtype}")
+    if values.dtype.kind == "f" and not np.isfinite(values).all():
+        raise NetworkError(f"initializer {tensor.name!r} must hold finite numbers")
+    return values

@@ -40,15 +40,7 @@ _Factor = Callable[[Floats], Floats]
 
 
 def normalisation(name: str, target: Target, lrn: Lrn, shape: Shape, src: float, out: float) -> CdpParams:
-    """Return the layer that normalises a cube.
-
-    Args:
-        name: Name of the node in messages.
-        target: Decides the precision.
-        lrn: The normalisation.
-        shape: Shape of the cube.
-        src: Scale of its input.
-        out: Scale of its output.
+    """Return the layer that normalises a cube of a shape, with these scales of input and output.
 
     Raises:
         NetworkError: for a window that CDP does not have.
@@ -138,10 +130,7 @@ def _hybrid(le: LutTable, lo: LutTable, preferred: LutChoice) -> HybridLut:
 
 def _select(entries: int, reach: int) -> int:
     """Return the binary logarithm of the smallest distance with which a table from 0 on reaches beyond a sum."""
-    select = 0
-    while (entries - 1) << select <= reach:
-        select += 1
-    return select
+    return (reach // (entries - 1)).bit_length()
 
 
 def _linear(factor: _Factor, entries: int, start: int, select: int) -> LutTable:

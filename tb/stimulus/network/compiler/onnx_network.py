@@ -11,17 +11,17 @@ import numpy as np
 from models.cdp import CdpParams
 from models.config import HwConfig
 from models.errors import InputError
+from models.layout.raw import round_up
 from models.precision import Precision
 from tb.nvdla.memory import Ram
 from tb.stimulus.network.compiler.arrange import arranged
 from tb.stimulus.network.compiler.fuse import Compute, fused
 from tb.stimulus.network.compiler.graph import Floats, Graph, Lrn
-from tb.stimulus.network.compiler.interpret import values_of
 from tb.stimulus.network.compiler.layers import LayerBuilder
 from tb.stimulus.network.compiler.normalise import normalisation
 from tb.stimulus.network.compiler.operations import TaskWriter
-from tb.stimulus.network.compiler.plan import Layered, Plan, Pooled, planned
-from tb.stimulus.network.compiler.quantise import Arithmetic, arithmetic, halves, scales_of
+from tb.stimulus.network.compiler.plan import Plan, Pooled, planned
+from tb.stimulus.network.compiler.quantise import Arithmetic, arithmetic, scales_of
 from tb.stimulus.network.compiler.reuse import Placed, reusing
 from tb.stimulus.network.compiler.simplify import simplified
 from tb.stimulus.network.compiler.target import Target
@@ -40,11 +40,6 @@ class OnnxNetwork:
     Example:
         compiled = OnnxNetwork.compiled("digits", read_onnx(path), HwConfig.load("nv_small"), samples)
         networks = [compiled.place() for image in images]
-
-    Attributes:
-        name: Name of the network.
-        graph: Graph of floating point.
-        target: Configuration and precision that it was compiled for.
     """
 
     name: str
@@ -88,19 +83,11 @@ class OnnxNetwork:
         numbers: dict[str, Arithmetic | CdpParams] = {}
         for step in steps:
             if isinstance(step, Compute):
-                per_step = (
-                    halves(step) if target.is_float else arithmetic(step, scales, target, per_channel=per_channel)
-                )
-                numbers[step.name] = per_step
+                numbers[step.name] = arithmetic(step, scales, target, per_channel=per_channel)
             elif isinstance(lrn := step.operation, Lrn):
                 shape, src, out = placed.graph.shapes[step.output], scales[step.inputs[0]], scales[step.output]
                 numbers[step.name] = normalisation(step.name, target, lrn, shape, src, out)
         return cls(name, placed.graph, target, plan, scales, numbers)
-
-    def expected(self, sample: Sample) -> list[Floats]:
-        """Return the outputs in floating point."""
-        values = values_of(self.graph, sample)
-        return [values[output] for output in self.graph.outputs]
 
     def place(self) -> Network:
         """Return the network in memory that no earlier one of this object has, constants apart.
@@ -113,7 +100,9 @@ class OnnxNetwork:
         builder = LayerBuilder(self._plan, self.target, self._numbers, buffers, placer.constant)
         writer = TaskWriter(self.target.config)
         for placed in reusing(self._layers(builder)):
-            writer.add(placed.number, _names(placed.step), placed.layer)
+            step = placed.step
+            names = (step.compute.name, step.pool.name) if isinstance(step, Pooled) else (step.name,)
+            writer.add(placed.number, names, placed.layer)
         inputs = tuple(self._tensor(value, buffers) for value in self.graph.inputs)
         operations = [self._host(output, buffers, placer) for output in self.graph.outputs]
         self._free = placer.free
@@ -161,10 +150,6 @@ class OnnxNetwork:
         return SoftwareOperation(kind, src, dst, in_scale=self._scales[value])
 
 
-def _names(step: Layered) -> tuple[str, ...]:
-    return (step.compute.name, step.pool.name) if isinstance(step, Pooled) else (step.name,)
-
-
 class _Placer:
     """Gives each buffer and constant pages of its own; a page stays free between, so that what leaves one is seen."""
 
@@ -175,7 +160,7 @@ class _Placer:
     def reserve(self, name: str, nbytes: int, data: bytes | None = None) -> int:
         """Return the address of memory for a value, or of bytes that no layer writes."""
         address = self.free
-        end = address + -(-nbytes // PAGE_BYTES) * PAGE_BYTES
+        end = address + round_up(nbytes, PAGE_BYTES)
         if end > 1 << self._config.memif_address_width_bits:
             raise NetworkError(f"memory must end in the {self._config.memif_address_width_bits}-bit address space")
         self.free = end + PAGE_BYTES

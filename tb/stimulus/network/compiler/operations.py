@@ -5,18 +5,19 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from models.config import HwConfig
 from tb.nvdla.engines import CDP, PDP, SDP, chain_of
 from tb.nvdla.layers import ConvLayer, Layer, OperandSurface, PooledLayer, SdpLayer, StageSource, Surface
+from tb.nvdla.memory import Range
 from tb.nvdla.program.lut import ENTRIES, lut_writes
 from tb.nvdla.program.table import encode_rows
 from tb.nvdla.registers import RegisterMap
 from tb.nvdla.surfaces import ImageSurface
 from tb.stimulus.network import conv_registers
 from tb.stimulus.network.descriptors import EngineId, Event
-from tb.stimulus.network.network import Edge, HardwareTask, LutLoad, Operation, Span, Words
+from tb.stimulus.network.network import Edge, HardwareTask, LutLoad, Operation, Words, overlap
 
 _UNITS = {
     EngineId.CONV: conv_registers.UNITS,
@@ -36,8 +37,8 @@ class _Done:
     step: int
     last: int
     engine: EngineId
-    reads: tuple[Span, ...]
-    writes: tuple[Span, ...]
+    reads: tuple[Range, ...]
+    writes: tuple[Range, ...]
     before: set[int] = field(default_factory=set)
 
 
@@ -77,13 +78,21 @@ class TaskWriter:
         words = encode_rows(chain.coding.table, flat, self._registers)
         engines = [of for of, units in _UNITS.items() if any(unit in chain.units for unit in units)]
         first = len(self._operations)
+        end = len(engines) - 1
         reads, writes = _reads(layer), (_span(layer.dst),)
+        done = _Done(step, first + end, engines[-1], reads, writes)
+        waits = tuple(self._waits(done))
+        self._done.append(done)
+        lut = None
+        if ENTRIES in flat:
+            loads = tuple(lut_writes(chain.lut_unit, flat[ENTRIES]))
+            lut = self._luts.setdefault(hash(loads), LutLoad(chain.lut_unit, len(self._luts), loads))
         for at, of in enumerate(engines):
             name = names[-1] if of is EngineId.PDP else names[0] if at == 0 else of.name.lower()
             units = tuple(unit for unit in _UNITS[of] if unit in chain.units)
             mine: dict[str, Words] = {unit: words[unit] for unit in units}
             edges = [Edge(first + at - 1, Event.PROGRAMMED)] if at else []
-            edges += [Edge(first + at + 1, Event.ENABLED)] if at + 1 < len(engines) else []
+            edges += [Edge(first + at + 1, Event.ENABLED)] if at < end else waits
             operation = Operation(
                 self._unused(name, numbered=at > 0 and of is EngineId.SDP),
                 of,
@@ -92,30 +101,20 @@ class TaskWriter:
                 layer.dst.layout.shape,
                 edges=tuple(edges),
                 parent=first + at - 1 if at else None,
+                lut=lut if at == end else None,
                 reads=reads if at == 0 else (),
-                writes=writes if at + 1 == len(engines) else (),
+                writes=writes if at == end else (),
             )
             self._operations.append(operation)
-        last = len(self._operations) - 1
-        done = _Done(step, last, engines[-1], reads, writes)
-        edges = list(self._waits(done))
-        ending = self._operations[last]
-        lut = None
-        if ENTRIES in flat:
-            writes_of_lut = tuple(lut_writes(chain.lut_unit, flat[ENTRIES]))
-            lut = self._luts.setdefault(hash(writes_of_lut), LutLoad(chain.lut_unit, len(self._luts), writes_of_lut))
-        self._operations[last] = replace(ending, edges=(*ending.edges, *edges), lut=lut)
-        self._done.append(done)
 
     def _unused(self, name: str, *, numbered: bool) -> str:
         """Return a name that no operation has."""
         clean = re.sub(r"\W+", "_", name).strip("_")[:_NAME_LENGTH] or "layer"
         number = self._names[clean]
         self._names[clean] += 1
-        if not number and not numbered:
-            return clean
-        numbered_name = f"{clean}{number}" if numbered else f"{clean}_{number}"
-        return numbered_name if numbered else self._unused(numbered_name, numbered=False)
+        if numbered:
+            return f"{clean}{number}"
+        return self._unused(f"{clean}_{number}", numbered=False) if number else clean
 
     def _waits(self, layer: _Done) -> Iterable[Edge]:
         """Yield the ends that a layer waits for: of the last layer of each engine that touches what it touches.
@@ -126,7 +125,7 @@ class TaskWriter:
         for at in range(number - 1, -1, -1):
             earlier = self._done[at]
             met = ((earlier.writes, layer.reads), (earlier.reads, layer.writes), (earlier.writes, layer.writes))
-            meets = any(a.overlaps(b) for ones, others in met for a in ones for b in others)
+            meets = any(overlap(a, b) for ones, others in met for a in ones for b in others)
             if at in layer.before or earlier.step == layer.step or not meets:
                 continue
             layer.before |= {at} | earlier.before
@@ -134,7 +133,7 @@ class TaskWriter:
             yield Edge(earlier.last, Event.COMPLETED)
 
 
-def _reads(layer: Layer) -> tuple[Span, ...]:
+def _reads(layer: Layer) -> tuple[Range, ...]:
     """Return the bytes that a layer reads."""
     match layer:
         case PooledLayer(producer=producer):
@@ -143,15 +142,15 @@ def _reads(layer: Layer) -> tuple[Span, ...]:
             stages: tuple[StageSource | None, ...] = (layer.x1, layer.x2, layer.y)
             operands = [stage.memory for stage in stages if stage is not None and stage.memory is not None]
             weights = [layer.weights] if isinstance(layer, ConvLayer) else []
-            found = [Span(w.ram, w.address, w.fetched_bytes) for w in weights]
+            found = [Range(w.ram, w.address, w.fetched_bytes) for w in weights]
             return (_span(layer.src), *found, *(_span(operand) for operand in operands))
         case _:
             return (_span(layer.src),)
 
 
-def _span(surface: object) -> Span:
+def _span(surface: object) -> Range:
     if isinstance(surface, ImageSurface):
         (address,), (nbytes,) = surface.addresses, surface.layout.plane_nbytes
-        return Span(surface.ram, address, nbytes)
+        return Range(surface.ram, address, nbytes)
     assert isinstance(surface, Surface | OperandSurface)
-    return Span(surface.ram, surface.address, surface.layout.nbytes)
+    return Range(surface.ram, surface.address, surface.layout.nbytes)

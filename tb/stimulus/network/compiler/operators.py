@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 from models.pdp import MAX_KERNEL
 from tb.stimulus.network.compiler import graph
 from tb.stimulus.network.compiler.graph import Floats, Shape, Window, floats
-from tb.stimulus.network.compiler.node import Constant, Found, OnnxNode, Result
+from tb.stimulus.network.compiler.node import Constant, Found, OnnxNode, Result, array_of
 from tb.stimulus.network.compiler.rearranging import constant_of_shape, flatten, reshape, transpose, unsqueeze
 from tb.stimulus.network.network import Largest, Softmax
 
@@ -53,11 +54,11 @@ def _conv(node: OnnxNode) -> list[Found]:
     if groups < 1 or shape[0] != weights.shape[1] * groups or kernels % groups:
         raise node.refuse(f"group must divide {shape[0]} channels and {kernels} kernels, not {groups}")
     sides = (int(weights.shape[2]), int(weights.shape[3]))
-    node.demand("kernel_shape", list(sides), list(node.integers("kernel_shape", sides)))
+    node.demand("kernel_shape", sides)
     bias = node.constant(2).ravel() if node.has(2) else np.zeros(kernels)
     window = _window(node, sides, shape, node.integers("dilations", (1, 1)))
     scales = _kernel_scales(constant, kernels, 0)
-    return [Result(graph.Conv(weights, bias, window, groups, scales), (node.value(0),))]
+    return node.made(graph.Conv(weights, bias, window, groups, scales))
 
 
 def _kernel_scales(constant: Constant, kernels: int, axis: int) -> Floats | None:
@@ -73,12 +74,11 @@ def _dense(node: OnnxNode, matrix: Floats, bias: Floats, scales: Floats | None) 
     channels, height, width = node.shape(0)
     if (height, width) != (1, 1) or matrix.ndim != 2 or matrix.shape[0] != channels:
         raise node.refuse(f"matrix must have {channels} rows and its input one pixel, not {matrix.shape}")
-    weights = matrix.T[:, :, np.newaxis, np.newaxis]
-    return [Result(graph.Conv(weights, bias, Window((1, 1)), 1, scales), (node.value(0),))]
+    return node.made(graph.pointwise(matrix.T, bias, scales))
 
 
 def _gemm(node: OnnxNode) -> list[Found]:
-    node.demand("transA", 0, node.integer("transA", 0))
+    node.demand("transA", 0)
     matrix = node.constant(1) * node.number("alpha", 1.0)
     if node.integer("transB", 0):
         matrix = matrix.T
@@ -99,14 +99,14 @@ def _matmul(node: OnnxNode) -> list[Found]:
 
 
 def _batch_normalization(node: OnnxNode) -> list[Found]:
-    node.demand("training_mode", 0, node.integer("training_mode", 0))
+    node.demand("training_mode", 0)
     shape = node.shape(0)
     scale, shift, mean, variance = (node.per_channel(number, shape, is_vector=True) for number in range(1, 5))
     spread = variance + node.number("epsilon", 1e-5)
     if (spread <= 0).any():
         raise node.refuse("variance and epsilon must be positive together")
     factor = scale / np.sqrt(spread)
-    return [Result(graph.Affine(factor, shift - mean * factor), (node.value(0),))]
+    return node.made(graph.Affine(factor, shift - mean * factor))
 
 
 def _clip(node: OnnxNode) -> list[Found]:
@@ -117,7 +117,7 @@ def _clip(node: OnnxNode) -> list[Found]:
         bounds.append(float(node.attributes[name].f) if name in node.attributes else default)
     if bounds[0] != 0 or not bounds[1] > 0:
         raise node.refuse(f"bounds must be 0 and a positive number, not {bounds[0]:g} and {bounds[1]:g}")
-    return [Result(graph.Relu(bounds[1] if np.isfinite(bounds[1]) else None), (node.value(0),))]
+    return node.made(graph.Relu(bounds[1] if np.isfinite(bounds[1]) else None))
 
 
 def _constant_input(node: OnnxNode) -> tuple[Floats, str] | None:
@@ -139,7 +139,7 @@ def _add(node: OnnxNode) -> list[Found]:
 
 def _sum(node: OnnxNode) -> list[Found]:
     if len(node.inputs) == 1:
-        return [Result(None, (node.value(0),))]
+        return node.made(None)
     if len(node.inputs) != 2:
         raise node.refuse(f"inputs must be 1 or 2, not {len(node.inputs)}")
     return _add(node)
@@ -152,25 +152,22 @@ def _mul(node: OnnxNode) -> list[Found]:
     raise node.refuse("one input must be a constant")
 
 
-def _pool(average: bool) -> Callable[[OnnxNode], list[Found]]:
-    def read(node: OnnxNode) -> list[Found]:
-        if node.outputs > 1:
-            raise node.refuse("indices of the largest elements must not be an output")
-        shape = node.shape(0)
-        node.demand("dilations", [1, 1], list(node.integers("dilations", (1, 1))))
-        window = _window(node, node.integers("kernel_shape", (0, 0)), shape)
-        counts_padding = not average or node.integer("count_include_pad", 0) == 1
-        if node.integer("ceil_mode", 0):
-            ceiled = _ceiled(window, shape)
-            if average and counts_padding and ceiled != window:
-                raise node.refuse("count_include_pad must be 0 where ceil_mode adds a window: versions of ONNX differ")
-            window = ceiled
-        if not counts_padding:
-            _check_inside(node, window, shape)
-            counts_padding = window.before + window.after == (0, 0, 0, 0)
-        return [Result(graph.Pool(window, average, counts_padding), (node.value(0),))]
-
-    return read
+def _pool(node: OnnxNode, *, average: bool) -> list[Found]:
+    if node.outputs > 1:
+        raise node.refuse("indices of the largest elements must not be an output")
+    shape = node.shape(0)
+    node.demand("dilations", (1, 1))
+    window = _window(node, node.integers("kernel_shape", (0, 0)), shape)
+    counts_padding = not average or node.integer("count_include_pad", 0) == 1
+    if node.integer("ceil_mode", 0):
+        ceiled = _ceiled(window, shape)
+        if average and counts_padding and ceiled != window:
+            raise node.refuse("count_include_pad must be 0 where ceil_mode adds a window: versions of ONNX differ")
+        window = ceiled
+    if not counts_padding:
+        _check_inside(node, window, shape)
+        counts_padding = window.before + window.after == (0, 0, 0, 0)
+    return node.made(graph.Pool(window, average, counts_padding))
 
 
 def _check_inside(node: OnnxNode, window: Window, shape: Shape) -> None:
@@ -204,7 +201,7 @@ def _lrn(node: OnnxNode) -> list[Found]:
     alpha, beta, bias = node.number("alpha", 1e-4), node.number("beta", 0.75), node.number("bias", 1.0)
     if alpha < 0 or beta < 0 or bias <= 0:
         raise node.refuse(f"alpha and beta must be at least 0 and bias positive, not {alpha:g}, {beta:g} and {bias:g}")
-    return [Result(graph.Lrn(size, alpha, beta, bias), (node.value(0),))]
+    return node.made(graph.Lrn(size, alpha, beta, bias))
 
 
 def _concat(node: OnnxNode) -> list[Found]:
@@ -236,27 +233,24 @@ def _split(node: OnnxNode) -> list[Found]:
 def _same(node: OnnxNode) -> list[Found]:
     if node.is_constant(0):
         return [node.quantised(0)]
-    return [Result(None, (node.value(0),))]
+    return node.made(None)
 
 
 def _constant(node: OnnxNode) -> list[Found]:
     if "value" not in node.attributes:
         raise node.refuse("value must be a tensor")
-    return [Constant(node.array_of(node.attributes["value"].t))]
+    return [Constant(array_of(node.attributes["value"].t))]
 
 
-def _on_host(operation: graph.Operation) -> Callable[[OnnxNode], list[Found]]:
-    def read(node: OnnxNode) -> list[Found]:
-        shape = node.shape(0)
-        if shape[1:] != (1, 1):
-            raise node.refuse(f"input must be a vector, not {shape}")
-        default = 0 if isinstance(operation, Largest) else -1
-        axis = node.integer("axis", default)
-        if axis not in (1, -1, -3):
-            raise node.refuse(f"axis must be 1, that of the channels, not {axis}")
-        return [Result(operation, (node.value(0),))]
-
-    return read
+def _on_host(node: OnnxNode, operation: graph.Operation) -> list[Found]:
+    shape = node.shape(0)
+    if shape[1:] != (1, 1):
+        raise node.refuse(f"input must be a vector, not {shape}")
+    default = 0 if isinstance(operation, Largest) else -1
+    axis = node.integer("axis", default)
+    if axis not in (1, -1, -3):
+        raise node.refuse(f"axis must be 1, that of the channels, not {axis}")
+    return node.made(operation)
 
 
 def _zero_point(node: OnnxNode) -> NDArray[Any]:
@@ -277,7 +271,7 @@ def _quantize(node: OnnxNode) -> list[Found]:
 
 def _dequantize(node: OnnxNode) -> list[Found]:
     if not node.is_constant(0):
-        return [Result(None, (node.value(0),))]
+        return node.made(None)
     values, scale, zero = node.quantised(0).values, node.constant(1), _zero_point(node)
     if values.dtype.kind not in "iu":
         raise node.refuse(f"constant must hold integers, not {values.dtype}")
@@ -298,18 +292,18 @@ OPERATORS: Mapping[str, Callable[[OnnxNode], list[Found]]] = {
     "Gemm": _gemm,
     "MatMul": _matmul,
     "BatchNormalization": _batch_normalization,
-    "Relu": lambda node: [Result(graph.Relu(), (node.value(0),))],
+    "Relu": lambda node: node.made(graph.Relu()),
     "Clip": _clip,
-    "PRelu": lambda node: [Result(graph.PRelu(node.per_channel(1, node.shape(0))), (node.value(0),))],
+    "PRelu": lambda node: node.made(graph.PRelu(node.per_channel(1, node.shape(0)))),
     "LeakyRelu": lambda node: [
         Result(graph.PRelu(np.full(node.shape(0)[0], node.number("alpha", 0.01))), (node.value(0),))
     ],
     "Add": _add,
     "Sum": _sum,
     "Mul": _mul,
-    "MaxPool": _pool(average=False),
-    "AveragePool": _pool(average=True),
-    "GlobalAveragePool": lambda node: [Result(graph.Pool(Window(node.shape(0)[1:]), average=True), (node.value(0),))],
+    "MaxPool": partial(_pool, average=False),
+    "AveragePool": partial(_pool, average=True),
+    "GlobalAveragePool": lambda node: node.made(graph.Pool(Window(node.shape(0)[1:]), average=True)),
     "LRN": _lrn,
     "Concat": _concat,
     "Split": _split,
@@ -318,8 +312,8 @@ OPERATORS: Mapping[str, Callable[[OnnxNode], list[Found]]] = {
     "Transpose": transpose,
     "Dropout": _same,
     "Identity": _same,
-    "Softmax": _on_host(Softmax()),
-    "ArgMax": _on_host(Largest()),
+    "Softmax": partial(_on_host, operation=Softmax()),
+    "ArgMax": partial(_on_host, operation=Largest()),
     "QuantizeLinear": _quantize,
     "DequantizeLinear": _dequantize,
     "Constant": _constant,

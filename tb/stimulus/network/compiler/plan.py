@@ -5,18 +5,24 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from models.config import HwConfig
+from models.conv.image_limits import misread_rows
 from models.errors import InputError
 from models.layout import PixelLayout
+from models.layout.pixel_formats import pixel_format, supported_formats
+from models.precision import Precision
 from tb.stimulus.network.compiler.arrange import Arranged, Channels
 from tb.stimulus.network.compiler.convolutions import blocks_of, tiles_of
 from tb.stimulus.network.compiler.cubes import Cube
 from tb.stimulus.network.compiler.fuse import Compute, Step
-from tb.stimulus.network.compiler.graph import Concat, Node, Pool, Slice
-from tb.stimulus.network.compiler.pictures import pictures_of
+from tb.stimulus.network.compiler.graph import Concat, Conv, Node, Pool, Shape, Slice
 from tb.stimulus.network.compiler.pooling import can_fly
 from tb.stimulus.network.compiler.target import Target
 from tb.stimulus.network.errors import NetworkError
 from tb.stimulus.network.network import Largest, Softmax
+
+_IMAGE_FORMATS = {1: "T_R8", 3: "T_A8B8G8R8", 4: "T_A8B8G8R8"}
+"""By channels; kernels are 0 where a picture of three has its fourth."""
 
 
 @dataclass(frozen=True)
@@ -74,16 +80,15 @@ def planned(arranged: Arranged, steps: Sequence[Step], target: Target) -> Plan:
         NetworkError: for a window that PDP does not have, and for operators after one of the host.
     """
     host = tuple(step for step in steps if isinstance(step, Node) and isinstance(step.operation, Softmax | Largest))
-    pictures = pictures_of(arranged, steps, target)
+    pictures = _pictures_of(arranged, steps, target)
     layered = _layered(arranged, [step for step in steps if step not in host], pictures, target)
     for node in host:
         for step in steps:
             if node.output in step.inputs:
                 raise NetworkError(f"node {step.name!r}: the host computes {node.name!r}, which must come last")
     graph = arranged.graph
-    made = [step.output for step in layered]
     lasting = {*graph.inputs, *graph.outputs, *(value for node in host for value in node.inputs)}
-    wanted = [*graph.inputs, *made]
+    wanted = [*graph.inputs, *(step.output for step in layered)]
     roots = {value: _root(arranged, value) for value in graph.shapes}
     lives = _lives(layered, roots)
     cubes: dict[str, Cube] = {}
@@ -142,10 +147,6 @@ def _layered(
     arranged: Arranged, steps: Sequence[Step], pictures: Mapping[str, PixelLayout], target: Target
 ) -> list[Layered]:
     """Return what becomes layers: without what only says where values lie, and with PDP on the fly where it can be."""
-    users: dict[str, list[Step]] = {}
-    for step in steps:
-        for value in dict.fromkeys(step.inputs):
-            users.setdefault(value, []).append(step)
     layered: list[Layered] = []
     flown: set[str] = set()
     for step in steps:
@@ -153,7 +154,7 @@ def _layered(
             if not isinstance(step.operation, Concat | Slice) and step.output not in flown:
                 layered.append(step)
             continue
-        following = users.get(step.output, [])
+        following = [other for other in steps if step.output in other.inputs]
         private = len(following) == 1 and step.output not in (*arranged.graph.outputs, *arranged.homes)
         if private and _flies(arranged, step, following[0], pictures.get(step.src), target):
             pool = following[0]
@@ -179,4 +180,39 @@ def _flies(arranged: Arranged, step: Compute, following: Step, picture: PixelLay
     if step.conv is None:
         return True
     blocks = blocks_of(step.conv, channels[step.src], target.lanes, picture)
-    return all(len(tiles_of(step.name, target, step.conv, shapes[step.src], block, shape)) == 1 for block in blocks)
+    return all(len(tiles_of(step.name, target, step.conv, shapes[step.src], block)) == 1 for block in blocks)
+
+
+def _pictures_of(arranged: Arranged, steps: Sequence[Step], target: Target) -> Mapping[str, PixelLayout]:
+    """Return the inputs that lie in memory as images, because one convolution alone takes them and gains by it.
+
+    CSC then takes the elements of a whole row of a kernel at once, where a feature cube gives it the few channels of
+    one pixel at a time. The integers are the same, and so is the result.
+    """
+    graph, config = arranged.graph, target.config
+    found: dict[str, PixelLayout] = {}
+    if target.precision is not Precision.INT8:
+        return found
+    for value in graph.inputs:
+        users = [step for step in steps if value in step.inputs]
+        shared = value in graph.outputs or any(home.value == value for home in arranged.homes.values())
+        if len(users) != 1 or shared:
+            continue
+        (step,) = users
+        if isinstance(step, Compute) and step.conv is not None and step.other != value:
+            shape = graph.shapes[value]
+            name = _IMAGE_FORMATS.get(shape[0])
+            if name in supported_formats(config) and _gains(config, step.conv, shape, name):
+                channels = pixel_format(name).channels
+                found[value] = PixelLayout.packed(config, name, (channels, *shape[1:]))
+    return found
+
+
+def _gains(config: HwConfig, conv: Conv, shape: Shape, name: str) -> bool:
+    """Return whether CSC takes fewer steps for a kernel than with a feature cube, and reads the right pixels."""
+    window, atom = conv.window, config.mac_atomic_c_size
+    row = window.kernel[1] * pixel_format(name).channels
+    if conv.groups != 1 or window.dilation != (1, 1):
+        return False
+    steps, steps_of_cube = -(-row // atom), window.kernel[1] * -(-shape[0] // atom)
+    return steps < steps_of_cube and misread_rows(config, row, window.output(1, shape[2])) is None

@@ -7,23 +7,10 @@ from dataclasses import dataclass, replace
 
 from models.pdp import MAX_KERNEL, PdpParams, PoolMethod
 from tb.nvdla.layers.pdp import line_buffer_elements
-from tb.stimulus.network.compiler.cubes import Extent, extent
+from tb.stimulus.network.compiler.cubes import Cube, Extent, extent
 from tb.stimulus.network.compiler.graph import Pool, Shape, Window
 from tb.stimulus.network.compiler.target import Target
 from tb.stimulus.network.tables import reciprocal
-
-
-@dataclass(frozen=True)
-class PoolPart:
-    """Lines and columns of the output that one layer makes, and what of the input it reads."""
-
-    line: int
-    lines: int
-    column: int
-    columns: int
-    rows: Extent
-    inputs: Extent
-    params: PdpParams
 
 
 @dataclass(frozen=True)
@@ -35,32 +22,28 @@ class _Run:
     kernel: int
 
 
-def parts_of(target: Target, pool: Pool, shape: Shape, out: Shape) -> Iterator[PoolPart]:
-    """Yield the parts of a pooling layer, from above and from left to right.
+def parts_of(target: Target, pool: Pool, src: Cube, dst: Cube) -> Iterator[tuple[Cube, Cube, PdpParams]]:
+    """Yield what each layer of a pooling reads and writes of its input and output, from above and from left to right.
 
     PDP divides all sums by one number. Where padding does not count, windows that reach into it therefore are layers of
-    their own, with kernels as large as what they have of the input.
-
-    Args:
-        target: Decides how many columns the line buffer holds.
-        pool: The pooling.
-        shape: Shape of its input.
-        out: Shape of its output.
+    their own, with kernels as large as what they have of the input. The line buffer decides how many columns one makes.
 
     Raises:
         InputError: for a window that PDP does not have.
     """
-    for line in _runs(pool, 0, shape[1], out[1]):
-        for run in _runs(pool, 1, shape[2], out[2]):
+    (_, height, width), (_, lines, columns) = src.shape, dst.shape
+    for line in _runs(pool, 0, height, lines):
+        for run in _runs(pool, 1, width, columns):
             window = replace(pool.window, kernel=(line.kernel, run.kernel))
-            rows = _extent(pool, line, 0, shape[1])
-            whole = Extent(0, shape[2], 0, 0)
+            rows = _extent(pool, 0, height, line.first, line.count)
+            whole = Extent(0, width, 0, 0)
             most = line_buffer_elements(_params(target, pool, window, rows, whole), target.config) or run.count
             for column in range(run.first, run.first + run.count, most):
-                columns = min(most, run.first + run.count - column)
-                inputs = _extent(pool, _Run(column, columns, run.kernel), 1, shape[2])
-                params = _params(target, pool, window, rows, inputs)
-                yield PoolPart(line.first, line.count, column, columns, rows, inputs, params)
+                count = min(most, run.first + run.count - column)
+                inputs = _extent(pool, 1, width, column, count)
+                read = src.lines(rows.first, rows.count).columns(inputs.first, inputs.count)
+                written = dst.lines(line.first, line.count).columns(column, count)
+                yield read, written, _params(target, pool, window, rows, inputs)
 
 
 def _runs(pool: Pool, axis: int, size: int, outputs: int) -> list[_Run]:
@@ -77,10 +60,10 @@ def _runs(pool: Pool, axis: int, size: int, outputs: int) -> list[_Run]:
     return runs
 
 
-def _extent(pool: Pool, run: _Run, axis: int, size: int) -> Extent:
-    """Return what of the input the windows of a run need."""
-    found = extent(pool.window, axis, size, run.first, run.count)
-    return found if pool.counts_padding else Extent(found.first, found.count, 0, 0)
+def _extent(pool: Pool, axis: int, size: int, first: int, count: int) -> Extent:
+    """Return what of the input some windows need; padding that does not count is none."""
+    found = extent(pool.window, axis, size, first, count)
+    return found if pool.counts_padding else replace(found, before=0, after=0)
 
 
 def _params(target: Target, pool: Pool, window: Window, rows: Extent, columns: Extent) -> PdpParams:
@@ -105,5 +88,5 @@ def _params(target: Target, pool: Pool, window: Window, rows: Extent, columns: E
 
 def can_fly(target: Target, pool: Pool, shape: Shape, out: Shape) -> bool:
     """Return whether PDP can take its input from SDP: in one part, and all of it."""
-    parts = list(parts_of(target, pool, shape, out))
-    return len(parts) == 1 and (parts[0].rows.count, parts[0].inputs.count) == shape[1:]
+    parts = list(parts_of(target, pool, Cube.packed(target, 0, shape), Cube.packed(target, 0, out)))
+    return len(parts) == 1 and parts[0][0].shape == shape

@@ -72,12 +72,6 @@ def scales_of(
     The largest magnitude of a value over all samples is the largest integer, unless the file has a range of its
     own. Scales of FP16 are 1.
     Values that the hardware moves without converting them share a scale: pooled, joined and cut ones.
-
-    Args:
-        graph: The network.
-        steps: Its steps.
-        samples: Inputs as the network gets them.
-        target: Decides the largest integer.
     """
     if target.is_float:
         return dict.fromkeys(graph.shapes, 1.0)
@@ -97,31 +91,25 @@ def scales_of(
 
 
 def arithmetic(step: Compute, scales: Mapping[str, float], target: Target, *, per_channel: bool) -> Arithmetic:
-    """Return a step in integers.
-
-    Args:
-        step: The step.
-        scales: Scales of every value.
-        target: Decides the precision.
-        per_channel: Whether each kernel has a scale of its own.
-    """
+    """Return a step in integers by the scales of values, or in FP16; ``per_channel`` gives each kernel its own."""
+    if target.is_float:
+        return _halves(step)
     weights, unit, bias = _weighted(step, scales[step.src], target, per_channel)
     truncate = 0 if weights is None else _truncated_bits(weights, bias / unit, target)
     unit = unit * 2.0**truncate
     out = scales[step.output]
+    relu = isinstance(step.activation, Relu)
     least = step.activation.most if isinstance(step.activation, Relu) else None
     bounded = least is not None and least < (target.most + 0.5) * out
     slopes = step.activation.slope if isinstance(step.activation, PRelu) else None
-    relu = isinstance(step.activation, Relu)
+    alu, alu_shift = shifted(bias / unit) if bias.any() else (None, 0)
+    adds = None if alu is None else AluOp.SUM
     uniform = bool(np.ptp(unit) == 0) and (unit[0] > 0 or not relu)
     if uniform and not (step.shift.any() or step.other or bounded or slopes is not None):
-        alu, alu_shift = shifted(bias / unit) if bias.any() else (None, 0)
-        x1 = stage(AluOp.SUM if alu is not None else None, alu_shift, relu=relu)
-        params = _params(target, x1, None, float(unit[0]) / out)
+        params = _params(target, stage(adds, alu_shift, relu=relu), None, float(unit[0]) / out)
         return Arithmetic(weights, params, Operands(folded(alu)), Operands(), truncate)
     coarse = out if step.other is None else scales[step.other]
     fine, bits = _fine_scale(unit, coarse)
-    alu, alu_shift = shifted(bias / unit) if bias.any() else (None, 0)
     mul, mul_shift = multipliers(unit / fine)
     operand, operand_shift, operation = None, 0, None
     if step.other is not None:
@@ -131,9 +119,9 @@ def arithmetic(step: Compute, scales: Mapping[str, float], target: Target, *, pe
     elif step.shift.any():
         (operand, operand_shift), operation = shifted(step.shift / fine), AluOp.SUM
     slope, slope_shift = (None, 0) if slopes is None else multipliers(slopes)
-    is_idle = operation is None and slope is None
     prelu = slope is not None
-    first = stage(None if alu is None else AluOp.SUM, alu_shift, mul_shift, mul=True, relu=is_idle and relu)
+    is_idle = operation is None and not prelu
+    first = stage(adds, alu_shift, mul_shift, mul=True, relu=is_idle and relu)
     second = stage(operation, operand_shift, slope_shift, mul=prelu, prelu=prelu, relu=relu and not is_idle)
     params = _params(target, first, second, fine / out)
     of_x1, of_x2 = Operands(folded(alu), folded(mul)), Operands(folded(operand), folded(slope))
@@ -230,7 +218,7 @@ def _int16(real: Floats) -> NDArray[np.int16]:
     return np.clip(np.rint(real), -_OPERAND_MOST, _OPERAND_MOST).astype(np.int16)
 
 
-def halves(step: Compute) -> Arithmetic:
+def _halves(step: Compute) -> Arithmetic:
     """Return a step in FP16, where no number has a scale; those beyond its range become the largest.
 
     X1 adds the bias and multiplies, X2 adds, bounds or multiplies.

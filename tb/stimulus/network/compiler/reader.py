@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from pathlib import Path
-from typing import Any
 
-import numpy as np
 import onnx
 from google.protobuf.message import DecodeError
-from numpy.typing import NDArray
-from onnx import checker, numpy_helper, shape_inference
+from onnx import checker, shape_inference
 
 from models.limits import ARRAY_BYTES, NETWORK_BYTES, NETWORK_MULTIPLICATIONS, NETWORK_NODES, VALUE_ELEMENTS
 from models.reading import read_bytes
-from tb.stimulus.network.compiler.graph import Graph, Node, Operation, Shape, shape_of, work_of
-from tb.stimulus.network.compiler.node import Constant, Found, OnnxNode, View
+from tb.stimulus.network.compiler.graph import Graph, Node, Shape, shape_of, work_of
+from tb.stimulus.network.compiler.node import BROKEN, SHOWN, Constant, Found, OnnxNode, View, array_of, first_line
 from tb.stimulus.network.compiler.operators import OPERATORS
 from tb.stimulus.network.errors import NetworkError
 
 _DOMAINS = ("", "ai.onnx")
-_SHOWN = 200
-
-_BROKEN = (checker.ValidationError, shape_inference.InferenceError, ValueError, TypeError, RuntimeError, KeyError)
-"""Exceptions of ``onnx`` for invalid files; it documents the first two."""
 
 
 def read_onnx(path: Path) -> Graph:
@@ -51,8 +45,8 @@ def parse_onnx(data: bytes) -> Graph:
     try:
         checker.check_model(model)
         model = shape_inference.infer_shapes(model, check_type=True, strict_mode=True)
-    except _BROKEN as error:
-        raise NetworkError(f"model must be valid ONNX: {_first_line(error)}") from error
+    except BROKEN as error:
+        raise NetworkError(f"model must be valid ONNX: {first_line(error)}") from error
     return _Reader(model.graph).read()
 
 
@@ -65,7 +59,7 @@ def _check_names(graph: onnx.GraphProto) -> None:
         names += [attribute.name for attribute in node.attribute]
     for name in names:
         if isinstance(name, bytes):
-            raise NetworkError(f"names in model must be UTF-8, not {name[:_SHOWN]!r}")
+            raise NetworkError(f"names in model must be UTF-8, not {name[:SHOWN]!r}")
 
 
 def _check_size(model: onnx.ModelProto) -> None:
@@ -91,10 +85,8 @@ def _check_size(model: onnx.ModelProto) -> None:
 def _check_tensor(tensor: onnx.TensorProto) -> None:
     if tensor.data_location == onnx.TensorProto.EXTERNAL or tensor.external_data:
         raise NetworkError(f"initializer {tensor.name!r} must lie in the model, not in another file")
-    # Python's integers: a product of hostile sizes does not wrap.
-    elements = 1
-    for size in tensor.dims:
-        elements *= size
+    # Of Python's integers: a product of hostile sizes does not wrap.
+    elements = math.prod(tensor.dims)
     if elements > ARRAY_BYTES or any(size < 0 for size in tensor.dims):
         raise NetworkError(f"initializer {tensor.name!r} must have at most {ARRAY_BYTES} elements, not {elements}")
 
@@ -111,14 +103,7 @@ def _fix_batch(graph: onnx.GraphProto) -> None:
             first.dim_value = 1
 
 
-def _first_line(error: Exception) -> str:
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return (lines[0] if lines else type(error).__name__)[:_SHOWN]
-
-
 class _Reader:
-    """Reads one graph."""
-
     def __init__(self, graph: onnx.GraphProto) -> None:
         self._graph = graph
         self._constants: dict[str, Constant] = {}
@@ -166,7 +151,7 @@ class _Reader:
         for value in taken:
             if value and not any(value in known for known in (self._shapes, self._constants, self._views)):
                 raise NetworkError(f"{what}: input {value!r} must be computed before")
-        node = OnnxNode(what, proto, taken, self._shapes, self._constants, self._views, array_of)
+        node = OnnxNode(what, proto, taken, self._shapes, self._constants, self._views)
         for output, found in zip(proto.output, OPERATORS[proto.op_type](node), strict=False):
             self._add(name, output, found, what)
 
@@ -188,15 +173,12 @@ class _Reader:
         inferred = self._inferred_shape(output, what) if output in self._inferred else shape
         if inferred != shape:
             raise NetworkError(f"{what}: output must be {inferred}, as onnx infers, not {shape}")
-        self._check_work(found.operation, shape, what)
-        self._shapes[output] = shape
-        self._nodes.append(Node(name, found.operation, found.inputs, output))
-
-    def _check_work(self, operation: Operation, shape: Shape, what: str) -> None:
-        """Refuse a network that would take hours or gigabytes."""
-        self._work += work_of(operation, shape)
+        # A network that would take hours or gigabytes.
+        self._work += work_of(found.operation, shape)
         if self._work > NETWORK_MULTIPLICATIONS:
             raise NetworkError(f"{what}: network must take at most {NETWORK_MULTIPLICATIONS} multiplications")
+        self._shapes[output] = shape
+        self._nodes.append(Node(name, found.operation, found.inputs, output))
 
     def _inferred_shape(self, name: str, what: str) -> Shape:
         """Return the shape of a value, with one image and all sizes known."""
@@ -205,28 +187,8 @@ class _Reader:
         if len(sizes) not in (2, 4) or sizes[0] != 1 or min(sizes) < 1:
             known = "x".join(str(size) if size > 0 else "?" for size in sizes) or "of unknown shape"
             raise NetworkError(f"{what}: value {name!r} must be 1xCxHxW or 1xC, not {known}")
-        elements = 1
-        for size in sizes:
-            elements *= size
+        elements = math.prod(sizes)
         if elements > VALUE_ELEMENTS:
             raise NetworkError(f"{what}: value {name!r} must have at most {VALUE_ELEMENTS} elements, not {elements}")
-        if len(sizes) == 2:
-            return sizes[1], 1, 1
-        return sizes[1], sizes[2], sizes[3]
-
-
-def array_of(tensor: onnx.TensorProto) -> NDArray[Any]:
-    """Return the numbers of a constant.
-
-    Raises:
-        NetworkError: when it holds other than it says.
-    """
-    try:
-        values = np.asarray(numpy_helper.to_array(tensor))
-    except _BROKEN as error:
-        raise NetworkError(f"initializer {tensor.name!r} must hold what it says: {_first_line(error)}") from error
-    if values.dtype.kind not in "biuf":
-        raise NetworkError(f"initializer {tensor.name!r} must hold numbers, not {values.dtype}")
-    if values.dtype.kind == "f" and not np.isfinite(values).all():
-        raise NetworkError(f"initializer {tensor.name!r} must hold finite numbers")
-    return values
+        _, channels, height, width = (*sizes, 1, 1)[:4]
+        return channels, height, width

@@ -7,20 +7,20 @@ import math
 import numpy as np
 
 from models.limits import VALUE_ELEMENTS
-from tb.stimulus.network.compiler.graph import Conv, Flatten, Shape, Window
-from tb.stimulus.network.compiler.node import Constant, Found, OnnxNode, Result, View
+from tb.stimulus.network.compiler.graph import Flatten, Shape, pointwise
+from tb.stimulus.network.compiler.node import Constant, Found, OnnxNode, Result, View, array_of
 
 
 def flatten(node: OnnxNode) -> list[Found]:
     """Return the input of Flatten as a vector."""
-    node.demand("axis", 1, node.integer("axis", 1))
+    node.demand("axis", 1)
     return _as_vector(node)
 
 
 def _as_vector(node: OnnxNode) -> list[Found]:
     if node.shape(0)[1:] == (1, 1):
-        return [Result(None, (node.value(0),))]
-    return [Result(Flatten(), (node.value(0),))]
+        return node.made(None)
+    return node.made(Flatten())
 
 
 def reshape(node: OnnxNode) -> list[Found]:
@@ -39,7 +39,7 @@ def reshape(node: OnnxNode) -> list[Found]:
     sizes = [(1, channels, height, width)[at] if size == 0 and at < 4 else size for at, size in enumerate(wanted)]
     total = channels * height * width
     if sizes in ([1, channels, height, width], [-1, channels, height, width], [1, channels, -1, width]):
-        return [Result(None, (node.value(0),))]
+        return node.made(None)
     if sizes in ([1, -1], [-1, total], [1, total], [1, -1, 1, 1], [1, total, 1, 1]):
         return _as_vector(node)
     if len(sizes) > len(node.shape(0)) + 1:
@@ -65,15 +65,14 @@ def _completed(sizes: list[int], total: int) -> list[int]:
 
 def _cube_of(node: OnnxNode, view: View, wanted: list[int]) -> list[Found]:
     """Return a view as a cube again: the cube itself, or a convolution that puts its channels in another order."""
-    shape = node.shape_of(view.value)
+    shape = node.shapes[view.value]
     sizes = _completed(wanted, math.prod(shape))
     if sizes != [1, *shape]:
         raise node.refuse(f"shape must be 1x{'x'.join(map(str, shape))}, as before, not {wanted}")
     order = view.channels
     if (order == np.arange(shape[0])).all():
         return [Result(None, (view.value,))]
-    weights = np.eye(shape[0])[order][:, :, np.newaxis, np.newaxis]
-    return [Result(Conv(weights, np.zeros(shape[0]), Window((1, 1))), (view.value,))]
+    return [Result(pointwise(np.eye(shape[0])[order]), (view.value,))]
 
 
 def transpose(node: OnnxNode) -> list[Found]:
@@ -93,13 +92,13 @@ def transpose(node: OnnxNode) -> list[Found]:
     moved = [axis for axis in axes if sizes[axis] > 1]
     if sorted(axes) != [0, 1, 2, 3] or moved != sorted(moved) or tuple(sizes[axis] for axis in axes) != sizes:
         raise node.refuse(f"perm must leave elements where they are, or exchange axes of channels, not {list(axes)}")
-    return [Result(None, (node.value(0),))]
+    return node.made(None)
 
 
 def constant_of_shape(node: OnnxNode) -> list[Found]:
     """Return an array of one number."""
     sizes = node.sizes(0)
-    value = node.array_of(node.attributes["value"].t) if "value" in node.attributes else np.zeros(1, dtype=np.float32)
+    value = array_of(node.attributes["value"].t) if "value" in node.attributes else np.zeros(1, dtype=np.float32)
     elements = math.prod(sizes)
     if value.size != 1 or min(sizes, default=0) < 0 or elements > VALUE_ELEMENTS:
         raise node.refuse(f"shape must hold at most {VALUE_ELEMENTS} elements of one value, not {sizes}")

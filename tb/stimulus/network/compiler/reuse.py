@@ -20,12 +20,9 @@ class Placed:
 
 
 def reusing(layers: Iterable[Placed]) -> list[Placed]:
-    """Return layers in the same order, convolutions with the flags of what they keep and reuse.
+    """Return all layers of a network, as they run, convolutions with the flags of what they keep and reuse.
 
     Between two convolutions the buffer changes only by these, whatever other engines do.
-
-    Args:
-        layers: All layers of a network, as they run.
     """
     done: list[Placed] = []
     last: int | None = None

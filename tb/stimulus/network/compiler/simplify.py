@@ -10,7 +10,7 @@ import numpy as np
 from models.pdp import MAX_KERNEL
 from tb.stimulus.network.compiler.graph import Affine, Conv, Flatten, Graph, Node, Pool, Shape
 
-_Rewrite = Callable[[Graph, Node], tuple[Node, ...] | None]
+_Rewrite = Callable[[Graph, Node], Node | None]
 
 
 def simplified(graph: Graph) -> Graph:
@@ -27,27 +27,21 @@ def simplified(graph: Graph) -> Graph:
 
 
 def _rewritten(graph: Graph, rewrite: _Rewrite) -> Graph:
-    """Return a graph in which a rewriting has nothing left to do; it replaces the node that makes the same value."""
+    """Return a graph in which a rewriting has nothing left to do; its node replaces the one that it is made of."""
     at = 0
     while at < len(graph.nodes):
-        found = rewrite(graph, graph.nodes[at])
+        node = graph.nodes[at]
+        found = rewrite(graph, node)
         if found is None:
             at += 1
             continue
-        made = {node.output: node for node in found}
-        gone = {value for node in found for value in _skipped(graph, node)}
-        nodes = [made.get(node.output, node) for node in graph.nodes]
-        used = {value for node in nodes for value in node.inputs} | set(graph.outputs)
-        nodes = [node for node in nodes if node.output in used or node.output not in gone]
+        gone = set(node.inputs) - set(found.inputs)
+        nodes = [found if other is node else other for other in graph.nodes]
+        used = {value for other in nodes for value in other.inputs} | set(graph.outputs)
+        nodes = [other for other in nodes if other.output in used or other.output not in gone]
         graph = replace(graph, nodes=tuple(nodes))
         at = max(at - 1, 0)
     return graph
-
-
-def _skipped(graph: Graph, node: Node) -> tuple[str, ...]:
-    """Return what the node that makes the same value has taken, and a new one takes no more."""
-    before = _producer(graph, node.output)
-    return () if before is None else tuple(value for value in before.inputs if value not in node.inputs)
 
 
 def _producer(graph: Graph, value: str) -> Node | None:
@@ -59,7 +53,7 @@ def _is_private(graph: Graph, value: str) -> bool:
     return value not in graph.outputs and sum(value in node.inputs for node in graph.nodes) == 1
 
 
-def _as_convolution(graph: Graph, node: Node) -> tuple[Node, ...] | None:
+def _as_convolution(graph: Graph, node: Node) -> Node | None:
     """Return an average over a large window as a convolution of each channel."""
     pool = node.operation
     if not isinstance(pool, Pool) or not pool.average or max(pool.window.kernel) <= MAX_KERNEL:
@@ -67,10 +61,10 @@ def _as_convolution(graph: Graph, node: Node) -> tuple[Node, ...] | None:
     channels = graph.shapes[node.inputs[0]][0]
     height, width = pool.window.kernel
     weights = np.full((channels, 1, height, width), 1 / (height * width))
-    return (replace(node, operation=Conv(weights, np.zeros(channels), pool.window, channels)),)
+    return replace(node, operation=Conv(weights, np.zeros(channels), pool.window, channels))
 
 
-def _of_cube(graph: Graph, node: Node) -> tuple[Node, ...] | None:
+def _of_cube(graph: Graph, node: Node) -> Node | None:
     """Return a dense layer of a flattened cube as a convolution of the cube."""
     conv = node.operation
     before = _producer(graph, node.inputs[0])
@@ -79,10 +73,10 @@ def _of_cube(graph: Graph, node: Node) -> tuple[Node, ...] | None:
     shape: Shape = graph.shapes[before.inputs[0]]
     weights = conv.weights.reshape(len(conv.weights), *shape)
     window = replace(conv.window, kernel=shape[1:])
-    return (replace(node, operation=replace(conv, weights=weights, window=window), inputs=before.inputs),)
+    return replace(node, operation=replace(conv, weights=weights, window=window), inputs=before.inputs)
 
 
-def _into_producer(graph: Graph, node: Node) -> tuple[Node, ...] | None:
+def _into_producer(graph: Graph, node: Node) -> Node | None:
     """Return an affine operation as part of the one before it."""
     affine = node.operation
     before = _producer(graph, node.inputs[0])
@@ -94,15 +88,15 @@ def _into_producer(graph: Graph, node: Node) -> tuple[Node, ...] | None:
             if not (affine.scale == 1).all():
                 weights = conv.weights * affine.scale[:, np.newaxis, np.newaxis, np.newaxis]
                 scaled = replace(scaled, weights=weights, weight_scales=None)
-            return (replace(node, name=before.name, operation=scaled, inputs=before.inputs),)
+            return replace(node, name=before.name, operation=scaled, inputs=before.inputs)
         case Affine() as first:
             both = Affine(first.scale * affine.scale, first.shift * affine.scale + affine.shift)
-            return (replace(node, operation=both, inputs=before.inputs),)
+            return replace(node, operation=both, inputs=before.inputs)
         case _:
             return None
 
 
-def _into_convolution_after(graph: Graph, node: Node) -> tuple[Node, ...] | None:
+def _into_convolution_after(graph: Graph, node: Node) -> Node | None:
     """Return a convolution with the affine operation before it in its weights; padding allows no shift."""
     conv = node.operation
     before = _producer(graph, node.inputs[0])
@@ -118,7 +112,7 @@ def _into_convolution_after(graph: Graph, node: Node) -> tuple[Node, ...] | None
     bias = conv.bias + (conv.weights.sum(axis=(2, 3)) * affine.shift[taken]).sum(axis=1)
     weights = conv.weights * affine.scale[taken][:, :, np.newaxis, np.newaxis]
     folded = replace(conv, weights=weights, bias=bias, weight_scales=None)
-    return (replace(node, operation=folded, inputs=before.inputs),)
+    return replace(node, operation=folded, inputs=before.inputs)
 
 
 def _needed(graph: Graph) -> Graph:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -12,12 +12,14 @@ from flatbuffers import number_types
 from numpy.typing import NDArray
 
 from models.config import HwConfig
+from tb.stimulus.model import Played, play_model
 from tb.stimulus.network import descriptors as d
 from tb.stimulus.network.compiled import Compiled
 from tb.stimulus.network.descriptors import EngineId, Event
 from tb.stimulus.network.flat import BYTES, STRING, Kind, Table, Vector
 from tb.stimulus.network.loadable import LOADABLE, parse_loadable
 from tb.stimulus.network.network import Network
+from tb.stimulus.network.scenario import Results, play_networks, results_of
 
 SMALL, FULL = HwConfig.load("nv_small"), HwConfig.load("nv_full")
 VERSION = (0, 12, 3)
@@ -26,6 +28,20 @@ FLAGS = {
     **{"I": number_types.Uint32Flags, "i": number_types.Int32Flags, "Q": number_types.Uint64Flags},
 }
 NO_EDGE = {"index": -1, "event": 1}
+
+
+def on_model(
+    networks: Sequence[Network], inputs: Sequence[Sequence[NDArray[Any] | None]], config: HwConfig = SMALL
+) -> tuple[Played, Results]:
+    """Return what the reference model makes of networks one after the other, and their outputs.
+
+    Raises:
+        AssertionError: when the bench refuses a layer.
+    """
+    playing = play_networks("test", networks, inputs)
+    played = play_model(playing.scenario, config)
+    assert played.verdict.refused is None, played.verdict.refused
+    return played, results_of(played, playing)
 
 
 def flat_file(table: Table, record: Mapping[str, Any]) -> bytes:
@@ -118,14 +134,12 @@ class Design:
     def record(self) -> dict[str, Any]:
         """Return the tables of the loadable."""
         blobs = {f"descriptors{n}": data for n, data in enumerate(self._descriptors()) if data}
-        memories = [
-            self._memory(n, len(data), n, f"descriptors{n}") for n, data in enumerate(self._descriptors()) if data
-        ]
+        memories = [self._memory(n, len(data), f"descriptors{n}") for n, data in enumerate(self._descriptors()) if data]
         for number, (nbytes, contents) in enumerate(self.buffers, start=5):
             name = f"contents{number}"
             if contents is not None:
                 blobs[name] = contents
-            memory = self._memory(number, nbytes, number, name if contents is not None else None)
+            memory = self._memory(number, nbytes, name if contents is not None else None)
             memory["flags"] |= 4 * any(t["mem_id"] == number for t in self.inputs)
             memory["flags"] |= 8 * any(t["mem_id"] == number for t in self.outputs)
             memories.append(memory)
@@ -154,8 +168,7 @@ class Design:
         return Compiled("test", parse_loadable(self.file()), config).place()
 
     @staticmethod
-    def _memory(number: int, nbytes: int, position: int, name: str | None) -> dict[str, Any]:
-        del position
+    def _memory(number: int, nbytes: int, name: str | None) -> dict[str, Any]:
         memory = {"id": number, "domain": 0, "flags": 1, "size": nbytes, "alignment": 4096}
         return memory | ({"flags": 3, "contents": [name], "offsets": [0]} if name else {})
 
@@ -176,7 +189,7 @@ class Design:
             **heads,
             **self.network,
         }
-        surfaces = d.surfaces_of(d.cube_of(VERSION))
+        surfaces = d.surfaces_of(VERSION)
         return [
             packed(d.NETWORK, network),
             b"".join(packed(d.OPERATIONS[op.engine], op.operation) for op in self.ops),

@@ -13,7 +13,7 @@ from tb.stimulus.model import play_model
 from tb.stimulus.network.compiled import Compiled
 from tb.stimulus.network.images import Preparation, read_input, top_classes
 from tb.stimulus.network.loadable import read_loadable
-from tb.stimulus.network.scenario import model_results, play_networks
+from tb.stimulus.network.scenario import play_networks, results_of
 from tb.stimulus.refusal import refusal
 from tests.references import NETWORKS, needs_networks
 
@@ -70,7 +70,7 @@ def test_the_nine_digits_have_the_probabilities_of_the_virtual_platform() -> Non
     ]
     playing = play_networks("digits", networks, inputs)
     assert refusal(playing.scenario.ops, config) is None
-    results = model_results(play_model(playing.scenario, config), playing, config)
+    results = results_of(play_model(playing.scenario, config), playing)
     assert [top_classes(values, 1)[0][0] for (values,) in results] == [1, 7, 3, 4, 5, 5, 7, 3, 3]
     two = results[1][0].ravel()
     assert (two[7], two[5]) == (np.float16(0.99609375), np.float16(0.00407028))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -11,14 +10,13 @@ import pytest
 
 from models.errors import InputError
 from tb.nvdla.layers import BdmaLayer, ConvLayer, SdpLayer
-from tb.stimulus.model import play_model
 from tb.stimulus.network import descriptors as d
 from tb.stimulus.network.compiled import Compiled
 from tb.stimulus.network.descriptors import EngineId, Event
 from tb.stimulus.network.errors import NetworkError
 from tb.stimulus.network.loadable import parse_loadable
 from tb.stimulus.network.network import Edge, HardwareTask
-from tb.stimulus.network.scenario import model_results, play_networks
+from tb.stimulus.network.scenario import play_networks
 from tests.unit.stimulus.network.loadables import (
     FULL,
     SHAPE,
@@ -29,6 +27,7 @@ from tests.unit.stimulus.network.loadables import (
     copy_op,
     copying,
     cube,
+    on_model,
     tensor,
 )
 
@@ -87,13 +86,11 @@ def test_the_stages_of_sdp_take_operands_from_registers_or_memory() -> None:
 
 
 def test_a_copy_is_judged_as_the_layer_that_its_descriptors_mean() -> None:
-    networks = play_networks("copy", [copying().place()], [[values()]])
-    played = play_model(networks.scenario, SMALL)
+    played, ((result,),) = on_model([copying().place()], [[values()]])
     (expectation,) = played.expectations
     layer = expectation.started.layer
     assert isinstance(layer, SdpLayer)
     assert (layer.src.layout.shape, layer.src.address) == (SHAPE, 0x8000_0000)
-    ((result,),) = model_results(played, networks, SMALL)
     np.testing.assert_array_equal(result, values(), strict=True)
 
 
@@ -112,11 +109,8 @@ def test_a_fused_convolution_is_one_layer_that_computes_what_its_weights_say() -
     assert conv.words["CDMA"]["D_WEIGHT_BYTES"] == 64
     assert conv.words["CDMA"]["D_DAIN_MAP"] == 1 | 1 << 16
     assert conv.words["CSC"]["D_ATOMICS"] == 5
-    networks = play_networks("conv", [network], [[values()]])
-    played = play_model(networks.scenario, SMALL)
-    assert played.verdict.refused is None
+    played, ((result,),) = on_model([network], [[values()]])
     assert isinstance(played.expectations[0].started.layer, ConvLayer)
-    ((result,),) = model_results(played, networks, SMALL)
     np.testing.assert_array_equal(result, values(), strict=True)
 
 
@@ -129,109 +123,79 @@ def transfer(number: int, source: int, destination: int, **rest: int) -> dict[st
 def test_copies_of_bdma_are_layers_one_after_the_other() -> None:
     surface = {"number": 2, **transfer(0, 5, 6), **transfer(1, 5, 7, line_repeat=1)}
     design = Design([Op(EngineId.BDMA, {"number": 2}, surface)], [(128, bytes(range(128))), (256, None), (64, None)])
-    network = design.place(FULL)
-    played = play_model(play_networks("copies", [network], [[]]).scenario, FULL)
-    assert played.verdict.refused is None
+    played, _ = on_model([design.place(FULL)], [[]], FULL)
     assert [type(e.started.layer) for e in played.expectations] == [BdmaLayer, BdmaLayer]
     first, second = played.expectations
     assert (first.data[96:160] == np.arange(64, 128)).all()
     assert (second.data == np.arange(64)).all()
 
 
-def with_op(**operation: Any) -> Callable[[], Design]:
-    return lambda: replace(copying(), ops=[copy_op(5, 6, operation=operation)])
+def with_op(**rest: Any) -> Design:
+    return replace(copying(), ops=[copy_op(5, 6, **rest)])
 
 
-def with_surface(**surface: Any) -> Callable[[], Design]:
-    return lambda: replace(
-        copying(), ops=[copy_op(5, 6, surface={k.replace("__", "."): v for k, v in surface.items()})]
-    )
+def with_network(**network: Any) -> Design:
+    return replace(copying(), network=network)
 
 
-def with_network(**network: Any) -> Callable[[], Design]:
-    return lambda: replace(copying(), network=network)
-
-
-def with_dependencies(**rest: Any) -> Callable[[], Design]:
-    return lambda: replace(copying(), ops=[copy_op(5, 6, **rest)])
-
-
-def with_conv(**operation: Any) -> Callable[[], Design]:
-    def make() -> Design:
-        design = convolving()
-        design.ops[0].operation.update({name.replace("__", "."): value for name, value in operation.items()})
-        return design
-
-    return make
+def with_conv(**operation: Any) -> Design:
+    design = convolving()
+    design.ops[0].operation |= operation
+    return design
 
 
 OP = "task 0: operation 0 (sdp0): "
 
 
 @pytest.mark.parametrize(
-    ("make", "message"),
+    ("design", "message"),
     [
         (with_network(num_rois=2), "task 0: num_rois must be 1, not 2: regions are not known"),
         (with_network(dynamic_roi=1), "task 0: dynamic_roi must be 0, not 1: regions are not known"),
         (with_network(num_operations=0), "task 0: num_operations must be at least 1, not 0"),
-        (
-            with_network(num_operations=2),
-            "task 0: dependencies must be 2 entries of 36 bytes, not 36 bytes",
-        ),
-        (
-            with_network(operations=12),
-            "task 0: operations must be one of the 7 places of its list, not 12",
-        ),
+        (with_network(num_operations=2), "task 0: dependencies must be 2 entries of 36 bytes, not 36 bytes"),
+        (with_network(operations=12), "task 0: operations must be one of the 7 places of its list, not 12"),
         (with_network(surfaces=6), "task 0: surfaces must lie where a blob is loaded, not at position 6"),
+        (with_network(**{"op_head.2": -1}), "task 0: SDP's chain must reach operation 0"),
+        (with_network(**{"op_head.3": 0}), "task 0: PDP's chain must name operations of the engine, each once, not 0"),
         (
-            with_network(**{"op_head.2": -1}),
-            "task 0: SDP's chain must reach operation 0",
-        ),
-        (
-            with_network(**{"op_head.3": 0}),
-            "task 0: PDP's chain must name operations of the engine, each once, not 0",
-        ),
-        (
-            lambda: replace(copying(), version=(0, 13, 0)),
+            replace(copying(), version=(0, 13, 0)),
             "task 0: version of the descriptors must be one of 0.10, 0.11, 0.12, 1.2, not 0.13.0",
         ),
         (
-            with_dependencies(dependencies=1),
+            with_op(dependencies=1),
             "task 0: dependency entry 0: dependency_count must be the 0 operations that name it, not 1",
         ),
         (
-            with_dependencies(consumers=((EngineId.PDP, 5, 1),)),
+            with_op(consumers=((EngineId.PDP, 5, 1),)),
             "task 0: dependency entry 0: consumers must be other operations of the task, not 5",
         ),
         (
-            with_dependencies(consumers=((EngineId.SDP, 0, 1),)),
+            with_op(consumers=((EngineId.SDP, 0, 1),)),
             "task 0: dependency entry 0: consumers must be other operations of the task, not 0",
         ),
-        (with_op(**{"x1.enable": 1, "x1.type": 4}), f"{OP}type of stage x1 must be 0 to 3, not 4"),
-        (with_op(**{"x1.mode": 3}), f"{OP}mode of stage x1 must be 0 to 2, not 3"),
+        (with_op(operation={"x1.enable": 1, "x1.type": 4}), f"{OP}type of stage x1 must be 0 to 3, not 4"),
+        (with_op(operation={"x1.mode": 3}), f"{OP}mode of stage x1 must be 0 to 2, not 3"),
+        (with_op(operation={"x2.enable": 1, "x2.act": 2}), f"{OP}act of stage x2, which has ReLU, must not be a table"),
+        (with_op(operation={"lut_index": 0}), "task 0: luts must be one of the 7 places of its list, not -1"),
+        (with_op(surface={"src.type": 3}), f"{OP}type of src must be 0 to 2, not 3"),
+        (with_op(surface={"dst.type": 1}), f"{OP}type of dst must be that of its memory, MC, not CV"),
         (
-            with_op(**{"x2.enable": 1, "x2.act": 2}),
-            f"{OP}act of stage x2, which has ReLU, must not be a table",
+            with_op(surface={"dst.address": 40}),
+            "task 0: address of dst must be one of the 7 places of its list, not 40",
         ),
-        (with_op(lut_index=0), "task 0: luts must be one of the 7 places of its list, not -1"),
-        (with_surface(src__type=3), f"{OP}type of src must be 0 to 2, not 3"),
-        (with_surface(dst__type=1), f"{OP}type of dst must be that of its memory, MC, not CV"),
-        (with_surface(dst__address=40), "task 0: address of dst must be one of the 7 places of its list, not 40"),
+        (with_op(surface={"dst.size": 4097}), f"{OP}dst must end within memory 6, 4096 bytes on, not after 4097"),
+        (with_op(surface={"src.width": 0}), f"{OP}SDP_RDMA.D_DATA_CUBE_WIDTH.width: must be 1 to 8192, not 0"),
         (
-            with_surface(dst__size=4097),
-            f"{OP}dst must end within memory 6, 4096 bytes on, not after 4097",
-        ),
-        (with_surface(src__width=0), f"{OP}SDP_RDMA.D_DATA_CUBE_WIDTH.width: must be 1 to 8192, not 0"),
-        (
-            with_conv(out_cvt__scale=2),
+            with_conv(**{"out_cvt.scale": 2}),
             "task 0: operation 0 (conv0): out_cvt of a convolution must have scale 1 and offset 0, not 2 and 0",
         ),
         (with_conv(data_format=37), "task 0: operation 0 (conv0): data_format must be 0 to 36, not 37"),
     ],
 )
-def test_a_descriptor_that_cannot_be_played_is_refused_by_name(make: Callable[[], Design], message: str) -> None:
+def test_a_descriptor_that_cannot_be_played_is_refused_by_name(design: Design, message: str) -> None:
     with pytest.raises(InputError) as refused:
-        make().place()
+        design.place()
     assert message in str(refused.value)
 
 
@@ -276,6 +240,7 @@ def test_statistics_are_enabled_and_read_when_the_task_asks_for_them() -> None:
 
 def test_descriptors_have_the_sizes_of_the_public_interface() -> None:
     assert {dtype.itemsize for dtype in d.OPERATIONS.values()} == {116}
-    assert {t.itemsize for v in ((0, 10, 0), (0, 12, 3)) for t in d.surfaces_of(d.cube_of(v)).values()} == {644}
+    assert {t.itemsize for v in ((0, 10, 0), (0, 12, 3)) for t in d.surfaces_of(v).values()} == {644}
     assert [t.itemsize for t in (d.NETWORK, d.DEPENDENCY, d.LUT, d.SOFTWARE_NETWORK)] == [40, 36, 700, 256]
-    assert [d.cube_of(version).itemsize for version in ((0, 11, 0), (0, 12, 5), (1, 2, 0))] == [28, 32, 28]
+    types = [d.surfaces_of(version)[EngineId.SDP] for version in ((0, 11, 0), (0, 12, 5), (1, 2, 0))]
+    assert [surface["src"].itemsize for surface in types] == [28, 32, 28]

@@ -12,9 +12,17 @@ from PIL import Image
 
 from models.precision import Precision
 from tb.nvdla.memory import Ram
-from tb.stimulus.network.dimg import read_dimg, write_dimg
 from tb.stimulus.network.errors import NetworkError
-from tb.stimulus.network.images import Preparation, differing, parse_mean, read_golden, read_input, top_classes
+from tb.stimulus.network.images import (
+    Preparation,
+    differing,
+    parse_mean,
+    read_dimg,
+    read_golden,
+    read_input,
+    top_classes,
+    write_dimg,
+)
 from tb.stimulus.network.tensors import Tensor
 
 GREY = Tensor("data", Ram.MC, 0, Precision.INT8, 8, (1, 2, 3), 24, 48)

@@ -9,11 +9,10 @@ import pytest
 
 from tb.nvdla.program.ops import InterruptNotify, Op, RegWrite, SyncNotify, SyncWait
 from tb.nvdla.registers import RegisterMap
-from tb.stimulus.model import play_model
 from tb.stimulus.network.compiled import Compiled
 from tb.stimulus.network.descriptors import EngineId, Event
 from tb.stimulus.network.errors import NetworkError
-from tb.stimulus.network.layers import flows, layers_of
+from tb.stimulus.network.layers import flows, keys, layers_of
 from tb.stimulus.network.loadable import parse_loadable
 from tb.stimulus.network.network import (
     Edge,
@@ -26,9 +25,9 @@ from tb.stimulus.network.network import (
     SoftwareTask,
 )
 from tb.stimulus.network.program import Programmer, until
-from tb.stimulus.network.scenario import Run, model_results, play_networks
+from tb.stimulus.network.scenario import Run, play_networks
 from tb.stimulus.network.schedule import Step, Turns, needed, schedule
-from tests.unit.stimulus.network.loadables import SHAPE, SMALL, copying, residual, residual_of
+from tests.unit.stimulus.network.loadables import SHAPE, SMALL, copying, on_model, residual, residual_of
 
 
 def operation(name: str, engine: EngineId, *edges: Edge, **rest: object) -> Operation:
@@ -142,7 +141,7 @@ def test_a_task_that_ends_early_keeps_its_edges_under_new_numbers() -> None:
 
 
 def program(which: HardwareTask) -> list[Op]:
-    return list(Programmer(RegisterMap.of(SMALL), False, Turns()).write(which, "t"))
+    return list(Programmer(RegisterMap.of(SMALL), counts=False).write(which, "t"))
 
 
 def test_waits_stand_before_what_waits_and_notifications_after_it() -> None:
@@ -183,9 +182,7 @@ def test_events_of_cdma_are_awaited_for_every_convolution_once_any_is_needed() -
 
 
 def test_a_chain_of_copies_plays_on_the_model_in_its_order() -> None:
-    networks = play_networks("copies", [copying(5).place()], [[None]])
-    played = play_model(networks.scenario, SMALL)
-    assert played.verdict.refused is None
+    played, _ = on_model([copying(5).place()], [[None]])
     groups = [e.started.group for e in played.expectations]
     assert groups == [0, 1, 0, 1, 0]
 
@@ -193,7 +190,8 @@ def test_a_chain_of_copies_plays_on_the_model_in_its_order() -> None:
 def test_layers_are_called_after_their_operations() -> None:
     networks = play_networks("copies", [copying(2).place()], [[None]])
     assert [layer.name for layer in layers_of(networks.runs)] == ["sdp0", "sdp1"]
-    assert [layer.key for layer in layers_of([networks.runs[0], networks.runs[0]])] == [("SDP", n) for n in range(4)]
+    twice = layers_of([networks.runs[0], networks.runs[0]])
+    assert list(keys(layer.unit for layer in twice)) == [("SDP", n) for n in range(4)]
     (layer, pooled) = layers_of([replace(networks.runs[0], hardware=(fused(),))])
     assert (layer.name, layer.engine, pooled.name) == ("conv0+sdp0", "CONV-SDP", "pdp0")
 
@@ -211,11 +209,12 @@ def test_a_network_ends_with_the_layer_that_is_asked_for() -> None:
 def test_runs_follow_each_other_in_one_scenario_with_inputs_of_their_own() -> None:
     compiled = Compiled("copies", parse_loadable(copying(3).file()), SMALL)
     values = [np.full(SHAPE, value, dtype=np.int8) for value in (1, 2)]
-    networks = play_networks("two", [compiled.place(), compiled.place()], [[value] for value in values])
-    played = play_model(networks.scenario, SMALL)
+    placed = [compiled.place(), compiled.place()]
+    played, results = on_model(placed, [[value] for value in values])
     assert [e.started.group for e in played.expectations] == [0, 1, 0, 1, 0, 1]
-    for (result,), value in zip(model_results(played, networks, SMALL), values, strict=True):
+    for (result,), value in zip(results, values, strict=True):
         np.testing.assert_array_equal(result, value, strict=True)
+    networks = play_networks("two", placed, [[None], [None]])
     first = networks.scenario.ops.index(SyncNotify("SDP", "n1_t0_sdp0_programmed"))
     assert SyncWait("SDP", "n0_t0_sdp2_done") in networks.scenario.ops[:first]
 
@@ -242,9 +241,7 @@ def test_software_runs_before_between_and_after_hardware() -> None:
     design.ops[1].surface["dst.address"] = 7
     network = design.place()
     network = split(network, software(network, 5, 5), software(network, 6, 8), software(network, 7, 7))
-    networks = play_networks("steps", [network], [[np.full(SHAPE, 10, dtype=np.int8)]])
-    played = play_model(networks.scenario, SMALL)
-    ((result,),) = model_results(played, networks, SMALL)
+    _, ((result,),) = on_model([network], [[np.full(SHAPE, 10, dtype=np.int8)]])
     np.testing.assert_array_equal(result, np.full(SHAPE, 13, dtype=np.int8), strict=True)
 
 
@@ -257,10 +254,9 @@ def test_software_between_must_not_write_what_hardware_has_used() -> None:
 
 def test_a_residual_network_computes_what_its_layers_say() -> None:
     data = np.random.default_rng(7).integers(-128, 128, SHAPE, dtype=np.int8)
-    networks = play_networks("residual", [residual().place()], [[data]])
-    played = play_model(networks.scenario, SMALL)
-    assert played.verdict.refused is None
+    network = residual().place()
+    _, ((result,),) = on_model([network], [[data]])
+    networks = play_networks("residual", [network], [[data]])
     assert [layer.name for layer in layers_of(networks.runs)] == ["conv0+sdp0", "pdp0", "conv1+sdp1", "sdp2"]
     assert flows(layers_of(networks.runs)) == [(0, 1), (1, 2), (0, 3), (2, 3)]
-    ((result,),) = model_results(played, networks, SMALL)
     np.testing.assert_array_equal(result, residual_of(data), strict=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -13,16 +14,19 @@ from onnx.reference.op_run import OpRun
 from models.config import HwConfig
 from models.precision import Precision
 from tb.nvdla.layers import Layer
-from tb.stimulus.model import play_model
 from tb.stimulus.network.compiler.graph import Graph
+from tb.stimulus.network.compiler.interpret import values_of
 from tb.stimulus.network.compiler.onnx_network import OnnxNetwork, random_samples
 from tb.stimulus.network.compiler.reader import parse_onnx
 from tb.stimulus.network.images import quantised
-from tb.stimulus.network.scenario import model_results, play_networks
-
-SMALL = HwConfig.load("nv_small")
+from tests.unit.stimulus.network.loadables import SMALL, on_model
 
 Array = NDArray[Any]
+
+
+def computed(graph: Graph, sample: Mapping[str, Array]) -> Array:
+    """Return the first output in floating point, flat."""
+    return values_of(graph, sample)[graph.outputs[0]].ravel()
 
 
 def graph_of(model: onnx.ModelProto) -> Graph:
@@ -74,11 +78,9 @@ def played(
         [quantised(sample[tensor.name], tensor) for tensor in network.inputs]
         for sample, network in zip(samples, networks, strict=False)
     ]
-    playing = play_networks("net", networks, inputs)
-    result = play_model(playing.scenario, config)
-    assert result.verdict.refused is None, result.verdict.refused
-    got = [values[0].astype(np.float64).ravel() for values in model_results(result, playing, config)]
-    expected = [compiled.expected(sample)[0].ravel() for sample in samples[:runs]]
+    result, outputs = on_model(networks, inputs, config)
+    got = [values[0].astype(np.float64).ravel() for values in outputs]
+    expected = [computed(compiled.graph, sample) for sample in samples[:runs]]
     return got, expected, [expectation.started.layer for expectation in result.expectations]
 
 

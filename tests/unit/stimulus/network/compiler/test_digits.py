@@ -10,13 +10,11 @@ import pytest
 from networks.layers import Array, Conv, Dense, MaxPool
 from networks.train_digits import DigitsNetwork, exported, trained
 from tb.places import ROOT
-from tb.stimulus.model import play_model
 from tb.stimulus.network.compiler.interpret import values_of
 from tb.stimulus.network.compiler.onnx_network import OnnxNetwork
 from tb.stimulus.network.compiler.reader import parse_onnx, read_onnx
 from tb.stimulus.network.images import quantised
-from tb.stimulus.network.scenario import model_results, play_networks
-from tests.unit.stimulus.network.compiler.playing import SMALL
+from tests.unit.stimulus.network.loadables import SMALL, on_model
 
 pytestmark = pytest.mark.slow
 
@@ -36,10 +34,8 @@ def test_integers_read_as_many_digits_as_floating_point_but_for_a_point() -> Non
     compiled = OnnxNetwork.compiled("digits", graph, SMALL, samples)
     networks = [compiled.place() for _ in images]
     (tensor,) = networks[0].inputs
-    playing = play_networks("digits", networks, [[quantised(image, tensor)] for image in images])
-    result = play_model(playing.scenario, SMALL)
-    assert result.verdict.refused is None
-    got = [int(values[0].argmax()) for values in model_results(result, playing, SMALL)]
+    _, outputs = on_model(networks, [[quantised(image, tensor)] for image in images])
+    got = [int(values[0].argmax()) for values in outputs]
     real = [int(values_of(graph, {"input": image})[graph.outputs[0]].argmax()) for image in images]
     right = [float(np.mean(np.array(classes) == labels)) for classes in (got, real)]
     assert right[1] > 0.94

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from models.cdp import run
+from models.cdp import CdpParams, run
 from models.config import HwConfig
 from models.lut import LutChoice
 from models.precision import Precision
@@ -18,7 +18,7 @@ from tb.stimulus.network.compiler.interpret import computed
 from tb.stimulus.network.compiler.normalise import normalisation
 from tb.stimulus.network.compiler.target import Target
 from tb.stimulus.network.errors import NetworkError
-from tests.unit.stimulus.network.compiler.playing import SMALL, error, graph_of, played, reference
+from tests.unit.stimulus.network.compiler.playing import SMALL, Array, error, graph_of, played, reference
 
 SHAPE = (13, 8, 8)
 TARGET = Target(SMALL, Precision.INT8)
@@ -27,27 +27,28 @@ MOST_STEPS = 1.0
 """Of the result: half a step of rounding, and as much for the tables."""
 
 
+def scaled(lrn: Lrn, cube: Array, src: float, target: Target = TARGET) -> tuple[CdpParams, Array, float]:
+    """Return the layer that normalises integers of this scale, the real result, and the scale of the layer's."""
+    expected = computed(lrn, [cube * src])
+    out = float(np.abs(expected).max()) / target.most
+    return normalisation("n", target, lrn, SHAPE, src, out), expected, out
+
+
 @pytest.mark.parametrize("size", [3, 5, 7, 9])
 @pytest.mark.parametrize("alpha", [0.0, 1e-4, 1.0])
 @pytest.mark.parametrize(("beta", "bias"), [(0.75, 1.0), (0.5, 2.0), (1.0, 0.1)])
 def test_the_tables_err_by_less_than_a_step(size: int, alpha: float, beta: float, bias: float) -> None:
-    lrn = Lrn(size, alpha, beta, bias)
     draw = np.random.default_rng(size)
     magnitudes = np.exp(draw.uniform(0, np.log(127.5), SHAPE))
     cube = np.rint(magnitudes * draw.choice([-1, 1], SHAPE)).astype(np.int8)
-    src = 0.05
-    expected = computed(lrn, [cube * src])
-    out = float(np.abs(expected).max()) / 127
-    got = run(normalisation("n", TARGET, lrn, SHAPE, src, out), cube, SHAPE[0])
+    params, expected, out = scaled(Lrn(size, alpha, beta, bias), cube, 0.05)
+    got = run(params, cube, SHAPE[0])
     assert np.abs(got * out - expected).max() < MOST_STEPS * out
 
 
 def test_the_finer_table_wins_where_both_hit() -> None:
-    lrn, src = Lrn(9, 1.0, 0.75, 1.0), 0.05
     cube = np.random.default_rng(9).integers(-20, 21, SHAPE, dtype=np.int8)
-    expected = computed(lrn, [cube * src])
-    out = float(np.abs(expected).max()) / 127
-    params = normalisation("n", TARGET, lrn, SHAPE, src, out)
+    params, expected, out = scaled(Lrn(9, 1.0, 0.75, 1.0), cube, 0.05)
     other = LutChoice(1 - params.lut.hybrid_priority)
     coarse = replace(params, lut=replace(params.lut, hybrid_priority=other))
     fine_steps, coarse_steps = (np.abs(run(p, cube, SHAPE[0]) * out - expected).max() / out for p in (params, coarse))
@@ -82,12 +83,10 @@ def test_a_window_that_cdp_does_not_have_is_refused() -> None:
 
 @pytest.mark.parametrize("alpha", [1e-4, 1.0])
 def test_int16_is_far_finer_than_int8(alpha: float) -> None:
-    lrn, src = Lrn(5, alpha, 0.75, 1.0), 2.0 / (1 << 15)
     cube = np.random.default_rng(2).integers(-32767, 32768, SHAPE, dtype=np.int16)
-    expected = computed(lrn, [cube * src])
-    out = float(np.abs(expected).max()) / 32767
     target = Target(HwConfig.load("nv_full"), Precision.INT16)
-    got = run(normalisation("n", target, lrn, SHAPE, src, out), cube, SHAPE[0])
+    params, expected, out = scaled(Lrn(5, alpha, 0.75, 1.0), cube, 2.0 / (1 << 15), target)
+    got = run(params, cube, SHAPE[0])
     assert np.abs(got * out - expected).max() < np.abs(expected).max() / 4000
 
 

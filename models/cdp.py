@@ -27,9 +27,17 @@ from models import cdp_fp16, lut_integer
 from models.arithmetic import HARDWARE, Rules, Site, channel_blocks, check_range, limits
 from models.converter import Converter, ConverterEncoding
 from models.errors import InputError
-from models.lut import LE_ENTRIES, LO_ENTRIES, HybridLut, LutCounts, LutTable, LutUnit
+from models.lut import (
+    INDEX_OFFSET_RANGE,
+    INDEX_SELECT_RANGE,
+    LE_ENTRIES,
+    LO_ENTRIES,
+    HybridLut,
+    LutCounts,
+    LutTable,
+    LutUnit,
+)
 from models.precision import Precision
-from models.programming_lut import INDEX_OFFSET_RANGE, INDEX_SELECT_RANGE
 
 LOCAL_SIZES = (3, 5, 7, 9)
 

@@ -1,4 +1,4 @@
-"""Data types of the NVDLA pipelines: dtype, limits, rounding and saturation of one element.
+"""Data types of the NVDLA pipelines: dtype and limits of one element.
 
 Source: precision document; measurements on the public RTL where the two differ.
 """
@@ -9,7 +9,6 @@ from enum import Enum
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from models.arithmetic import limits
 from models.errors import InputError
@@ -55,31 +54,3 @@ class Precision(Enum):
         """Smallest and largest value that the hardware writes; FP16 output is never infinite."""
         largest = int(FP16.max_value)
         return (-largest, largest) if self is Precision.FP16 else limits(self.bits)
-
-    def quantise(self, values: npt.NDArray[np.float64]) -> npt.NDArray[Any]:
-        """Round and saturate real numbers to this precision.
-
-        Integers round half away from zero, FP16 to the nearest even; both saturate at :attr:`limits`.
-
-        Args:
-            values: float64, any shape.
-
-        Returns:
-            Same shape, this precision's dtype.
-
-        Raises:
-            InputError: when a value is NaN.
-
-        Source: precision document, "Converter"; formats document, "Rounding".
-        """
-        if np.isnan(values).any():
-            raise InputError(f"values to round to {self.name} must not be NaN")
-        if self is Precision.FP16:
-            return FP16.encode(values).view(self.dtype)
-        low, high = self.limits
-        # Clipped first: adding a half to 2**52 + 1 would already round in float64.
-        clipped = np.clip(values, low, high)
-        whole = np.trunc(clipped)
-        step = np.where(np.abs(clipped - whole) >= 0.5, np.copysign(1.0, clipped), 0.0)
-        quantised: npt.NDArray[Any] = np.clip(whole + step, low, high).astype(self.dtype)
-        return quantised

@@ -179,16 +179,6 @@ class CompressedWeightLayout:
         number = offset_bytes // self.layout.precision.nbytes
         return self.layout.weight_at(int(kept[number])) if number < kept.size else None
 
-    def group_offset(self, wgs: BytesLike, group: int) -> int:
-        """Return the byte offset of a group in the compressed weights: the sum of the sizes before.
-
-        Raises:
-            InputError: for a group that does not exist or short group sizes.
-        """
-        check_index("group", group, self.layout.groups)
-        sizes = checked_bytes(wgs, self.layout.groups * WGS_DTYPE.itemsize).view(WGS_DTYPE)
-        return int(sizes[:group].sum(dtype=np.int64))
-
     def describe(self) -> str:
         """Return the layout in words, one fact a line."""
         return "\n".join(

@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 
 from models.arithmetic import HARDWARE, Rules, channel_blocks
 from models.converter import saturated_fp16
-from models.counters import count_infinity, count_nan
 from models.errors import InputError
+from models.fp16 import count_infinity, count_nan
 from models.lut import LutCounts, LutResult
 from models.precision import Precision
 from models.sdp import floating, integer
@@ -33,6 +33,7 @@ from models.sdp.params import (
     SdpParams,
     SdpStage,
     YStage,
+    check_conversion,
     checked_operands,
     output_converter,
 )

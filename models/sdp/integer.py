@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 
 from models import lut_integer
 from models.arithmetic import MAX_SHIFT, Rules, Site, saturate, shift_left_saturating, shift_right_rounded, wrap
-from models.converter import INTERMEDIATE_BITS, OUTPUT_BITS, Converter
-from models.fp16 import integer_to_fp16
+from models.converter import INTERMEDIATE_BITS, Converter, to_memory
 from models.lut import LutResult, LutUnit
 from models.precision import Precision
 from models.sdp.params import DATA_BITS, AluOp, Operands, SdpParams, SdpStage, YStage
@@ -136,9 +135,7 @@ def _convert(
     scaled = converter.scaled(data, rules)
     middle = saturate(scaled, INTERMEDIATE_BITS, rules)
     saturated = Saturated(int(np.count_nonzero(scaled != middle)), int(np.count_nonzero(converter.exceeds(data))))
-    if target is Precision.FP16:
-        return integer_to_fp16(middle), saturated
-    return saturate(middle, OUTPUT_BITS[target], rules).astype(target.dtype), saturated
+    return to_memory(middle, target, rules), saturated
 
 
 def _as_unsigned(values: NDArray[np.int64]) -> NDArray[np.uint64]:

@@ -12,9 +12,8 @@ from models import cdp
 from models.cdp import LOCAL_SIZES, CdpParams, compute, run
 from models.converter import Converter, ConverterEncoding
 from models.errors import InputError
-from models.lut import HybridLut, LutChoice, LutCounts, LutTable, LutUnit, Slope
+from models.lut import INDEX_OFFSET_RANGE, INDEX_SELECT_RANGE, HybridLut, LutChoice, LutCounts, LutTable, LutUnit, Slope
 from models.precision import Precision
-from models.programming_lut import INDEX_OFFSET_RANGE, INDEX_SELECT_RANGE
 from tests.unit.models import oracles_cdp
 
 # Bits of offset of the input converter, of a start, and of the output converter.

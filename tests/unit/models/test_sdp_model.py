@@ -255,6 +255,19 @@ def test_max_and_min_compare_with_the_shifted_operand(alu: AluOp, expected: list
     assert run(params, cube, Operands(np.array(-1), None)).ravel().tolist() == expected
 
 
+@pytest.mark.parametrize(
+    ("source", "allowed"), [("INT8", "INT8 or INT16"), ("INT16", "INT8 or INT16 or FP16"), ("FP16", "INT16 or FP16")]
+)
+def test_only_the_conversions_of_table_30_exist(source: str, allowed: str) -> None:
+    for target in Precision:
+        if target.name in allowed.split(" or "):
+            SdpParams(None, None, IDENTITY, Precision[source], target)
+            continue
+        message = rf"^target must be {allowed} for a SDP layer \(offline mode\) with {source.lower()} feature data, "
+        with pytest.raises(InputError, match=rf"{message}not {target.name} \(Table 30\)$"):
+            SdpParams(None, None, IDENTITY, Precision[source], target)
+
+
 @pytest.mark.parametrize("field", ["alu_shift", "mul_shift"])
 @pytest.mark.parametrize("shift", [-1, 64])
 def test_stage_refuses_shifts_beyond_six_bits(field: str, shift: int) -> None:

@@ -21,7 +21,8 @@ from models.layout import (
     compression,
 )
 from models.precision import Precision
-from tests.unit.models.layout.support import random_bits, refused
+from tests.unit.models.layout.test_deconvolution import sets_of
+from tests.unit.models.support import random_bits, refused
 
 FULL = HwConfig.load("nv_full")
 LARGE = HwConfig.load("nv_large")
@@ -142,23 +143,12 @@ def test_masks_of_several_runs_compress_as_one_run(monkeypatch: pytest.MonkeyPat
     assert layout.unpack(*packed).tobytes() == weights.tobytes()
 
 
-def test_a_group_starts_where_the_sizes_before_it_end() -> None:
-    layout = CompressedWeightLayout(WeightLayout(FULL, Precision.INT16, (40, 3, 1, 1)))
-    weights = sparse(layout.layout, 3, 0.5)
-    packed = layout.pack(weights)
-    second = layout.group_offset(packed.wgs, 1)
-    assert second == np.count_nonzero(weights[:16]) * 2
-    first_left = next(weights[16 + i // 3, i % 3, 0, 0] for i in range(48) if weights[16 + i // 3, i % 3, 0, 0])
-    assert packed.weights[second : second + 2].view("<i2")[0] == first_left
-
-
 def test_the_sets_of_a_deconvolution_compress_one_by_one() -> None:
     deconvolution = DeconvolutionWeightLayout(FULL, Precision.INT8, (3, 4, 3, 3), (2, 2))
     weights = random_bits((3, 4, 3, 3), np.dtype("i1"), 5)
     layout = CompressedWeightLayout(deconvolution.set_layout)
-    for kernels in deconvolution.split(weights):
-        packed = layout.pack(np.ascontiguousarray(kernels))
-        assert layout.unpack(*packed).tobytes() == kernels.tobytes()
+    for kernels in sets_of(deconvolution, weights):
+        assert layout.unpack(*layout.pack(kernels)).tobytes() == kernels.tobytes()
 
 
 def test_the_description_names_the_three_surfaces() -> None:
@@ -180,8 +170,6 @@ def test_bad_surfaces_are_refused() -> None:
     wgs[4] = 12
     with refused("WGS of group 1 must be the 10 bytes its mask keeps, not 12"):
         layout.unpack(packed.weights, packed.wmb, wgs)
-    with refused("group must be 0 to 1, not 2"):
-        layout.group_offset(packed.wgs, 2)
     with refused("c must be 0 to 4, not 5"):
         layout.mask_bit(0, 5, 0, 0)
     with refused("weights must have dtype <i2, not |i1"):

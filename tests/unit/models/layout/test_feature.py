@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from models.config import HwConfig, builtin_names
 from models.layout import Element, FeatureLayout
 from models.precision import Precision
-from tests.unit.models.layout.support import random_bits, refused
+from tests.unit.models.support import random_bits, refused
 
 SMALL = HwConfig.load("nv_small")
 FULL = HwConfig.load("nv_full")
@@ -81,31 +81,6 @@ def test_gaps_between_lines_and_surfaces_are_zero_and_not_written() -> None:
 def test_a_single_line_needs_no_surface_stride_of_a_whole_line_stride() -> None:
     layout = FeatureLayout(SMALL, Precision.INT8, (8, 1, 1), 32, 8)
     assert layout.nbytes == 8
-
-
-def test_a_surface_packed_1x1xc_cube_is_a_line_of_one_surface() -> None:
-    cube = FeatureLayout.packed(FULL, Precision.INT8, (70, 1, 1))
-    line = cube.as_line
-    assert line.shape == (32, 1, 3)
-    assert line.nbytes == cube.nbytes == 96
-    raw = cube.pack(np.arange(70, dtype=np.int8).reshape(70, 1, 1), padding=-1)
-    np.testing.assert_array_equal(line.unpack(raw)[:, 0].T.ravel()[:70], np.arange(70, dtype=np.int8), strict=True)
-    assert [line.offset(c % 32, 0, c // 32) for c in range(70)] == [cube.offset(c, 0, 0) for c in range(70)]
-
-
-@pytest.mark.parametrize(
-    ("shape", "line", "surface", "message"),
-    [
-        ((70, 1, 1), 32, 64, "cube must be 1x1xC with adjacent atoms, not (70, 1, 1) with 160 bytes"),
-        ((70, 1, 2), 64, 64, "cube must be 1x1xC with adjacent atoms, not (70, 1, 2) with 192 bytes"),
-    ],
-)
-def test_a_cube_that_is_not_surface_packed_is_no_line(
-    shape: tuple[int, int, int], line: int, surface: int, message: str
-) -> None:
-    layout = FeatureLayout(FULL, Precision.INT8, shape, line, surface)
-    with refused(message):
-        layout.as_line  # noqa: B018 - the property refuses
 
 
 def test_packed_tells_lines_and_surfaces_apart() -> None:

@@ -21,7 +21,7 @@ from models.layout import (
     split,
 )
 from models.precision import Precision
-from tests.unit.models.layout.hardware_files import MeasuredLayer
+from tests.unit.models.hardware_files import MeasuredLayer
 
 FULL = HwConfig.load("nv_full")
 GUARD_BYTES = 256

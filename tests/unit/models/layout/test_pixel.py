@@ -14,7 +14,7 @@ from models.config import HwConfig, builtin_names
 from models.converter import Converter, ConverterEncoding
 from models.layout import Element, PixelConversion, PixelLayout, pixel, pixel_format, supported_formats
 from models.precision import Precision
-from tests.unit.models.layout.support import random_bits, refused
+from tests.unit.models.support import random_bits, refused
 
 SMALL = HwConfig.load("nv_small")
 FULL = HwConfig.load("nv_full")

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from models.config import HwConfig
 from models.layout import FeatureLayout, PlanarLayout, contract, contracted_shape, merge, split
 from models.precision import Precision
-from tests.unit.models.layout.support import numbered, random_bits, refused
+from tests.unit.models.support import numbered, random_bits, refused
 
 FULL = HwConfig.load("nv_full")
 LARGE = HwConfig.load("nv_large")

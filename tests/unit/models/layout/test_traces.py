@@ -25,7 +25,7 @@ from models.layout import (
     WeightLayout,
 )
 from models.precision import Precision
-from tests.unit.models.layout.hardware_files import Trace
+from tests.unit.models.hardware_files import Trace
 
 SMALL = HwConfig.load("nv_small")
 INT8 = Precision.INT8

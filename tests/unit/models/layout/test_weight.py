@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from models.config import HwConfig, builtin_names
 from models.layout import ImageWeightLayout, Weight, WeightLayout
 from models.precision import Precision
-from tests.unit.models.layout.support import numbered, random_bits, refused
+from tests.unit.models.support import numbered, random_bits, refused
 
 SMALL = HwConfig.load("nv_small")
 FULL = HwConfig.load("nv_full")

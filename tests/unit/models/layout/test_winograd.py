@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from models.config import HwConfig
 from models.layout import WinogradWeightLayout
 from models.precision import Precision
-from tests.unit.models.layout.support import random_bits, refused
+from tests.unit.models.support import random_bits, refused
 
 FULL = HwConfig.load("nv_full")
 LARGE = HwConfig.load("nv_large")

@@ -7,61 +7,58 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from models.fp16 import FP16, FP17, FP32, Infinity
-from models.lut import HybridLut, LutChoice, LutTable, Place
-from models.tolerance_conv import Window, window_sum
-from models.winograd_transform import transform_fp16, untransform
-from tests.unit.models.precision.conftest import Layer
+from models.fp16 import FP16, FP17, FP32
+from models.lut import HybridLut, LutChoice, LutTable, Place, Slope
+from tests.unit.models.hardware_files import MeasuredLayer
 
 Float64Array = npt.NDArray[np.float64]
 
 
-def window_of(layer: Layer) -> Window:
-    """Return the sliding window of a measured convolution."""
-    left, right, top, bottom = layer.meta.get("pad_LRTB", (0, 0, 0, 0))
-    stride_x, stride_y = layer.meta.get("stride_xy", (1, 1))
-    dilation_x, dilation_y = layer.meta.get("dilation_xy", (1, 1))
-    return Window(stride_x, stride_y, dilation_x, dilation_y, left, right, top, bottom)
+def finite(bits: npt.NDArray[np.uint16]) -> Float64Array:
+    """Return FP16 numbers; infinity is the largest number of FP17."""
+    return np.clip(FP16.decode(bits), -FP17.max_value, FP17.max_value)
 
 
-def convolution(layer: Layer) -> tuple[Float64Array, float | Float64Array]:
-    """Return the reference of a direct convolution with its SDP stage, and the scale of its errors."""
-    window = window_of(layer)
-    data = Infinity.CONVOLUTION.apply(layer.arrays["input"])
-    weight = Infinity.CONVOLUTION.apply(layer.arrays["weight"])
-    result = window_sum(np.nan_to_num(data), np.nan_to_num(weight), window)
-    # A NaN weight poisons an output even where it meets padding; a NaN of the data only inside the cube.
-    poisoned = window_sum(np.isnan(data).astype(float), np.ones_like(weight), window)
-    poisoned += window_sum(np.ones_like(data), np.isnan(weight).astype(float), window, pad_value=1.0)
-    result[poisoned > 0] = np.nan
-    scale: float | Float64Array = 1.0
-    if "bs_op" in layer.arrays:
-        operand = FP16.decode(layer.arrays["bs_op"])
-        if operand.ndim == 3:
-            return result + operand, 1.0
-        result = result + operand[:, 0, np.newaxis, np.newaxis]
-        slope = np.where(result < 0, operand[:, 1, np.newaxis, np.newaxis], 1.0)
-        result, scale = result * slope, np.abs(slope)
-    return result, scale
-
-
-def winograd(tiles: npt.NDArray[np.uint16], weight: npt.NDArray[np.uint16]) -> Float64Array:
-    """Return the reference of a Winograd convolution of FP16-rounded transformed operands.
-
-    Args:
-        tiles: (C, H'/2, W'/2, 4, 4) input tiles before the transform.
-        weight: (K, C, 4, 4) transformed weights.
-    """
-    data, kernel = FP16.decode(transform_fp16(tiles)), FP16.decode(weight)
-    return untransform(np.einsum("kcuv,cabuv->kabuv", kernel, data, optimize=True))
-
-
-def average(layer: Layer) -> Float64Array:
+def average(layer: MeasuredLayer) -> Float64Array:
     """Return the float64 average of each window of a measured PDP layer."""
     height, width = layer.meta["kernel"]
-    cube = Infinity.PDP_AVERAGE.apply(layer.arrays["input"])
+    cube = finite(layer.arrays["input"])
     views = np.lib.stride_tricks.sliding_window_view(cube, (height, width), axis=(1, 2))
     return views.mean(axis=(-2, -1))
+
+
+def programmed(layer: MeasuredLayer, unit: str) -> HybridLut:
+    """Build the tables from a measured layer's register writes."""
+    fp16 = layer.meta.get("precision", layer.meta.get("proc_precision")) == "fp16"
+    dtype = np.uint16 if fp16 else np.int16
+
+    def edge(name: str) -> int:
+        if unit == "SDP":
+            return layer.field(f"SDP.S_LUT_{name}", 0, 32, signed=not fp16)
+        high = layer.field(f"CDP.S_LUT_{name}_HIGH", 0, 6, signed=not fp16)
+        return (0 if fp16 else high << 32) + layer.registers[f"CDP.S_LUT_{name}_LOW"]
+
+    def table(name: str, select_lsb: int) -> LutTable:
+        slopes = [
+            Slope(
+                layer.field(f"{unit}.S_LUT_{name}_SLOPE_SCALE", 16 * side, 16, signed=not fp16),
+                layer.field(f"{unit}.S_LUT_{name}_SLOPE_SHIFT", 5 * side, 5, signed=True),
+            )
+            for side in (0, 1)
+        ]
+        exponent = name == "LE" and layer.field(f"{unit}.S_LUT_CFG", 0, 1) == 0
+        return LutTable(
+            layer.arrays[f"lut_{name.lower()}"].view(dtype),
+            edge(f"{name}_START"),
+            edge(f"{name}_END"),
+            layer.field(f"{unit}.S_LUT_INFO", select_lsb, 8, signed=True),
+            exponent,
+            layer.field(f"{unit}.S_LUT_INFO", 0, 8, signed=True) if exponent else 0,
+            *slopes,
+        )
+
+    priorities = [LutChoice(layer.field(f"{unit}.S_LUT_CFG", lsb, 1)) for lsb in (4, 5, 6)]
+    return HybridLut(table("LE", 8), table("LO", 16), *priorities)
 
 
 def lookup(lut: HybridLut, x: Float64Array) -> Float64Array:
@@ -75,7 +72,7 @@ def lookup(lut: HybridLut, x: Float64Array) -> Float64Array:
 
 
 def _one_table(table: LutTable, x: Float64Array) -> tuple[npt.NDArray[Any], Float64Array]:
-    entries = Infinity.CDP.apply(table.entries)
+    entries = finite(table.entries)
     start, end = (float(FP32.decode(np.array([edge], dtype=np.uint32))[0]) for edge in (table.start, table.end))
     distance = x - start
     below = ~(distance > 0)
@@ -99,14 +96,14 @@ def _one_table(table: LutTable, x: Float64Array) -> tuple[npt.NDArray[Any], Floa
     return place, value
 
 
-def normalisation(layer: Layer, lut: HybridLut) -> tuple[Float64Array, Float64Array, int]:
+def normalisation(layer: MeasuredLayer) -> tuple[Float64Array, Float64Array, int]:
     """Return the reference of a measured CDP layer, its input, and the channels of its window."""
-    data = Infinity.CDP.apply(layer.arrays["input"])
+    data = finite(layer.arrays["input"])
     assert FP17.max_value >= np.nanmax(np.abs(data))
     bypass = layer.registers["CDP.D_FUNC_BYPASS"]
     size = 1 if bypass & 1 else layer.meta["local_size"]
     half = size // 2
     padded = np.pad(data * data, ((half, half), (0, 0), (0, 0)))
     total = data if bypass & 1 else sum(padded[k : k + len(data)] for k in range(size))
-    gain = lookup(lut, np.asarray(total))
+    gain = lookup(programmed(layer, "CDP"), np.asarray(total))
     return (gain + 0.0 * data if bypass & 2 else gain * data), data, size

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,19 @@ class MeasuredLayer:
     arrays: dict[str, npt.NDArray[Any]]
     meta: dict[str, Any]
 
+    @property
+    def registers(self) -> dict[str, int]:
+        """Last value written to each register."""
+        return {name: value for name, value in self.meta.get("registers", []) if value is not None}
+
+    def field(self, register: str, lsb: int, bits: int, signed: bool = False) -> int:
+        """Return one field of a register."""
+        value = (self.registers[register] >> lsb) & ((1 << bits) - 1)
+        return value - (1 << bits) if signed and value >> (bits - 1) else value
+
+
+Measured = Callable[[str], list[MeasuredLayer]]
+
 
 @dataclass(frozen=True)
 class Trace:
@@ -34,12 +48,12 @@ class Trace:
     checks: list[tuple[int, int, int]]
 
 
-def load_measured() -> list[MeasuredLayer]:
-    """Return every measured layer; skip the test when the files are absent."""
+def load_measured(pattern: str = "*") -> list[MeasuredLayer]:
+    """Return the measured layers whose names match; skip the test when the files are absent."""
     if not MEASURED.is_dir():
         pytest.skip(NO_MEASURED)
     layers = []
-    for path in sorted(MEASURED.glob("*.npz")):
+    for path in sorted(MEASURED.glob(f"{pattern}.npz")):
         with np.load(path) as file:
             arrays = {key: file[key] for key in file.files if key != "meta"}
             layers.append(MeasuredLayer(path.stem, arrays, json.loads(str(file["meta"]))))

@@ -9,6 +9,7 @@ from enum import Enum
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from models.arithmetic import limits
 from models.errors import InputError
@@ -26,6 +27,11 @@ class Precision(Enum):
     def dtype(self) -> np.dtype[Any]:
         """The little-endian numpy dtype of one element in memory."""
         return np.dtype({"int8": "i1", "int16": "<i2", "fp16": "<f2"}[self.value])
+
+    @property
+    def pattern_dtype(self) -> np.dtype[Any]:
+        """The numpy dtype in which the engines take an element: that in memory, but bit patterns of FP16."""
+        return FP16.dtype if self is Precision.FP16 else self.dtype
 
     @classmethod
     def of(cls, dtype: np.dtype[Any]) -> Precision:
@@ -54,3 +60,15 @@ class Precision(Enum):
         """Smallest and largest value that the hardware writes; FP16 output is never infinite."""
         largest = int(FP16.max_value)
         return (-largest, largest) if self is Precision.FP16 else limits(self.bits)
+
+
+def check_cube_array(cube: npt.NDArray[Any], *dtypes: np.dtype[Any]) -> None:
+    """Refuse a cube of other dtypes or axes than an engine takes.
+
+    Raises:
+        InputError: naming what is allowed.
+    """
+    if cube.dtype not in dtypes:
+        raise InputError(f"cube must be {' or '.join(map(str, dtypes))}, not {cube.dtype}")
+    if cube.ndim != 3:
+        raise InputError(f"cube must have the axes (C, H, W), not {cube.ndim} axes")

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from models import cdp_fp16
+from models import cdp_fp16, lut_fp16
 from models.cdp import CdpParams
 from models.errors import InputError
 from models.fp16 import FP16, FP17, FP32, BitsArray
@@ -54,7 +54,7 @@ def carried(params: CdpParams, cube: NDArray[np.uint16], channels: int) -> Float
     data = cdp_fp16.enter(cube.reshape(len(cube), -1), channels, params.nan_to_zero)
     inputs = cdp_fp16.looked_up(params.local_size, data)
     roundings = 0 if params.local_size is None else params.local_size // 2 + _SQUARE_AND_PAIR
-    factors = FP17.decode(cdp_fp16.look_up(params.lut, params.local_size, data).values)
+    factors = FP17.decode(lut_fp16.lookup(params.lut, inputs, LutUnit.CDP).values)
     error = _factor_error(params.lut, inputs, roundings * _FP32_ROUNDING) + _FP17_ROUNDING * np.abs(factors)
     if params.multiply:
         centre = np.abs(FP17.decode(data))

@@ -85,7 +85,7 @@ class CompressedWeightLayout:
         Raises:
             InputError: on another shape or dtype.
         """
-        bits = self._bits(self.layout.checked_stream(weights))
+        bits = self._bits(self.layout.to_stream(weights))
         kept = bits != 0
         wmb = np.zeros(self.wmb_nbytes, dtype=np.uint8)
         packed = np.packbits(kept, bitorder="little")

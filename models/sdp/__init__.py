@@ -20,10 +20,9 @@ from numpy.typing import NDArray
 
 from models.arithmetic import HARDWARE, Rules, channel_blocks
 from models.converter import saturated_fp16
-from models.errors import InputError
 from models.fp16 import count_infinity, count_nan
 from models.lut import LutCounts, LutResult
-from models.precision import Precision
+from models.precision import Precision, check_cube_array
 from models.sdp import floating, integer
 from models.sdp.params import (
     DATA_BITS,
@@ -37,12 +36,6 @@ from models.sdp.params import (
     checked_operands,
     output_converter,
 )
-
-_MEMORY_DTYPES: dict[Precision, np.dtype[Any]] = {
-    Precision.INT8: np.dtype(np.int8),
-    Precision.INT16: np.dtype("<i2"),
-    Precision.FP16: np.dtype(np.uint16),
-}
 
 
 @dataclass(frozen=True)
@@ -116,18 +109,14 @@ def compute(
     Source: precision document, "SDP converters" and "Converter"; measured on the public nv_small and
         nv_full RTL.
     """
-    from_memory = _MEMORY_DTYPES[params.input_precision]
     on_the_fly = np.dtype(np.uint32 if params.is_float else np.int32)
-    if cube.dtype not in (from_memory, on_the_fly):
-        raise InputError(f"cube must be {from_memory} or {on_the_fly}, not {cube.dtype}")
-    if cube.ndim != 3:
-        raise InputError(f"cube must have the axes (C, H, W), not {cube.ndim} axes")
+    check_cube_array(cube, params.input_precision.pattern_dtype, on_the_fly)
     operands = [
         checked_operands("x1", params.x1, x1_operands, cube.shape, params.is_float),
         checked_operands("x2", params.x2, x2_operands, cube.shape, params.is_float),
         checked_operands("y", params.y, y_operands, cube.shape, params.is_float),
     ]
-    result = np.empty(cube.shape, _MEMORY_DTYPES[params.output_precision])
+    result = np.empty(cube.shape, params.output_precision.pattern_dtype)
     saturation = integer.Saturated(0, 0)
     looked_up: list[LutResult | None] = []
     for block in channel_blocks(cube.shape):

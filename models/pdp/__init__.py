@@ -29,8 +29,6 @@ from models.pdp import floating, integer
 from models.pdp.params import MAX_KERNEL, MAX_STRIDE, PAD_VALUE_BITS, RECIPROCAL_BITS, PdpParams, PoolMethod
 from models.precision import check_cube_array
 
-__all__ = ["MAX_KERNEL", "MAX_STRIDE", "PAD_VALUE_BITS", "RECIPROCAL_BITS", "PdpParams", "PoolMethod", "run"]
-
 
 def run(params: PdpParams, cube: NDArray[Any], config: HwConfig, rules: Rules = HARDWARE) -> NDArray[Any]:
     """Compute what the PDP writes for one cube.

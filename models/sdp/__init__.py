@@ -21,12 +21,10 @@ from numpy.typing import NDArray
 from models.arithmetic import HARDWARE, Rules, channel_blocks
 from models.converter import saturated_fp16
 from models.fp16 import count_infinity, count_nan
-from models.lut import LutCounts, LutResult
+from models.lut import LutCounts
 from models.precision import Precision, check_cube_array
 from models.sdp import floating, integer
 from models.sdp.params import (
-    DATA_BITS,
-    OPERAND_BITS,
     AluOp,
     Operands,
     SdpParams,
@@ -118,33 +116,19 @@ def compute(
     ]
     result = np.empty(cube.shape, params.output_precision.pattern_dtype)
     saturation = integer.Saturated(0, 0)
-    looked_up: list[LutResult | None] = []
+    lut: LutCounts | None = None
     for block in channel_blocks(cube.shape):
         taken = [operand.block(block) if operand else None for operand in operands]
         if params.is_float:
-            result[block], found = floating.process(params, cube[block], *taken)
+            result[block], counted = floating.process(params, cube[block], *taken)
         else:
-            result[block], saturated, found = integer.process(params, cube[block], *taken, rules=rules)
+            result[block], saturated, counted = integer.process(params, cube[block], *taken, rules=rules)
             saturation = integer.Saturated(*np.add(saturation, saturated).tolist())
-        looked_up.append(found)
-    return SdpResult(result, _counts(params, cube, result, saturation, looked_up))
-
-
-def _counts(
-    params: SdpParams,
-    cube: NDArray[Any],
-    result: NDArray[Any],
-    saturation: integer.Saturated,
-    looked_up: list[LutResult | None],
-) -> SdpCounts:
+        if counted is not None:
+            lut = counted if lut is None else lut + counted
     from_memory = cube.dtype == np.uint16
     fp16_output = params.output_precision is Precision.FP16 and not params.compares
-    found = [entry for entry in looked_up if entry is not None]
-    lut = None
-    if found and params.y is not None and params.y.lut is not None:
-        places = [np.concatenate([getattr(entry, name) for entry in found]) for name in ("le_place", "lo_place")]
-        lut = LutCounts.measured(params.y.lut, *places)
-    return SdpCounts(
+    counts = SdpCounts(
         nan_input=count_nan(cube) if from_memory else 0,
         infinity_input=count_infinity(cube) if from_memory else 0,
         nan_output=count_nan(result) if fp16_output else 0,
@@ -153,3 +137,4 @@ def _counts(
         lut=lut,
         unequal=params.compares and bool(result.any()),
     )
+    return SdpResult(result, counts)

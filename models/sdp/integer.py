@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from models import lut_integer
 from models.arithmetic import MAX_SHIFT, Rules, Site, saturate, shift_left_saturating, shift_right_rounded, wrap
 from models.converter import INTERMEDIATE_BITS, Converter, to_memory
-from models.lut import LutResult, LutUnit
+from models.lut import LutCounts, LutUnit
 from models.precision import Precision
 from models.sdp.params import DATA_BITS, AluOp, Operands, SdpParams, SdpStage, YStage
 
@@ -34,7 +34,7 @@ class Saturated(NamedTuple):
 
 def process(
     params: SdpParams, cube: NDArray[Any], x1: Operands | None, x2: Operands | None, y: Operands | None, *, rules: Rules
-) -> tuple[NDArray[Any], Saturated, LutResult | None]:
+) -> tuple[NDArray[Any], Saturated, LutCounts | None]:
     """Pass some channels through all stages and the output converter.
 
     Args:
@@ -47,7 +47,7 @@ def process(
 
     Returns:
         (C, H, W) of the output precision, FP16 as uint16 patterns; how many outputs were saturated to the
-        converter's 17 bits; what the tables returned.
+        converter's 17 bits; statistics of the tables.
     """
     data = cube.astype(np.int64)
     for stage, operands, places in (
@@ -56,15 +56,16 @@ def process(
     ):
         if stage is not None and operands is not None:
             data = _x_stage(stage, data, operands, rules.at(places[0]), rules.at(places[1]))
-    looked_up = None
+    counts = None
     if params.y is not None and y is not None:
         data = _y_stage(params.y, data, y, rules)
         if params.y.lut is not None:
-            looked_up = lut_integer.lookup(params.y.lut, data, LutUnit.SDP, rules)
-            data = looked_up.values
+            found = lut_integer.lookup(params.y.lut, data, LutUnit.SDP, rules)
+            counts = LutCounts.measured(params.y.lut, found.le_place, found.lo_place)
+            data = found.values
     if params.compares:
         return data.astype(params.output_precision.dtype), Saturated(0, 0), None
-    return (*_convert(params.converter, params.output_precision, data, rules.at(Site.SDP_OUTPUT)), looked_up)
+    return (*_convert(params.converter, params.output_precision, data, rules.at(Site.SDP_OUTPUT)), counts)
 
 
 def _x_stage(

@@ -25,11 +25,12 @@ SMALL = HwConfig.load("nv_small")
 SMALL_256 = HwConfig.load("nv_small_256")
 LARGE = HwConfig.load("nv_large")
 FULL = HwConfig.load("nv_full")
+INT8, INT16, FP16 = Precision.INT8, Precision.INT16, Precision.FP16
 
 # Parameter: (nv_large, nv_small) as the table prints them; "-" is 0.
 PUBLISHED: dict[str, tuple[Any, Any]] = {
-    "feature_data_types": ((Precision.INT8,), (Precision.INT8,)),
-    "weight_data_types": ((Precision.INT8,), (Precision.INT8,)),
+    "feature_data_types": ((INT8,), (INT8,)),
+    "weight_data_types": ((INT8,), (INT8,)),
     "weight_compression_enable": (True, False),
     "winograd_enable": (True, False),
     "mac_atomic_c_size": (64, 8),
@@ -118,7 +119,7 @@ def test_cbuf_has_its_published_size(config: HwConfig, kibibytes: int) -> None:
 
 
 def test_nv_full_has_the_three_precisions_and_32_byte_atoms() -> None:
-    assert FULL.feature_data_types == (Precision.INT8, Precision.INT16, Precision.FP16)
+    assert FULL.feature_data_types == (INT8, INT16, FP16)
     assert [FULL.atom_elements(precision) for precision in Precision] == [32, 16, 16]
     assert [FULL.kernel_group_size(precision) for precision in Precision] == [32, 16, 16]
 
@@ -296,11 +297,7 @@ def test_a_parameter_follows_the_enable_of_its_unit(enable: str, key: str) -> No
             "secondary_memif_enable must be false: register map nv_small has no such unit",
         ),
         (SMALL, {"feature_data_types": ()}, "feature_data_types must hold at least one data type"),
-        (
-            SMALL,
-            {"weight_data_types": (Precision.INT8, Precision.INT8)},
-            "weight_data_types must hold each name once, not INT8 2 times",
-        ),
+        (SMALL, {"weight_data_types": (INT8, INT8)}, "weight_data_types must hold each name once, not INT8 2 times"),
         (
             SMALL,
             {"image_formats_packed": ("R8", "R8")},

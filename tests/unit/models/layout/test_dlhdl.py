@@ -82,7 +82,7 @@ def test_equal_c_and_n_need_padding_only_when_z_is_no_multiple() -> None:
     assert all(full.element_at(at) is not None for at in range(32))
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(
     st.sampled_from([SINGLE, INT8]),
     st.tuples(st.integers(1, 20), st.integers(1, 5), st.integers(1, 9)),

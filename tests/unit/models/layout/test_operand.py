@@ -151,7 +151,7 @@ def test_one_byte_operands_of_int16_end_an_odd_line_in_a_gap() -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(operand_layouts(), st.integers(0, 2**31))
 def test_every_component_lies_where_the_literal_loop_puts_it(layout: OperandLayout, seed: int) -> None:
     operands = random_operands(layout, seed)
@@ -178,7 +178,7 @@ def test_every_component_lies_where_the_literal_loop_puts_it(layout: OperandLayo
         assert layout.element_at(int(gap)) is None
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(operand_layouts(), st.integers(0, 2**31))
 def test_unpack_returns_what_was_packed_and_nothing_behind_it(layout: OperandLayout, seed: int) -> None:
     operands = random_operands(layout, seed)

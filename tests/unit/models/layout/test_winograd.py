@@ -15,6 +15,7 @@ from tests.unit.models.support import random_bits, refused
 
 FULL = HwConfig.load("nv_full")
 LARGE = HwConfig.load("nv_large")
+INT8, INT16, FP16 = Precision.INT8, Precision.INT16, Precision.FP16
 
 
 def literal_order(layout: WinogradWeightLayout) -> list[tuple[int, int, int, int]]:
@@ -43,7 +44,7 @@ def winograd_layouts(draw: st.DrawFn) -> WinogradWeightLayout:
 
 
 def test_the_5x5_kernel_of_figure_15_becomes_3x3_with_four_times_the_channels() -> None:
-    layout = WinogradWeightLayout(FULL, Precision.INT8, (1, 64, 5, 5), (2, 2))
+    layout = WinogradWeightLayout(FULL, INT8, (1, 64, 5, 5), (2, 2))
     weights = np.zeros(layout.shape, dtype=np.int8)
     weights[0, 7] = np.arange(25).reshape(5, 5)
     weights[0, 8, 0, 0] = 99
@@ -59,7 +60,7 @@ def test_the_5x5_kernel_of_figure_15_becomes_3x3_with_four_times_the_channels() 
 
 
 def test_channels_are_padded_to_32_bytes_before_the_extension() -> None:
-    layout = WinogradWeightLayout(FULL, Precision.FP16, (1, 17, 3, 5), (1, 2))
+    layout = WinogradWeightLayout(FULL, FP16, (1, 17, 3, 5), (1, 2))
     assert layout.padded_channels == 32
     assert layout.packed_shape == (1, 64, 4, 4)
     extended = layout.extend(np.ones(layout.shape, dtype=np.float16))
@@ -70,7 +71,7 @@ def test_channels_are_padded_to_32_bytes_before_the_extension() -> None:
 
 
 def test_the_conversion_of_a_single_weight_is_that_of_the_matrices() -> None:
-    layout = WinogradWeightLayout(FULL, Precision.FP16, (1, 1, 3, 3))
+    layout = WinogradWeightLayout(FULL, FP16, (1, 1, 3, 3))
     weights = np.zeros((1, 1, 3, 3), dtype=np.float16)
     weights[0, 0, 0, 1] = 4
     expected = [[0, 2, -2, 0], [0, 1, -1, 0], [0, 1, -1, 0], [0, 0, 0, 0]]
@@ -79,7 +80,7 @@ def test_the_conversion_of_a_single_weight_is_that_of_the_matrices() -> None:
 
 
 def test_integers_round_to_the_nearest_and_ties_to_even() -> None:
-    layout = WinogradWeightLayout(FULL, Precision.INT16, (1, 1, 3, 3))
+    layout = WinogradWeightLayout(FULL, INT16, (1, 1, 3, 3))
     weights = np.zeros((1, 1, 3, 3), dtype=np.int16)
     weights[0, 0, 0] = [1, 0, 0]
     assert layout.convert(weights)[0, 0].tolist() == [[1, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0]]
@@ -88,7 +89,7 @@ def test_integers_round_to_the_nearest_and_ties_to_even() -> None:
 
 
 def test_fp16_rounds_once() -> None:
-    layout = WinogradWeightLayout(FULL, Precision.FP16, (1, 1, 3, 3))
+    layout = WinogradWeightLayout(FULL, FP16, (1, 1, 3, 3))
     weights = np.zeros((1, 1, 3, 3), dtype=np.float16)
     weights[0, 0, 0] = [2048, 1, 1]
     assert layout.convert(weights)[0, 0, 0, 1] == 1025
@@ -98,7 +99,7 @@ def test_fp16_rounds_once() -> None:
 
 @pytest.mark.parametrize(
     ("precision", "value"),
-    [(Precision.INT8, -128), (Precision.INT8, 127), (Precision.INT16, -32768), (Precision.INT16, 32767)],
+    [(INT8, -128), (INT8, 127), (INT16, -32768), (INT16, 32767)],
 )
 def test_the_ends_of_the_range_can_be_converted(precision: Precision, value: int) -> None:
     layout = WinogradWeightLayout(FULL, precision, (1, 1, 3, 3))
@@ -108,7 +109,7 @@ def test_the_ends_of_the_range_can_be_converted(precision: Precision, value: int
 
 
 def test_the_ends_of_fp16_can_be_converted() -> None:
-    layout = WinogradWeightLayout(FULL, Precision.FP16, (1, 1, 3, 3))
+    layout = WinogradWeightLayout(FULL, FP16, (1, 1, 3, 3))
     weights = np.zeros((1, 1, 3, 3), dtype=np.float16)
     weights[0, 0, 0, 0], weights[0, 0, 2, 2] = 65504, -65504
     converted = layout.convert(weights)[0, 0]
@@ -116,7 +117,7 @@ def test_the_ends_of_fp16_can_be_converted() -> None:
 
 
 def test_a_cube_of_4x4x4_has_the_channel_fastest_then_w_then_h() -> None:
-    layout = WinogradWeightLayout(FULL, Precision.INT16, (2, 16, 3, 3))
+    layout = WinogradWeightLayout(FULL, INT16, (2, 16, 3, 3))
     weights = np.zeros(layout.packed_shape, dtype=np.int16)
     for k in range(2):
         for c in range(16):
@@ -129,7 +130,7 @@ def test_a_cube_of_4x4x4_has_the_channel_fastest_then_w_then_h() -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(winograd_layouts(), st.integers(0, 2**31))
 def test_every_weight_lies_where_the_literal_loops_put_it(layout: WinogradWeightLayout, seed: int) -> None:
     weights = random_bits(layout.packed_shape, layout.precision.dtype, seed)
@@ -170,7 +171,7 @@ def test_extended_and_converted_weights_compute_the_strided_convolution(
     size: tuple[int, int], stride: tuple[int, int]
 ) -> None:
     rng = np.random.default_rng(7)
-    layout = WinogradWeightLayout(FULL, Precision.INT16, (3, 5, *size), stride)
+    layout = WinogradWeightLayout(FULL, INT16, (3, 5, *size), stride)
     weights = (4 * rng.integers(-50, 50, layout.shape)).astype(np.int16)
     outputs = 4
     rows, columns = ((outputs + 2) * step for step in stride)
@@ -187,7 +188,7 @@ def test_extended_and_converted_weights_compute_the_strided_convolution(
 
 
 def test_the_description_names_the_stride() -> None:
-    first = WinogradWeightLayout(FULL, Precision.INT8, (1, 64, 5, 6), (2, 2)).describe().splitlines()[0]
+    first = WinogradWeightLayout(FULL, INT8, (1, 64, 5, 6), (2, 2)).describe().splitlines()[0]
     assert first == "weights for Winograd convolution, stride y=2 x=2, INT8, nv_full: K=1 C=64 R=5 S=6"
 
 
@@ -206,17 +207,17 @@ def test_impossible_winograd_weights_are_refused(
     config: str, shape: tuple[int, int, int, int], stride: tuple[int, int], message: str
 ) -> None:
     with refused(message):
-        WinogradWeightLayout(HwConfig.load(config), Precision.INT8, shape, stride)
+        WinogradWeightLayout(HwConfig.load(config), INT8, shape, stride)
 
 
 def test_weights_that_cannot_be_converted_are_refused() -> None:
-    layout = WinogradWeightLayout(FULL, Precision.FP16, (1, 1, 3, 3))
+    layout = WinogradWeightLayout(FULL, FP16, (1, 1, 3, 3))
     weights = np.full((1, 1, 3, 3), np.inf, dtype=np.float16)
     with refused("weights must be finite for the Winograd conversion"):
         layout.convert(weights)
     with refused("converted weights must be -65504 to 65504 for FP16, not 90000: lower the scale"):
         layout.convert(np.full((1, 1, 3, 3), 60000, dtype=np.float16))
-    narrow = WinogradWeightLayout(FULL, Precision.INT8, (1, 1, 3, 3))
+    narrow = WinogradWeightLayout(FULL, INT8, (1, 1, 3, 3))
     with refused("converted weights must be -128 to 127 for INT8, not -192: lower the scale"):
         narrow.convert(np.full((1, 1, 3, 3), -128, dtype=np.int8))
     assert narrow.convert(np.full((1, 1, 3, 3), -56, dtype=np.int8)).min() == -126

@@ -1,4 +1,4 @@
-"""Measured layers and golden traces, loaded once for all tests of the models."""
+"""Measured layers, loaded once for all tests of the models."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from functools import cache
 import pytest
 from hypothesis import settings
 
-from tests.unit.models.hardware_files import Measured, MeasuredLayer, Trace, load_measured, load_traces
+from tests.unit.models.hardware_files import Measured, MeasuredLayer, load_measured
 
 # The literal oracles are slow by design; a busy machine must not fail them.
 settings.register_profile("no_deadline", deadline=None)
@@ -24,9 +24,3 @@ def measured() -> Measured:
 def measured_layers(measured: Measured) -> list[MeasuredLayer]:
     """Return every measured layer."""
     return measured("*")
-
-
-@pytest.fixture(scope="session")
-def traces() -> list[Trace]:
-    """Return every nv_small trace; skip when they are absent."""
-    return load_traces()

@@ -14,23 +14,13 @@ import pytest
 from tests.references import MEASURED, NO_MEASURED
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class MeasuredLayer:
     """One measured layer: arrays as stored (FP16 as uint16 patterns) and what the file says of itself."""
 
     name: str
     arrays: dict[str, npt.NDArray[Any]]
     meta: dict[str, Any]
-
-    @property
-    def registers(self) -> dict[str, int]:
-        """Last value written to each register."""
-        return {name: value for name, value in self.meta.get("registers", []) if value is not None}
-
-    def field(self, register: str, lsb: int, bits: int, signed: bool = False) -> int:
-        """Return one field of a register."""
-        value = (self.registers[register] >> lsb) & ((1 << bits) - 1)
-        return value - (1 << bits) if signed and value >> (bits - 1) else value
 
 
 Measured = Callable[[str], list[MeasuredLayer]]

@@ -1,17 +1,32 @@
-"""Float64 references of the measured FP16 layers: the mathematics, with no rounding of the pipeline."""
+"""Measured layers through the model, and the mathematics of their FP16 without rounding."""
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from models.cdp import CdpParams
+from models.config import HwConfig
 from models.fp16 import FP16, FP17, FP32
-from models.lut import HybridLut, LutChoice, LutTable, Place, Slope
+from models.lut import HybridLut, LutChoice, LutTable, Place
+from tb.judge.predictor import Expectation
+from tb.stimulus.model import play_model
+from tb.stimulus.trace import read
+from tests.references import MEASURED
 from tests.unit.models.hardware_files import MeasuredLayer
 
+FULL = HwConfig.load("nv_full")
 Float64Array = npt.NDArray[np.float64]
+
+
+@cache
+def played(layer: MeasuredLayer) -> Expectation:
+    """Return what the model predicts that a measured layer writes."""
+    (expected,) = play_model(read(MEASURED / f"{layer.name}.npz", FULL), FULL).expectations
+    return expected
 
 
 def finite(bits: npt.NDArray[np.uint16]) -> Float64Array:
@@ -25,40 +40,6 @@ def average(layer: MeasuredLayer) -> Float64Array:
     cube = finite(layer.arrays["input"])
     views = np.lib.stride_tricks.sliding_window_view(cube, (height, width), axis=(1, 2))
     return views.mean(axis=(-2, -1))
-
-
-def programmed(layer: MeasuredLayer, unit: str) -> HybridLut:
-    """Build the tables from a measured layer's register writes."""
-    fp16 = layer.meta.get("precision", layer.meta.get("proc_precision")) == "fp16"
-    dtype = np.uint16 if fp16 else np.int16
-
-    def edge(name: str) -> int:
-        if unit == "SDP":
-            return layer.field(f"SDP.S_LUT_{name}", 0, 32, signed=not fp16)
-        high = layer.field(f"CDP.S_LUT_{name}_HIGH", 0, 6, signed=not fp16)
-        return (0 if fp16 else high << 32) + layer.registers[f"CDP.S_LUT_{name}_LOW"]
-
-    def table(name: str, select_lsb: int) -> LutTable:
-        slopes = [
-            Slope(
-                layer.field(f"{unit}.S_LUT_{name}_SLOPE_SCALE", 16 * side, 16, signed=not fp16),
-                layer.field(f"{unit}.S_LUT_{name}_SLOPE_SHIFT", 5 * side, 5, signed=True),
-            )
-            for side in (0, 1)
-        ]
-        exponent = name == "LE" and layer.field(f"{unit}.S_LUT_CFG", 0, 1) == 0
-        return LutTable(
-            layer.arrays[f"lut_{name.lower()}"].view(dtype),
-            edge(f"{name}_START"),
-            edge(f"{name}_END"),
-            layer.field(f"{unit}.S_LUT_INFO", select_lsb, 8, signed=True),
-            exponent,
-            layer.field(f"{unit}.S_LUT_INFO", 0, 8, signed=True) if exponent else 0,
-            *slopes,
-        )
-
-    priorities = [LutChoice(layer.field(f"{unit}.S_LUT_CFG", lsb, 1)) for lsb in (4, 5, 6)]
-    return HybridLut(table("LE", 8), table("LO", 16), *priorities)
 
 
 def lookup(lut: HybridLut, x: Float64Array) -> Float64Array:
@@ -98,12 +79,12 @@ def _one_table(table: LutTable, x: Float64Array) -> tuple[npt.NDArray[Any], Floa
 
 def normalisation(layer: MeasuredLayer) -> tuple[Float64Array, Float64Array, int]:
     """Return the reference of a measured CDP layer, its input, and the channels of its window."""
+    params = played(layer).started.layer.params
+    assert isinstance(params, CdpParams)
     data = finite(layer.arrays["input"])
-    assert FP17.max_value >= np.nanmax(np.abs(data))
-    bypass = layer.registers["CDP.D_FUNC_BYPASS"]
-    size = 1 if bypass & 1 else layer.meta["local_size"]
+    size = params.local_size or 1
     half = size // 2
     padded = np.pad(data * data, ((half, half), (0, 0), (0, 0)))
-    total = data if bypass & 1 else sum(padded[k : k + len(data)] for k in range(size))
-    gain = lookup(programmed(layer, "CDP"), np.asarray(total))
-    return (gain + 0.0 * data if bypass & 2 else gain * data), data, size
+    total = data if params.local_size is None else sum(padded[k : k + len(data)] for k in range(size))
+    gain = lookup(params.lut, np.asarray(total))
+    return (gain * data if params.multiply else gain + 0.0 * data), data, size

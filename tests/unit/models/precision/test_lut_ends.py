@@ -8,24 +8,27 @@ import numpy as np
 import pytest
 
 from models.arithmetic import limits
-from models.config import HwConfig
+from models.cdp import CdpParams
 from models.fp16 import FP32
 from models.lut import INDEX_OFFSET_RANGE, INDEX_SELECT_RANGE, LE_ENTRIES, LO_ENTRIES, LutUnit, exponent_end, linear_end
 from models.precision import Precision
-from tb.stimulus.model import play_model
-from tb.stimulus.trace import read
-from tests.references import MEASURED
+from models.sdp import SdpParams
 from tests.unit.models.hardware_files import Measured
-from tests.unit.models.precision.reference import programmed
+from tests.unit.models.precision.reference import played
 from tests.unit.models.support import refused
 
 
 def test_every_measured_table_has_the_derived_end(measured: Measured) -> None:
     compared = 0
     for layer in [*measured("sdp_lut_*"), *measured("cdp_*")]:
-        unit = LutUnit.SDP if layer.name.startswith("sdp") else LutUnit.CDP
-        precision = Precision(layer.meta.get("proc_precision", layer.meta.get("precision")))
-        lut = programmed(layer, unit.name)
+        params = played(layer).started.layer.params
+        if isinstance(params, CdpParams):
+            unit, precision, lut = LutUnit.CDP, params.precision, params.lut
+        else:
+            assert isinstance(params, SdpParams)
+            assert params.y is not None
+            assert params.y.lut is not None
+            unit, precision, lut = LutUnit.SDP, params.input_precision, params.y.lut
         for table in (lut.le, lut.lo):
             edges: list[Fraction | int] = [table.start, table.end]
             if precision is Precision.FP16:
@@ -87,10 +90,9 @@ def test_the_widths_of_the_lut_input_are_those_of_the_pipelines() -> None:
 
 
 def test_the_hardware_counts_hits_at_least_as_often_as_the_model(measured: Measured) -> None:
-    config, compared = HwConfig.load("nv_full"), 0
+    compared = 0
     for layer in measured("sdp_lut_*"):
-        (expected,) = play_model(read(MEASURED / f"{layer.name}.npz", config), config).expectations
-        for name, count in expected.counts.items():
+        for name, count in played(layer).counts.items():
             if "PERF_LUT" in name:
                 surplus = layer.meta["status_read_after_done"][name] - count.value
                 # The surplus is idle slots of the 16-wide pipeline, far fewer than the inputs.

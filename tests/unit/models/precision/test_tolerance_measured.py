@@ -9,30 +9,24 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from models.config import HwConfig
 from models.fp16 import FP16
 from models.tolerance import Module, Tolerance, clip_reference
 from models.tolerance_cdp import cdp, channel_window_maximum
 from models.tolerance_conv import Window
 from models.tolerance_pool import pdp, planar_window_maximum
-from tb.stimulus.model import play_model
-from tb.stimulus.trace import read
-from tests.references import MEASURED
 from tests.unit.models.hardware_files import Measured, MeasuredLayer
 from tests.unit.models.precision import reference
 from tests.unit.models.precision.compared import compare
 
-FULL = HwConfig.load("nv_full")
 Case = tuple[str, npt.NDArray[np.float64], npt.NDArray[np.uint16], Tolerance]
 
 
 def convolution_case(layer: MeasuredLayer) -> Case:
-    (expectation,) = play_model(read(MEASURED / f"{layer.name}.npz", FULL), FULL).expectations
-    assert expectation.tolerated is not None
-    rule, output = expectation.tolerated.tolerance, layer.arrays["output"]
+    tolerated, output = reference.played(layer).tolerated, layer.arrays["output"]
+    assert tolerated is not None
+    rule, real = tolerated.tolerance, slice(len(output))
     assert rule.allowance is not None
-    real = slice(len(output))
-    return layer.name, expectation.tolerated.reference[real], output, replace(rule, allowance=rule.allowance[real])
+    return layer.name, tolerated.reference[real], output, replace(rule, allowance=rule.allowance[real])
 
 
 def average_case(layer: MeasuredLayer) -> Case:

@@ -77,14 +77,18 @@ def _one_table(table: LutTable, x: Float64Array) -> tuple[npt.NDArray[Any], Floa
     return place, value
 
 
-def normalisation(layer: MeasuredLayer) -> tuple[Float64Array, Float64Array, int]:
-    """Return the reference of a measured CDP layer, its input, and the channels of its window."""
-    params = played(layer).started.layer.params
-    assert isinstance(params, CdpParams)
-    data = finite(layer.arrays["input"])
+def normalised(params: CdpParams, data: Float64Array) -> Float64Array:
+    """Return what CDP makes of a cube without any rounding."""
     size = params.local_size or 1
     half = size // 2
     padded = np.pad(data * data, ((half, half), (0, 0), (0, 0)))
     total = data if params.local_size is None else sum(padded[k : k + len(data)] for k in range(size))
     gain = lookup(params.lut, np.asarray(total))
-    return (gain * data if params.multiply else gain + 0.0 * data), data, size
+    return gain * data if params.multiply else gain + 0.0 * data
+
+
+def normalisation(layer: MeasuredLayer) -> tuple[Float64Array, Float64Array, int]:
+    """Return the reference of a measured CDP layer, its input, and the channels of its window."""
+    params, data = played(layer).started.layer.params, finite(layer.arrays["input"])
+    assert isinstance(params, CdpParams)
+    return normalised(params, data), data, params.local_size or 1

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from models import conv
 from models.config import HwConfig
 from models.layout import WinogradWeightLayout
 from models.precision import Precision
 from tests.unit.models.support import random_bits, refused
+from tests.unit.models.test_conv_model import params
 
 FULL = HwConfig.load("nv_full")
 LARGE = HwConfig.load("nv_large")
@@ -146,26 +147,6 @@ def test_every_weight_lies_where_the_literal_loops_put_it(layout: WinogradWeight
     assert layout.unpack(raw).tobytes() == weights.tobytes()
 
 
-def winograd_convolution(
-    layout: WinogradWeightLayout, cube: npt.NDArray[np.int64], converted: npt.NDArray[np.float64]
-) -> npt.NDArray[np.float64]:
-    """Convolve (C, H, W) as the hardware does: extend the channels, transform tiles, multiply, transform back."""
-    stride_y, stride_x = layout.stride
-    padded = np.zeros((layout.padded_channels, *cube.shape[1:]))
-    padded[: cube.shape[0]] = cube
-    planes = [padded[:, dy::stride_y, dx::stride_x] for dy in range(stride_y) for dx in range(stride_x)]
-    extended = np.concatenate(planes)
-    c_matrix = np.array([[1, 0, 0, 0], [0, 1, -1, 1], [-1, 1, 1, 0], [0, 0, 0, -1]])
-    a_matrix = np.array([[1, 0], [1, 1], [1, -1], [0, -1]])
-    height, width = extended.shape[1] - 2, extended.shape[2] - 2
-    out = np.zeros((converted.shape[0], height, width))
-    for y in range(0, height, 2):
-        for x in range(0, width, 2):
-            tile = c_matrix.T @ extended[:, y : y + 4, x : x + 4] @ c_matrix
-            out[:, y : y + 2, x : x + 2] = a_matrix.T @ np.einsum("kcij,cij->kij", converted, tile) @ a_matrix
-    return out
-
-
 @pytest.mark.parametrize(("size", "stride"), [((3, 3), (1, 1)), ((5, 5), (2, 2)), ((6, 3), (2, 1)), ((7, 9), (3, 3))])
 def test_extended_and_converted_weights_compute_the_strided_convolution(
     size: tuple[int, int], stride: tuple[int, int]
@@ -173,7 +154,7 @@ def test_extended_and_converted_weights_compute_the_strided_convolution(
     rng = np.random.default_rng(7)
     layout = WinogradWeightLayout(FULL, INT16, (3, 5, *size), stride)
     weights = (4 * rng.integers(-50, 50, layout.shape)).astype(np.int16)
-    outputs = 4
+    outputs = 8
     rows, columns = ((outputs + 2) * step for step in stride)
     cube = rng.integers(-100, 100, (5, rows, columns))
     expected = np.zeros((3, outputs, outputs), dtype=np.int64)
@@ -183,8 +164,11 @@ def test_extended_and_converted_weights_compute_the_strided_convolution(
             part = cube[:, y * stride[0] : y * stride[0] + size[0], x * stride[1] : x * stride[1] + size[1]]
             window[:, : part.shape[1], : part.shape[2]] = part
             expected[:, y, x] = np.einsum("kcij,cij->k", weights.astype(np.int64), window)
-    converted = layout.convert(weights).astype(np.float64)
-    np.testing.assert_array_equal(winograd_convolution(layout, cube, converted), expected)
+    padded = np.zeros((layout.padded_channels, rows, columns), dtype=np.int16)
+    padded[:5] = cube
+    extended = [padded[:, dy :: stride[0], dx :: stride[1]] for dy in range(stride[0]) for dx in range(stride[1])]
+    run = params(precision=INT16, winograd=True, pad_right=2, pad_bottom=2)
+    np.testing.assert_array_equal(conv.run(run, np.concatenate(extended), layout.convert(weights)), expected)
 
 
 def test_the_description_names_the_stride() -> None:

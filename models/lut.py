@@ -320,7 +320,7 @@ def linear_end(start: int | Fraction, select: int, entries: int, unit: LutUnit, 
     if not low <= select <= high:
         raise InputError(f"index select must be from {low} to {high} for {unit.name} {precision.name}, not {select}")
     width = (entries - 1) * Fraction(2) ** select
-    if precision is Precision.FP16 and abs(start) >= width * 2**24:
+    if precision is Precision.FP16 and abs(Fraction(start)) >= width * 2**24:
         raise InputError(
             f"start must be below {width * 2**24} in magnitude, not {start}: FP32 cannot tell the ends apart"
         )

@@ -23,7 +23,7 @@ _LARGEST_SHIFTED = (1 << 62) - 1
 
 
 class Saturated(NamedTuple):
-    """Outputs beyond the converter's 17 bits: all, and those that are it by more than one before they are rounded.
+    """Outputs beyond the converter's 17 bits: all of them, and those more than one beyond before rounding.
 
     nv_small counts the first, nv_full the second.
     """

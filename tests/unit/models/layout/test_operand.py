@@ -87,24 +87,10 @@ def test_figure_19_two_byte_bias_of_int8_takes_64_bytes_an_atom() -> None:
     assert layout.nbytes == 128
 
 
-def test_figure_20_one_byte_bias_per_element_lies_like_a_feature_cube() -> None:
-    layout = OperandLayout.packed(FULL, INT8, (33, 2, 2), ("alu",), 1)
-    assert [layout.offset("alu", c, h, w) for c, h, w in [(31, 0, 0), (0, 0, 1), (0, 1, 0), (32, 0, 0)]] == [
-        31,
-        32,
-        64,
-        128,
-    ]
-
-
-def test_figure_21_two_byte_bias_per_element_has_atoms_of_64_bytes() -> None:
-    layout = OperandLayout.packed(FULL, INT8, (33, 2, 2), ("alu",), 2)
-    assert [layout.offset("alu", c, h, w) for c, h, w in [(31, 0, 0), (0, 0, 1), (0, 1, 0), (32, 0, 0)]] == [
-        62,
-        64,
-        128,
-        256,
-    ]
+@pytest.mark.parametrize(("component_bytes", "offsets"), [(1, [31, 32, 64, 128]), (2, [62, 64, 128, 256])])
+def test_figures_20_and_21_bias_per_element_lies_like_a_feature_cube(component_bytes: int, offsets: list[int]) -> None:
+    layout = OperandLayout.packed(FULL, INT8, (33, 2, 2), ("alu",), component_bytes)
+    assert [layout.offset("alu", *at) for at in ((31, 0, 0), (0, 0, 1), (0, 1, 0), (32, 0, 0))] == offsets
 
 
 @pytest.mark.parametrize(("component_bytes", "expected"), [(1, "0102fe"), (2, "01000200feff")])

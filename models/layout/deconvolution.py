@@ -82,6 +82,26 @@ class DeconvolutionWeightLayout:
         """Bytes of all sets, to the end of the last."""
         return (self.sets - 1) * self.set_stride_bytes + self.set_layout.nbytes
 
+    def split(self, weights: Array) -> Array:
+        """Return the kernel sets.
+
+        Args:
+            weights: (K, C, R, S) of the precision's dtype.
+
+        Returns:
+            (sets, K, C, R', S') of the same dtype.
+
+        Raises:
+            InputError: on another shape or dtype.
+        """
+        check_array("weights", weights, self.shape, self.precision.dtype)
+        sets = np.zeros((self.sets, *self.set_layout.shape), dtype=weights.dtype)
+        for number in range(self.sets):
+            dy, dx = divmod(number, self.stride[1])
+            taps = weights[:, :, dy :: self.stride[0], dx :: self.stride[1]]
+            sets[number, :, :, : taps.shape[2], : taps.shape[3]] = taps
+        return sets[..., ::-1, ::-1]
+
     def pack(self, weights: Array) -> ByteArray:
         """Return the memory bytes of all sets; between sets they are 0.
 

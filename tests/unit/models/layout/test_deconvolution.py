@@ -83,6 +83,8 @@ def test_every_weight_is_found_at_its_offset_and_back(layout: DeconvolutionWeigh
     for at in np.flatnonzero(~owned)[:50]:
         assert layout.element_at(int(at)) is None
     assert layout.unpack(raw.tobytes() + b"behind").tobytes() == weights.tobytes()
+    for kernels, packed in zip(layout.split(weights), sets_of(layout, weights), strict=True):
+        np.testing.assert_array_equal(kernels, packed, strict=True)
 
 
 @pytest.mark.parametrize(("size", "stride"), [((3, 3), (2, 2)), ((4, 5), (2, 3)), ((2, 2), (3, 2)), ((3, 1), (1, 1))])

@@ -23,13 +23,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from models import cdp_fp16, lut_integer
+from models import cdp_fp16, lut_fp16, lut_integer
 from models.arithmetic import HARDWARE, Rules, Site, channel_blocks, check_range, limits
 from models.converter import Converter, ConverterEncoding
 from models.errors import InputError
-from models.lut import LE_ENTRIES, LO_ENTRIES, HybridLut, LutCounts, LutTable, LutUnit
-from models.precision import Precision
-from models.programming_lut import INDEX_OFFSET_RANGE, INDEX_SELECT_RANGE
+from models.lut import (
+    INDEX_OFFSET_RANGE,
+    INDEX_SELECT_RANGE,
+    LE_ENTRIES,
+    LO_ENTRIES,
+    HybridLut,
+    LutCounts,
+    LutTable,
+    LutUnit,
+)
+from models.precision import Precision, check_cube_array
 
 LOCAL_SIZES = (3, 5, 7, 9)
 
@@ -182,7 +190,7 @@ def compute(params: CdpParams, cube: NDArray[Any], channels: int, rules: Rules =
     for part in channel_blocks((columns.shape[1], columns.shape[0], 1)):
         if params.is_float:
             floats = cdp_fp16.enter(columns[:, part], channels, params.nan_to_zero)
-            looked_up = cdp_fp16.look_up(params.lut, params.local_size, floats)
+            looked_up = lut_fp16.lookup(params.lut, cdp_fp16.looked_up(params.local_size, floats), LutUnit.CDP)
             result[:, part] = cdp_fp16.leave(floats, looked_up.values, params.multiply)
             continue
         data_bits = widths(params.precision).data
@@ -199,11 +207,7 @@ def compute(params: CdpParams, cube: NDArray[Any], channels: int, rules: Rules =
 
 def _columns(params: CdpParams, cube: NDArray[Any], channels: int) -> NDArray[Any]:
     """Check a cube and return it as (C, H * W)."""
-    wanted = np.dtype(np.uint16) if params.is_float else params.precision.dtype
-    if cube.dtype != wanted:
-        raise InputError(f"cube must be {wanted}, not {cube.dtype}")
-    if cube.ndim != 3:
-        raise InputError(f"cube must have the axes (C, H, W), not {cube.ndim} axes")
+    check_cube_array(cube, params.precision.pattern_dtype)
     check_range("channels", channels, 1, len(cube))
     return cube.reshape(len(cube), -1)
 

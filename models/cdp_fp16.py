@@ -8,9 +8,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from models import float_ops, lut_fp16
+from models import float_ops
 from models.fp16 import FP16, FP17, FP32, BitsArray, flush_nan, narrow, widen
-from models.lut import HybridLut, LutResult, LutUnit
 
 
 def enter(columns: npt.NDArray[np.uint16], channels: int, flush: bool) -> BitsArray:
@@ -29,20 +28,6 @@ def enter(columns: npt.NDArray[np.uint16], channels: int, flush: bool) -> BitsAr
     data = widen(flush_nan(columns) if flush else columns, FP17)
     data[channels:] = 0
     return data
-
-
-def look_up(lut: HybridLut, local_size: int | None, data: BitsArray) -> LutResult:
-    """Look the sums of squares up, or the data themselves.
-
-    Args:
-        lut: tables of FP16 patterns.
-        local_size: channels whose squares are summed, or None.
-        data: (C, positions) FP17 patterns.
-
-    Returns:
-        FP17 patterns, and the place in each table.
-    """
-    return lut_fp16.lookup(lut, looked_up(local_size, data), LutUnit.CDP)
 
 
 def looked_up(local_size: int | None, data: BitsArray) -> BitsArray:

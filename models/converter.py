@@ -1,4 +1,4 @@
-"""Converter, truncation and shifter of the integer pipelines, and their saturation counters.
+"""The converters of the integer pipelines, and their saturation counter.
 
 int64 is exact: data of at most 40 bits minus a 32-bit offset, times a 16-bit scale, is below
 2**57; :func:`models.arithmetic.shift_right_rounded` takes up to 2**62.
@@ -23,40 +23,19 @@ INTERMEDIATE_BITS = 17
 
 INPUT_BITS = 40
 
-OUTPUT_BITS = {Precision.INT8: 8, Precision.INT16: 16}
-
 
 class ConverterEncoding(Enum):
     """Bits of offset (signed), scale (signed) and shift (unsigned), per converter.
 
-    ``PUBLISHED`` is the table of the precision document; the others are the registers of the real
-    hardware, where a shift of 63 works.
-
-    Source: precision document, "Programming interface"; register map; shift of 63 measured on the
-        public nv_full RTL.
+    Source: register map, where the precision document, "Programming interface", has 32, 16 and 5 bits for all;
+        shift of 63 measured on the public nv_full RTL.
     """
 
-    PUBLISHED = ("precision document", 32, 16, 5)
     CDMA_INPUT = ("cc_cvt", 16, 16, 6)
     SDP_OPERAND = ("ew_inv_cvt", 32, 16, 6)
     SDP_OUTPUT = ("SDP output converter", 32, 16, 6)
     CDP_INPUT = ("cdp_in_cvt", 16, 16, 5)
     CDP_OUTPUT = ("cdp_out_cvt", 32, 16, 6)
-
-    @property
-    def offset_range(self) -> tuple[int, int]:
-        """Smallest and largest offset."""
-        return limits(self.value[1])
-
-    @property
-    def scale_range(self) -> tuple[int, int]:
-        """Smallest and largest scale."""
-        return limits(self.value[2])
-
-    @property
-    def shift_range(self) -> tuple[int, int]:
-        """Smallest and largest shift."""
-        return 0, (1 << self.value[3]) - 1
 
 
 @dataclass(frozen=True)
@@ -84,9 +63,10 @@ class Converter:
     encoding: ConverterEncoding
 
     def __post_init__(self) -> None:
-        check_range("offset", self.offset, *self.encoding.offset_range)
-        check_range("scale", self.scale, *self.encoding.scale_range)
-        check_range("shift", self.shift, *self.encoding.shift_range)
+        _, offset_bits, scale_bits, shift_bits = self.encoding.value
+        check_range("offset", self.offset, *limits(offset_bits))
+        check_range("scale", self.scale, *limits(scale_bits))
+        check_range("shift", self.shift, 0, (1 << shift_bits) - 1)
 
     def scaled(self, values: npt.NDArray[Any], rules: Rules = HARDWARE) -> npt.NDArray[np.int64]:
         """Return offset, scale and rounded shift, before any saturation.
@@ -153,41 +133,14 @@ class Converter:
         Source: precision document, "Converter programming", INT->INT and INT->FP16; formats document,
             Equation 1; measured on the public nv_full RTL (all 65,536 INT16 inputs).
         """
-        middle = saturate(self.scaled(values, rules), INTERMEDIATE_BITS, rules)
-        if target is Precision.FP16:
-            return integer_to_fp16(middle)
-        return saturate(middle, OUTPUT_BITS[target], rules).astype(target.dtype)
-
-    def saturation_count(self, values: npt.NDArray[Any], target: Precision) -> int:
-        """Count the saturated outputs as nv_full's SDP does.
-
-        Integer outputs count when they exceed the 17 bits, not the output's 8 or 16, see :meth:`exceeds`; FP16
-        outputs count when their magnitude is 65504.
-
-        Source: measured on the public nv_full RTL; the document defines the overflow of each format but
-            restricts the counter to FP16.
-        """
-        if target is Precision.FP16:
-            return saturated_fp16(self.convert(values, target))
-        return int(np.count_nonzero(self.exceeds(values)))
+        return to_memory(saturate(self.scaled(values, rules), INTERMEDIATE_BITS, rules), target, rules)
 
 
-def truncate(values: npt.NDArray[np.int64], lsb: int, output_bits: int) -> npt.NDArray[np.int64]:
-    """Return ``saturate(round(x >> lsb))``: bits ``lsb`` to ``lsb + output_bits - 1``.
-
-    The document sets ``msb = lsb + output_bits``, which is one bit too many for an inclusive range.
-
-    Args:
-        values: int64 below 2**62 in magnitude, any shape.
-        lsb: 0 to 63.
-        output_bits: bits of the signed result, 2 to 63.
-
-    Raises:
-        InputError: when ``lsb`` or ``output_bits`` is out of range.
-
-    Source: precision document, "Truncate"; measured on the public nv_full RTL.
-    """
-    return saturate(shift_right_rounded(values, lsb), output_bits)
+def to_memory(middle: npt.NDArray[np.int64], target: Precision, rules: Rules = HARDWARE) -> npt.NDArray[Any]:
+    """Return numbers of the 17 bits between shift and output as int8, int16, or uint16 FP16 patterns."""
+    if target is Precision.FP16:
+        return integer_to_fp16(middle)
+    return saturate(middle, target.bits, rules).astype(target.dtype)
 
 
 def saturated_fp16(bits: npt.NDArray[np.uint16]) -> int:
@@ -196,15 +149,3 @@ def saturated_fp16(bits: npt.NDArray[np.uint16]) -> int:
     Source: precision document, "Converter statistics"; measured on the public nv_full RTL.
     """
     return int(np.count_nonzero(((bits & 0x7FFF) >= FP16.infinity_bits - 1) & ~FP16.is_nan(bits)))
-
-
-def overflow_count(values: npt.NDArray[np.int64], bits: int) -> int:
-    """Count the integers that a ``bits``-bit signed number cannot hold.
-
-    Args:
-        values: int64 before saturation, any shape.
-        bits: 8, 16 or 32; the SDP's converter counts with 17.
-
-    Source: precision document, "Converter statistics".
-    """
-    return int(np.count_nonzero(values != saturate(values, bits)))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 
 class InputError(Exception):
-    """A value that cannot be, refused on purpose: the message names it and the rule.
+    """An input that is refused on purpose; the message names the value and the rule.
 
-    Whoever shows refusals to the user catches this one alone. It is no ValueError, so that neither can be taken for
-    the other: a ValueError is a bug and keeps its traceback.
+    Code that shows refusals to the user catches this type alone. It is no ValueError: that is a bug, and keeps its
+    traceback.
     """

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from enum import Enum
 from functools import cache
 
 import numpy as np
@@ -81,7 +80,7 @@ class FloatFormat:
     def decode(self, bits: BitsArray) -> npt.NDArray[np.float64]:
         """Return the exact value of each pattern; NaN stays NaN.
 
-        FP16 infinity stays infinite: its replacement depends on the unit (:class:`Infinity`).
+        FP16 infinity stays infinite: its replacement depends on the unit.
         The internal formats have neither infinity nor denormals; there the exponent field is
         always an exponent, so an operand register that holds an FP32 denormal counts as
         ``(1 + fraction) * 2**-127``.
@@ -156,45 +155,10 @@ PAYLOAD_MASK = 0x3FF
 """An FP16 NaN's fraction; it travels in the low bits of the wider formats unchanged."""
 
 
-class Infinity(Enum):
-    """The value that stands for infinity in each sub-module: name in the document, replacement.
-
-    Source: formats document, table "INF converted values"; every row but ``WINOGRAD`` measured on
-        the public nv_full RTL.
-    """
-
-    CONVOLUTION = ("Convolution pipeline (DC/IMG)", 65536.0)
-    WINOGRAD = ("Convolution pipeline (Winograd)", 65504.0)
-    SDP = ("SDP", FP32.max_value)
-    CDP = ("CDP", FP17.max_value)
-    PDP_AVERAGE = ("PDP (for AVE)", FP17.max_value)
-    PDP_MAX_MIN = ("PDP (for Max/Min)", math.inf)
-
-    @property
-    def replacement(self) -> float:
-        """The magnitude that is used instead of infinity."""
-        return self.value[1]
-
-    def apply(self, bits: BitsArray) -> npt.NDArray[np.float64]:
-        """Return FP16 patterns as float64 with infinity replaced; NaN stays NaN."""
-        bits = _checked(FP16, bits)
-        if np.any((bits & (FP16.sign_bit - 1)) >= FP16.infinity_bits):
-            return np.asarray(_values_with(self)[bits])
-        # Without special values numpy's conversion takes half the time of a table.
-        return bits.view(np.float16).astype(np.float64)
-
-
 @cache
 def _values(fmt: FloatFormat) -> npt.NDArray[np.float64]:
     """Return the value of each of the 65,536 patterns of a 16-bit format."""
     return fmt._decode(np.arange(1 << 16, dtype=np.uint16))
-
-
-@cache
-def _values_with(infinity: Infinity) -> npt.NDArray[np.float64]:
-    """Return the value of each FP16 pattern, infinity replaced."""
-    value = _values(FP16)
-    return np.where(np.isinf(value), np.copysign(infinity.replacement, value), value)
 
 
 def flush_nan(bits: BitsArray, fmt: FloatFormat = FP16) -> BitsArray:
@@ -274,6 +238,22 @@ def fp16_to_int16(bits: BitsArray) -> npt.NDArray[np.int16]:
     rounded = np.trunc(value + np.copysign(0.5, value))
     saturated: npt.NDArray[np.int16] = np.clip(rounded, -32768, 32767).astype(np.int16)
     return saturated
+
+
+def count_nan(bits: npt.NDArray[np.uint16]) -> int:
+    """Count NaN in FP16 patterns, before any flush.
+
+    Source: formats document, "NaN"; measured on the public nv_full RTL (a flush does not change it).
+    """
+    return int(np.count_nonzero(FP16.is_nan(bits)))
+
+
+def count_infinity(bits: npt.NDArray[np.uint16]) -> int:
+    """Count plus and minus infinity in FP16 patterns.
+
+    Source: unit description, "Result statistics".
+    """
+    return int(np.count_nonzero(FP16.is_infinite(bits)))
 
 
 def _checked(fmt: FloatFormat, bits: BitsArray) -> BitsArray:

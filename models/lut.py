@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from enum import Enum, IntEnum
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,8 @@ import numpy.typing as npt
 
 from models.arithmetic import check_range, limits
 from models.errors import InputError
+from models.fp16 import FP32
+from models.precision import Precision
 
 LE_ENTRIES = 65
 LO_ENTRIES = 257
@@ -42,6 +45,39 @@ class LutUnit(Enum):
     def fraction_bits(self) -> int:
         """Bits of the interpolation fraction; what is below is cut off."""
         return self.value[2]
+
+
+INDEX_SELECT_RANGE = {
+    (LutUnit.SDP, Precision.INT8, LE_ENTRIES): (-6, 25),
+    (LutUnit.SDP, Precision.INT8, LO_ENTRIES): (-8, 23),
+    (LutUnit.SDP, Precision.INT16, LE_ENTRIES): (-6, 25),
+    (LutUnit.SDP, Precision.INT16, LO_ENTRIES): (-8, 23),
+    (LutUnit.SDP, Precision.FP16, LE_ENTRIES): (-128, 121),
+    (LutUnit.SDP, Precision.FP16, LO_ENTRIES): (-128, 119),
+    (LutUnit.CDP, Precision.INT8, LE_ENTRIES): (-6, 15),
+    (LutUnit.CDP, Precision.INT8, LO_ENTRIES): (-8, 13),
+    (LutUnit.CDP, Precision.INT16, LE_ENTRIES): (-6, 31),
+    (LutUnit.CDP, Precision.INT16, LO_ENTRIES): (-8, 29),
+    (LutUnit.CDP, Precision.FP16, LE_ENTRIES): (-128, 121),
+    (LutUnit.CDP, Precision.FP16, LO_ENTRIES): (-128, 119),
+}
+"""Allowed INDEX_SELECT of a linear table.
+
+Source: programming guide, "LUT".
+"""
+
+INDEX_OFFSET_RANGE = {
+    (LutUnit.SDP, Precision.INT8): (-64, 31),
+    (LutUnit.SDP, Precision.INT16): (-64, 31),
+    (LutUnit.SDP, Precision.FP16): (-126, 127),
+    (LutUnit.CDP, Precision.INT8): (-64, 20),
+    (LutUnit.CDP, Precision.INT16): (-64, 36),
+    (LutUnit.CDP, Precision.FP16): (-126, 127),
+}
+"""Allowed LE_INDEX_OFFSET of an exponent table.
+
+Source: programming guide, "LUT".
+"""
 
 
 class LutChoice(IntEnum):
@@ -262,3 +298,51 @@ class LutResult:
     values: npt.NDArray[Any]
     le_place: IntArray
     lo_place: IntArray
+
+
+def linear_end(start: int | Fraction, select: int, entries: int, unit: LutUnit, precision: Precision) -> Fraction:
+    """Return the end of a linear table: ``start + 2**(select + 6)``, or 8 for 257 entries.
+
+    Args:
+        start: encoded value of entry 0.
+        select: INDEX_SELECT.
+        entries: 65 or 257.
+        unit: SDP or CDP.
+        precision: precision of the pipeline.
+
+    Raises:
+        InputError: when ``select`` is outside the hardware's range, or for FP16 the start is so large that
+            the end would equal it.
+
+    Source: programming guide, "LUT".
+    """
+    low, high = INDEX_SELECT_RANGE[unit, precision, entries]
+    if not low <= select <= high:
+        raise InputError(f"index select must be from {low} to {high} for {unit.name} {precision.name}, not {select}")
+    width = (entries - 1) * Fraction(2) ** select
+    if precision is Precision.FP16 and abs(Fraction(start)) >= width * 2**24:
+        raise InputError(
+            f"start must be below {width * 2**24} in magnitude, not {start}: FP32 cannot tell the ends apart"
+        )
+    return start + width
+
+
+def exponent_end(start: int | Fraction, offset: int, unit: LutUnit, precision: Precision) -> Fraction:
+    """Return the end of an exponent table: ``start + 2**(offset + 64)``, or the largest the registers hold.
+
+    Args:
+        start: encoded value below entry 0.
+        offset: LE_INDEX_OFFSET.
+        unit: SDP or CDP.
+        precision: precision of the pipeline.
+
+    Raises:
+        InputError: when ``offset`` is outside the hardware's range.
+
+    Source: programming guide, "LUT".
+    """
+    low, high = INDEX_OFFSET_RANGE[unit, precision]
+    if not low <= offset <= high:
+        raise InputError(f"index offset must be from {low} to {high} for {unit.name} {precision.name}, not {offset}")
+    largest = FP32.max_value if precision is Precision.FP16 else limits(unit.input_bits)[1]
+    return min(start + Fraction(2) ** (offset + LE_ENTRIES - 1), Fraction(largest))

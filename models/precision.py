@@ -1,4 +1,4 @@
-"""Data types of the NVDLA pipelines: dtype, limits, rounding and saturation of one element.
+"""Data types of the NVDLA pipelines: dtype and limits of one element.
 
 Source: precision document; measurements on the public RTL where the two differ.
 """
@@ -28,6 +28,11 @@ class Precision(Enum):
         """The little-endian numpy dtype of one element in memory."""
         return np.dtype({"int8": "i1", "int16": "<i2", "fp16": "<f2"}[self.value])
 
+    @property
+    def pattern_dtype(self) -> np.dtype[Any]:
+        """The numpy dtype in which the engines take an element: that in memory, but bit patterns of FP16."""
+        return FP16.dtype if self is Precision.FP16 else self.dtype
+
     @classmethod
     def of(cls, dtype: np.dtype[Any]) -> Precision:
         """Return the precision whose elements are of a numpy dtype.
@@ -56,30 +61,14 @@ class Precision(Enum):
         largest = int(FP16.max_value)
         return (-largest, largest) if self is Precision.FP16 else limits(self.bits)
 
-    def quantise(self, values: npt.NDArray[np.float64]) -> npt.NDArray[Any]:
-        """Round and saturate real numbers to this precision.
 
-        Integers round half away from zero, FP16 to the nearest even; both saturate at :attr:`limits`.
+def check_cube_array(cube: npt.NDArray[Any], *dtypes: np.dtype[Any]) -> None:
+    """Refuse a cube of other dtypes or axes than an engine takes.
 
-        Args:
-            values: float64, any shape.
-
-        Returns:
-            Same shape, this precision's dtype.
-
-        Raises:
-            InputError: when a value is NaN.
-
-        Source: precision document, "Converter"; formats document, "Rounding".
-        """
-        if np.isnan(values).any():
-            raise InputError(f"values to round to {self.name} must not be NaN")
-        if self is Precision.FP16:
-            return FP16.encode(values).view(self.dtype)
-        low, high = self.limits
-        # Clipped first: adding a half to 2**52 + 1 would already round in float64.
-        clipped = np.clip(values, low, high)
-        whole = np.trunc(clipped)
-        step = np.where(np.abs(clipped - whole) >= 0.5, np.copysign(1.0, clipped), 0.0)
-        quantised: npt.NDArray[Any] = np.clip(whole + step, low, high).astype(self.dtype)
-        return quantised
+    Raises:
+        InputError: naming what is allowed.
+    """
+    if cube.dtype not in dtypes:
+        raise InputError(f"cube must be {' or '.join(map(str, dtypes))}, not {cube.dtype}")
+    if cube.ndim != 3:
+        raise InputError(f"cube must have the axes (C, H, W), not {cube.ndim} axes")

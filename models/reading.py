@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import tomllib
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -58,15 +59,8 @@ def read_toml(path: Path, error: type[InputError] = InputError) -> dict[str, Any
     Raises:
         InputError: of the type ``error``, when it cannot be read, is no TOML, or nests or counts beyond the limits.
     """
-    text = read_text(path, error=error)
-    try:
-        raw = tomllib.loads(text)
-    except RecursionError as why:
-        raise error(f"{shown(path)}: tables and lists must nest at most {NESTING} deep") from why
-    except ValueError as why:  # TOMLDecodeError, and what Python says of an integer of thousands of digits
-        raise error(f"{shown(path)}: {why}") from why
-    _check(raw, shown(path), error)
-    return raw
+    table: dict[str, Any] = _parsed(tomllib.loads, read_text(path, error=error), shown(path), "", error)
+    return table
 
 
 def parse_json(text: str, where: str, error: type[InputError] = InputError) -> Any:
@@ -80,14 +74,7 @@ def parse_json(text: str, where: str, error: type[InputError] = InputError) -> A
     Raises:
         InputError: of the type ``error``, when it is no JSON, or nests or counts beyond the limits.
     """
-    try:
-        raw = json.loads(text)
-    except RecursionError as why:
-        raise error(f"{where}: tables and lists must nest at most {NESTING} deep") from why
-    except ValueError as why:  # JSONDecodeError, and what Python says of an integer of thousands of digits
-        raise error(f"{where} must be JSON: {why}") from why
-    _check(raw, where, error)
-    return raw
+    return _parsed(json.loads, text, where, " must be JSON", error)
 
 
 def read_json(path: Path) -> Any:
@@ -110,6 +97,17 @@ def shown(value: object) -> str:
 
 
 _SHOWN = 500
+
+
+def _parsed(load: Callable[[str], Any], text: str, where: str, rule: str, error: type[InputError]) -> Any:
+    try:
+        raw = load(text)
+    except RecursionError as why:
+        raise error(f"{where}: tables and lists must nest at most {NESTING} deep") from why
+    except ValueError as why:  # a syntax error, and what Python says of an integer of thousands of digits
+        raise error(f"{where}{rule}: {why}") from why
+    _check(raw, where, error)
+    return raw
 
 
 def _check(raw: Any, where: str, error: type[InputError]) -> None:

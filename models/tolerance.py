@@ -32,31 +32,18 @@ class Module(Enum):
     PDP = "PDP"
 
 
-class Form(Enum):
-    """How a rule is read.
-
-    ``MEASURED`` accepts every output that the real hardware produced; ``PUBLISHED`` is the document's
-    text to the letter, which rejects some of them.
-    """
-
-    MEASURED = "measured"
-    PUBLISHED = "published"
-
-
 @dataclass(frozen=True, eq=False)
 class Tolerance:
     """The allowed difference between hardware and reference.
 
     Attributes:
         module: whose rule it is.
-        form: which reading.
         rule: the rule as text.
         allowance: largest allowed absolute difference per element, float64, in the output's shape; None
             when patterns must be identical.
     """
 
     module: Module
-    form: Form
     rule: str
     allowance: Float64Array | None
 
@@ -70,7 +57,7 @@ def bit_identical(module: Module) -> Tolerance:
     Source: precision document, "FP16 error threshold"; the payload of a NaN is undefined by the formats
         document, "NaN".
     """
-    return Tolerance(module, Form.MEASURED, "bit-by-bit identical", None)
+    return Tolerance(module, "bit-by-bit identical", None)
 
 
 def exponent(bits: BitsArray) -> npt.NDArray[np.int64]:

@@ -12,14 +12,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from models import cdp_fp16
+from models import cdp_fp16, lut_fp16
 from models.cdp import CdpParams
 from models.errors import InputError
 from models.fp16 import FP16, FP17, FP32, BitsArray
 from models.lut import HybridLut, LutChoice, LutTable, LutUnit, Place, Slope
 from models.lut_fp16 import position
-from models.tolerance import Float64Array, Form, Module, Tolerance, clip_reference
-from models.tolerance_pool import ABSOLUTE, BOTH, EITHER, RELATIVE, magnitude
+from models.tolerance import Float64Array, Module, Tolerance, clip_reference
+from models.tolerance_pool import ABSOLUTE, EITHER, RELATIVE, magnitude
 
 CDP_ROUNDINGS = 4
 """Difference of two entries, its part, the sum and the final product: each is rounded to FP17."""
@@ -54,7 +54,7 @@ def carried(params: CdpParams, cube: NDArray[np.uint16], channels: int) -> Float
     data = cdp_fp16.enter(cube.reshape(len(cube), -1), channels, params.nan_to_zero)
     inputs = cdp_fp16.looked_up(params.local_size, data)
     roundings = 0 if params.local_size is None else params.local_size // 2 + _SQUARE_AND_PAIR
-    factors = FP17.decode(cdp_fp16.look_up(params.lut, params.local_size, data).values)
+    factors = FP17.decode(lut_fp16.lookup(params.lut, inputs, LutUnit.CDP).values)
     error = _factor_error(params.lut, inputs, roundings * _FP32_ROUNDING) + _FP17_ROUNDING * np.abs(factors)
     if params.multiply:
         centre = np.abs(FP17.decode(data))
@@ -64,12 +64,10 @@ def carried(params: CdpParams, cube: NDArray[np.uint16], channels: int) -> Float
     return np.nan_to_num(rounded, nan=0.0, posinf=FP16.max_value).reshape(cube.shape)
 
 
-def cdp(
-    max_value: Float64Array, expected: Float64Array, form: Form = Form.MEASURED, carried: Float64Array | float = 0.0
-) -> Tolerance:
+def cdp(max_value: Float64Array, expected: Float64Array, carried: Float64Array | float = 0.0) -> Tolerance:
     """Return the allowance of local response normalisation.
 
-    Published: absolute and relative error must both hold. Measured: either, or four roundings to the
+    Absolute or relative error must hold, of which the document asks for both; or four roundings to the
     11 significant bits of FP17, relative to the output: where the table's value exceeds 1 or the final
     multiplication is bypassed, the output is larger than every input and so is its rounding error; or what
     the tables carry on, where steep or nearly cancelling entries make more of the errors before them.
@@ -77,20 +75,17 @@ def cdp(
     Args:
         max_value: (C, H, W) from :func:`channel_window_maximum`.
         expected: (C, H, W) float64 reference.
-        form: which reading.
-        carried: (C, H, W) from :func:`carried`; unused as published.
+        carried: (C, H, W) from :func:`carried`.
 
     Source: precision document, "FP16 error threshold", CDP; measured on the public nv_full RTL.
     """
     if expected.shape != max_value.shape:
         raise InputError(f"expected must have the shape {max_value.shape} of max_value, not {expected.shape}")
-    if form is Form.PUBLISHED:
-        return Tolerance(Module.CDP, form, BOTH, np.minimum(ABSOLUTE, RELATIVE * max_value))
     output = np.abs(clip_reference(np.where(np.isnan(expected), 0.0, expected)))
     roundings = CDP_ROUNDINGS * FP17.epsilon / 2 * output
     allowance = np.maximum(np.maximum(ABSOLUTE, RELATIVE * max_value), np.maximum(roundings, carried))
     rule = f"{EITHER} || |a-b| <= 4 * 2^-11 * |b| || |a-b| <= what the tables carry on"
-    return Tolerance(Module.CDP, form, rule, allowance)
+    return Tolerance(Module.CDP, rule, allowance)
 
 
 def channel_window_maximum(cube: Float64Array, local_size: int) -> Float64Array:

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from models.arithmetic import check_range
 from models.errors import InputError
 from models.fp16 import FP16
-from models.tolerance import Float64Array, Form, Fp16Bits, Module, Tolerance, clip_reference, exponent
+from models.tolerance import Float64Array, Fp16Bits, Module, Tolerance, clip_reference, exponent
 
 _GROUP_BITS = 56
 _NO_PRODUCT = -1000
@@ -87,28 +87,25 @@ def window_sum(data: Float64Array, weight: Float64Array, window: Window, pad_val
     return total.reshape(kernels, height, width)
 
 
-def max_exponent(data: Fp16Bits, weight: Fp16Bits, window: Window, form: Form = Form.MEASURED) -> npt.NDArray[np.int64]:
+def max_exponent(data: Fp16Bits, weight: Fp16Bits, window: Window) -> npt.NDArray[np.int64]:
     """Return ``max_exp`` of each output's window.
 
-    Measured: ``4 * (e_data >> 2) + 4 * (e_weight >> 2) - 30`` on the biased exponents, which is how the
-    hardware aligns products; zeros and padding take no part, and a window without any product gives
-    -1000. Published: ``(exp(data) & ~3) + (exp(weight) & ~3)`` with ``exp`` reduced by 15 before the mask,
-    over every element of the window, zeros and padding included.
+    It is ``4 * (e_data >> 2) + 4 * (e_weight >> 2) - 30`` of the biased exponents, which is how the hardware
+    aligns products; zeros and padding take no part, and a window without any product gives -1000. The document
+    has ``(exp(data) & ~3) + (exp(weight) & ~3)`` with ``exp`` reduced by 15 before the mask, which rejects
+    correct outputs.
 
     Args:
         data: (C, H, W).
         weight: (K, C, R, S).
         window: stride, dilation, padding.
-        form: which of the two.
 
     Returns:
         (K, H', W').
 
     Source: precision document, "FP16 error threshold"; the alignment measured on the public nv_full RTL.
     """
-    zero = np.zeros(1, dtype=np.uint16)
-    sums = window_sum(_powers(data, form), _powers(weight, form), window, float(_powers(zero, form)[0]))
-    return _largest(sums, form)
+    return _largest(window_sum(_powers(data), _powers(weight), window))
 
 
 def direct(
@@ -117,7 +114,6 @@ def direct(
     window: Window,
     expected: Float64Array,
     scale: float | Float64Array = 1.0,
-    form: Form = Form.MEASURED,
 ) -> Tolerance:
     """Return the allowance of a direct or image convolution.
 
@@ -128,18 +124,17 @@ def direct(
         expected: (K, H', W') float64 reference; its rounded exponent is ``exp(a)``, so that a wrong output
             cannot enlarge its own allowance.
         scale: factor that the SDP applies to the convolution's result, or its magnitude per element.
-        form: measured or published ``max_exp``.
 
     Source: precision document, "FP16 error threshold", CC DC.
     """
     _, channels, rows, columns = weight.shape
-    largest = max_exponent(data, weight, window, form)
+    largest = max_exponent(data, weight, window)
     rule = "2^(max_exp-20) * R*S*C * 2 * scale + 2^(exp(a)-10)"
-    return Tolerance(Module.DC, form, rule, _allowance(largest, rows * columns * channels, scale, expected))
+    return Tolerance(Module.DC, rule, _allowance(largest, rows * columns * channels, scale, expected))
 
 
 def winograd(data: Fp16Bits, weight: Fp16Bits, expected: Float64Array, scale: float | Float64Array = 1.0) -> Tolerance:
-    """Return the measured allowance of a Winograd convolution.
+    """Return the allowance of a Winograd convolution.
 
     It holds against a reference that multiplies the transformed operands, which are what the hardware
     rounds to FP16; ``max_exp`` is over the 4 x 4 x C products of the output's tile.
@@ -153,56 +148,26 @@ def winograd(data: Fp16Bits, weight: Fp16Bits, expected: Float64Array, scale: fl
     Source: precision document, "FP16 error threshold", CC Winograd; the rounding of the transforms
         measured on the public nv_full RTL.
     """
-    tile_data, tile_weight = _powers(data, Form.MEASURED), _powers(weight, Form.MEASURED)
+    tile_data, tile_weight = _powers(data), _powers(weight)
     kernels, channels = weight.shape[:2]
     sums = np.zeros((kernels, *data.shape[1:3]))
     for row in range(4):
         for column in range(4):
             sums += np.tensordot(tile_weight[:, :, row, column], tile_data[:, :, :, row, column], axes=1)
-    largest = _largest(sums, Form.MEASURED).repeat(2, axis=1).repeat(2, axis=2)
-    return _winograd(largest, channels, scale, expected, Form.MEASURED)
-
-
-def winograd_published(
-    data: Fp16Bits, weight: Fp16Bits, window: Window, expected: Float64Array, scale: float | Float64Array = 1.0
-) -> Tolerance:
-    """Return the published allowance of a Winograd convolution, for a plain convolution as reference.
-
-    Args:
-        data: (C, H, W) FP16 patterns.
-        weight: (K, C, 3, 3) FP16 patterns.
-        window: padding; stride and dilation are 1.
-        expected: (K, H', W') float64 convolution.
-        scale: factor that the SDP applies to the convolution's result.
-
-    Source: precision document, "FP16 error threshold", CC Winograd.
-    """
-    largest = max_exponent(data, weight, window, Form.PUBLISHED)
-    return _winograd(largest, weight.shape[1], scale, expected, Form.PUBLISHED)
-
-
-def _winograd(
-    largest: npt.NDArray[np.int64], channels: int, scale: float | Float64Array, expected: Float64Array, form: Form
-) -> Tolerance:
+    largest = _largest(sums).repeat(2, axis=1).repeat(2, axis=2)
     rule = "2^(max_exp-20) * 18*C * 2 * scale + 2^(exp(a)-10)"
-    return Tolerance(Module.WINOGRAD, form, rule, _allowance(largest, WINOGRAD_PRODUCTS * channels, scale, expected))
+    return Tolerance(Module.WINOGRAD, rule, _allowance(largest, WINOGRAD_PRODUCTS * channels, scale, expected))
 
 
-def _powers(bits: Fp16Bits, form: Form) -> Float64Array:
+def _powers(bits: Fp16Bits) -> Float64Array:
     """Return 2**(56 * group) per element, 0 for what takes no part."""
-    if form is Form.PUBLISHED:
-        # exp & ~3 runs from -16 to 16: groups 0 to 8.
-        group = ((exponent(bits) & ~3) + 16) >> 2
-        return np.ldexp(1.0, (_GROUP_BITS * group).astype(np.int32))
     group = (exponent(bits) + 15) >> 2
     power = np.ldexp(1.0, (_GROUP_BITS * group).astype(np.int32))
     return np.where(((bits & 0x7FFF) == 0) | FP16.is_nan(bits), 0.0, power)
 
 
-def _largest(sums: Float64Array, form: Form) -> npt.NDArray[np.int64]:
+def _largest(sums: Float64Array) -> npt.NDArray[np.int64]:
     group = (np.frexp(sums)[1].astype(np.int64) - 1) // _GROUP_BITS
-    if form is Form.PUBLISHED:
-        return 4 * group - 32
     return np.where(sums > 0, 4 * group - 30, _NO_PRODUCT)
 
 

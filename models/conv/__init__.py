@@ -16,17 +16,8 @@ from numpy.typing import NDArray
 from models.arithmetic import HARDWARE, Rules
 from models.conv.exact import AtomOrder, run_exact
 from models.conv.floating import run_float64, threshold
-from models.conv.integer import OUTPUT_BITS, Accumulation, accumulate, truncate
-from models.conv.params import (
-    MAX_DILATION,
-    MAX_KERNEL_BYTES,
-    MAX_PAD_AFTER,
-    MAX_PAD_BEFORE,
-    MAX_PRE_TRUNCATE,
-    MAX_STRIDE,
-    MAX_TRUNCATE,
-    ConvParams,
-)
+from models.conv.integer import accumulate, truncate
+from models.conv.params import ConvParams
 
 
 def run(params: ConvParams, cube: NDArray[Any], weights: NDArray[Any], rules: Rules = HARDWARE) -> NDArray[np.int32]:

@@ -13,12 +13,13 @@ from numpy.typing import NDArray
 
 from models.conv.params import ConvParams, check_arrays
 from models.conv.windows import Scratch, columns, line_runs, pad, tile_runs
-from models.fp16 import FP16, Infinity, flush_nan
+from models.fp16 import FP16, flush_nan
 from models.tolerance import Float64Array, Tolerance
 from models.tolerance_conv import Window, direct, winograd
 from models.winograd_transform import TILE, transform_fp16, untransform
 
 _FLOAT64 = np.dtype(np.float64)
+_INFINITY = 65536.0
 
 
 def operands(params: ConvParams, cube: NDArray[Any], weights: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -81,12 +82,21 @@ def threshold(params: ConvParams, cube: NDArray[Any], weights: NDArray[Any], exp
     return winograd(np.concatenate(data, axis=1), weights, expected)
 
 
+def _values(bits: NDArray[np.uint16]) -> Float64Array:
+    """Return FP16 patterns as float64; infinity counts as 65536.
+
+    Source: formats document, "INF converted values"; measured on the public nv_full RTL.
+    """
+    values = bits.view(np.float16).astype(np.float64)
+    return np.clip(values, -_INFINITY, _INFINITY, out=values)
+
+
 def _direct(
     params: ConvParams, padded: NDArray[Any], weights: NDArray[Any], shape: tuple[int, int, int]
 ) -> Float64Array:
     kernels, height, width = shape
     sides = weights.shape[2:]
-    data, factors = Infinity.CONVOLUTION.apply(padded), Infinity.CONVOLUTION.apply(weights)
+    data, factors = _values(padded), _values(weights)
     data_nan, factor_nan = FP16.is_nan(padded), FP16.is_nan(weights)
     poisoned: NDArray[np.bool_] | None = None
     if data_nan.any():
@@ -117,7 +127,7 @@ def _winograd(padded: NDArray[Any], weights: NDArray[Any], shape: tuple[int, int
     kernels, height, width = shape
     channels = len(padded)
     # Weights were transformed by software: their infinity is what the multipliers take it for.
-    matrices = Infinity.CONVOLUTION.apply(weights).transpose(2, 3, 0, 1).reshape(TILE * TILE, kernels, channels)
+    matrices = _values(weights).transpose(2, 3, 0, 1).reshape(TILE * TILE, kernels, channels)
     result = np.empty(shape)
     for rows, cut in tile_runs(padded, (height, width), max(channels, kernels) * _FLOAT64.itemsize * TILE * TILE):
         data = FP16.decode(transform_fp16(cut))

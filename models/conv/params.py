@@ -139,7 +139,7 @@ def check_arrays(params: ConvParams, cube: NDArray[Any], weights: NDArray[Any], 
     if params.is_float != is_float:
         wanted = "FP16 for floating sums" if is_float else "INT8 or INT16 for integer sums"
         raise InputError(f"precision must be {wanted}, not {params.precision.name}")
-    dtype = "uint16" if params.is_float else params.precision.dtype
+    dtype = params.precision.pattern_dtype
     for name, array, axes in (("cube", cube, "(C, H, W)"), ("weights", weights, "(K, C, R, S)")):
         if array.dtype != dtype:
             raise InputError(f"{name} must be {dtype}, not {array.dtype}")

@@ -8,14 +8,13 @@ from models.layout.dlhdl import (
     ConvolutionDataLayout,
     DlhdlType,
     FullyConnectedDataLayout,
-    custom_layer_layout,
     parallel_transfer_number,
     thread_number,
 )
 from models.layout.feature import FeatureLayout
 from models.layout.kernel import KernelLayout, Weight
 from models.layout.lines import BDMA_UNIT_BYTES, LinesLayout
-from models.layout.operand import COMPONENTS, USE_CASES, Operand, OperandLayout
+from models.layout.operand import COMPONENTS, Operand, OperandLayout
 from models.layout.pixel import PixelLayout
 from models.layout.pixel_convert import PixelConversion
 from models.layout.pixel_formats import PACKED_NAMES, SEMI_PLANAR_NAMES, PixelFormat, pixel_format, supported_formats

@@ -85,7 +85,7 @@ class CompressedWeightLayout:
         Raises:
             InputError: on another shape or dtype.
         """
-        bits = self._bits(self.layout.checked_stream(weights))
+        bits = self._bits(self.layout.to_stream(weights))
         kept = bits != 0
         wmb = np.zeros(self.wmb_nbytes, dtype=np.uint8)
         packed = np.packbits(kept, bitorder="little")
@@ -178,16 +178,6 @@ class CompressedWeightLayout:
         kept = np.flatnonzero(self._mask(wmb))
         number = offset_bytes // self.layout.precision.nbytes
         return self.layout.weight_at(int(kept[number])) if number < kept.size else None
-
-    def group_offset(self, wgs: BytesLike, group: int) -> int:
-        """Return the byte offset of a group in the compressed weights: the sum of the sizes before.
-
-        Raises:
-            InputError: for a group that does not exist or short group sizes.
-        """
-        check_index("group", group, self.layout.groups)
-        sizes = checked_bytes(wgs, self.layout.groups * WGS_DTYPE.itemsize).view(WGS_DTYPE)
-        return int(sizes[:group].sum(dtype=np.int64))
 
     def describe(self) -> str:
         """Return the layout in words, one fact a line."""

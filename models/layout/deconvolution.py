@@ -102,20 +102,6 @@ class DeconvolutionWeightLayout:
             sets[number, :, :, : taps.shape[2], : taps.shape[3]] = taps
         return sets[..., ::-1, ::-1]
 
-    def join(self, sets: Array) -> Array:
-        """Return the kernels (K, C, R, S) that ``split`` made the sets from.
-
-        Raises:
-            InputError: on another shape or dtype.
-        """
-        check_array("sets", sets, (self.sets, *self.set_layout.shape), self.precision.dtype)
-        weights = np.empty(self.shape, dtype=sets.dtype)
-        for number in range(self.sets):
-            dy, dx = divmod(number, self.stride[1])
-            taps = weights[:, :, dy :: self.stride[0], dx :: self.stride[1]]
-            taps[...] = sets[number, :, :, ::-1, ::-1][:, :, : taps.shape[2], : taps.shape[3]]
-        return weights
-
     def pack(self, weights: Array) -> ByteArray:
         """Return the memory bytes of all sets; between sets they are 0.
 

@@ -273,14 +273,3 @@ class FullyConnectedDataLayout:
 
 
 ModuleDataLayout = ConvolutionDataLayout | FullyConnectedDataLayout
-
-
-def custom_layer_layout(source: ModuleDataLayout) -> ModuleDataLayout:
-    """Return the layout of a final custom layer (sigmoid): that of the layer in front of it.
-
-    Args:
-        source: layout of the output of the convolution or fully connected layer in front.
-
-    Source: external memory data format document, "Custom Layer Module External Memory Data Format".
-    """
-    return source

@@ -83,21 +83,6 @@ class FeatureLayout(AtomCube):
         """The layout of the same bytes with the padding channels as channels."""
         return replace(self, shape=(self.padded_channels, *self.shape[1:]))
 
-    @property
-    def as_line(self) -> FeatureLayout:
-        """A surface-packed 1x1xC cube as a line of one surface: the same bytes in one burst.
-
-        The channels of the last atom that pad the cube become channels of the line.
-
-        Raises:
-            InputError: when the cube is not 1x1xC, its atoms are not adjacent, or they are too many.
-
-        Source: format document, "Feature Data Format", last paragraph.
-        """
-        if self.shape[1:] != (1, 1) or self.surface_stride_bytes != self.atom_bytes:
-            raise InputError(f"cube must be 1x1xC with adjacent atoms, not {self.shape} with {self.nbytes} bytes")
-        return FeatureLayout.packed(self.config, self.precision, (self.atom_elements, 1, self.surfaces))
-
     def pack(self, cube: Array, padding: int | float = 0) -> ByteArray:
         """Return the memory bytes of a cube; stride gaps are 0.
 

@@ -155,7 +155,7 @@ class KernelLayout(ABC):
         Raises:
             InputError: on another shape or dtype.
         """
-        stream = self.checked_stream(weights).view(np.uint8)
+        stream = self.to_stream(weights).view(np.uint8)
         if stream.size == self.nbytes:
             return stream
         raw = np.zeros(self.nbytes, dtype=np.uint8)
@@ -191,14 +191,17 @@ class KernelLayout(ABC):
         position = offset_bytes // self.precision.nbytes
         return self.weight_at(position) if position < self.elements else None
 
-    def checked_stream(self, weights: Array) -> Array:
-        """Return the elements in memory order, after checking shape and dtype.
+    def to_stream(self, weights: Array) -> Array:
+        """Return the elements of ``packed_shape`` in memory order, one-dimensional.
 
         Raises:
             InputError: on another shape or dtype.
         """
         check_array("weights", weights, self.packed_shape, self.precision.dtype)
-        return self.to_stream(weights)
+        stream = np.empty(self.elements, dtype=weights.dtype)
+        for kernels, groups in self.batches(stream):
+            self.write_groups(weights[kernels], groups)
+        return stream
 
     def describe(self) -> str:
         """Return the layout in words, one fact a line."""
@@ -233,13 +236,6 @@ class KernelLayout(ABC):
         for first, last in pairwise([*starts, self.shape[0]]):
             run = stream[first * self.kernel_elements : last * self.kernel_elements]
             yield slice(first, last), run.reshape(-(-(last - first) // group), -1)
-
-    def to_stream(self, weights: Array) -> Array:
-        """Return the elements of ``packed_shape`` in memory order, one-dimensional."""
-        stream = np.empty(self.elements, dtype=weights.dtype)
-        for kernels, groups in self.batches(stream):
-            self.write_groups(weights[kernels], groups)
-        return stream
 
     def from_stream(self, stream: Array) -> Array:
         """Return the array of ``packed_shape`` whose memory order is ``stream``."""

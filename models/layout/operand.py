@@ -19,16 +19,6 @@ from models.precision import Precision
 #: What one element can hold; a pair is always (ALU operand, multiplier operand).
 COMPONENTS: tuple[tuple[str, ...], ...] = (("alu",), ("mul",), ("alu", "mul"))
 
-#: Components of one element by use case, the "ComponentsPerElement" table.
-USE_CASES: Mapping[str, tuple[str, ...]] = {
-    "bias": ("alu",),
-    "prelu": ("mul",),
-    "batch normalization": ("alu", "mul"),
-    "element-wise, only ALU": ("alu",),
-    "element-wise, only multiplier": ("mul",),
-    "element-wise, both": ("alu", "mul"),
-}
-
 
 class Operand(NamedTuple):
     """Coordinates of one component of an operand; ``c`` is a padding channel when it is not below C."""
@@ -118,10 +108,7 @@ class OperandLayout(AtomCube):
     @property
     def alignment(self) -> Alignment:
         """Alignment of its start address and strides."""
-        if self.shape[1:] != (1, 1):
-            return alignment_of(self.config, DataFormat.ELEMENT_WISE)
-        rows = (DataFormat.BIAS, DataFormat.PRELU, DataFormat.BATCH_NORMALIZATION)
-        return alignment_of(self.config, rows[COMPONENTS.index(self.components)])
+        return alignment_of(self.config, DataFormat.OPERAND)
 
     @property
     def element_bytes(self) -> int:

@@ -25,11 +25,9 @@ from numpy.typing import NDArray
 
 from models.arithmetic import HARDWARE, Rules, channel_blocks
 from models.config import HwConfig
-from models.errors import InputError
 from models.pdp import floating, integer
 from models.pdp.params import MAX_KERNEL, MAX_STRIDE, PAD_VALUE_BITS, RECIPROCAL_BITS, PdpParams, PoolMethod
-
-__all__ = ["MAX_KERNEL", "MAX_STRIDE", "PAD_VALUE_BITS", "RECIPROCAL_BITS", "PdpParams", "PoolMethod", "run"]
+from models.precision import check_cube_array
 
 
 def run(params: PdpParams, cube: NDArray[Any], config: HwConfig, rules: Rules = HARDWARE) -> NDArray[Any]:
@@ -51,11 +49,7 @@ def run(params: PdpParams, cube: NDArray[Any], config: HwConfig, rules: Rules = 
     Source: unit description, "Planar Data Processor"; register map; measured on the public nv_small
         and nv_full RTL.
     """
-    wanted = np.dtype(np.uint16) if params.is_float else params.precision.dtype
-    if cube.dtype != wanted:
-        raise InputError(f"cube must be {wanted}, not {cube.dtype}")
-    if cube.ndim != 3:
-        raise InputError(f"cube must have the axes (C, H, W), not {cube.ndim} axes")
+    check_cube_array(cube, params.precision.pattern_dtype)
     channels, height, width = cube.shape
     out_width, out_height = params.output_width(width), params.output_height(height)
     result = np.empty((channels, out_height, out_width), cube.dtype)

@@ -41,12 +41,9 @@ class _Widths:
     output: int
 
 
-_OUTPUT_BITS = {Precision.INT8: 8, Precision.INT16: 16}
-
-
 def _widths(params: PdpParams, config: HwConfig) -> _Widths:
     """Return the widths of a build, as measured on the public nv_small and nv_full RTL."""
-    output = _OUTPUT_BITS[params.precision]
+    output = params.precision.bits
     if params.precision is Precision.INT8:
         return _Widths(11, pad_rows=14, total=config.pdp_int8_sum_bits, product=31, middle=11, output=output)
     return _Widths(22, pad_rows=22, total=22, product=39, middle=19, output=output)

@@ -20,28 +20,20 @@ from numpy.typing import NDArray
 
 from models.arithmetic import HARDWARE, Rules, channel_blocks
 from models.converter import saturated_fp16
-from models.counters import count_infinity, count_nan
-from models.errors import InputError
-from models.lut import LutCounts, LutResult
-from models.precision import Precision
+from models.fp16 import count_infinity, count_nan
+from models.lut import LutCounts
+from models.precision import Precision, check_cube_array
 from models.sdp import floating, integer
 from models.sdp.params import (
-    DATA_BITS,
-    OPERAND_BITS,
     AluOp,
     Operands,
     SdpParams,
     SdpStage,
     YStage,
+    check_conversion,
     checked_operands,
     output_converter,
 )
-
-_MEMORY_DTYPES: dict[Precision, np.dtype[Any]] = {
-    Precision.INT8: np.dtype(np.int8),
-    Precision.INT16: np.dtype("<i2"),
-    Precision.FP16: np.dtype(np.uint16),
-}
 
 
 @dataclass(frozen=True)
@@ -115,46 +107,28 @@ def compute(
     Source: precision document, "SDP converters" and "Converter"; measured on the public nv_small and
         nv_full RTL.
     """
-    from_memory = _MEMORY_DTYPES[params.input_precision]
     on_the_fly = np.dtype(np.uint32 if params.is_float else np.int32)
-    if cube.dtype not in (from_memory, on_the_fly):
-        raise InputError(f"cube must be {from_memory} or {on_the_fly}, not {cube.dtype}")
-    if cube.ndim != 3:
-        raise InputError(f"cube must have the axes (C, H, W), not {cube.ndim} axes")
+    check_cube_array(cube, params.input_precision.pattern_dtype, on_the_fly)
     operands = [
         checked_operands("x1", params.x1, x1_operands, cube.shape, params.is_float),
         checked_operands("x2", params.x2, x2_operands, cube.shape, params.is_float),
         checked_operands("y", params.y, y_operands, cube.shape, params.is_float),
     ]
-    result = np.empty(cube.shape, _MEMORY_DTYPES[params.output_precision])
+    result = np.empty(cube.shape, params.output_precision.pattern_dtype)
     saturation = integer.Saturated(0, 0)
-    looked_up: list[LutResult | None] = []
+    lut: LutCounts | None = None
     for block in channel_blocks(cube.shape):
         taken = [operand.block(block) if operand else None for operand in operands]
         if params.is_float:
-            result[block], found = floating.process(params, cube[block], *taken)
+            result[block], counted = floating.process(params, cube[block], *taken)
         else:
-            result[block], saturated, found = integer.process(params, cube[block], *taken, rules=rules)
+            result[block], saturated, counted = integer.process(params, cube[block], *taken, rules=rules)
             saturation = integer.Saturated(*np.add(saturation, saturated).tolist())
-        looked_up.append(found)
-    return SdpResult(result, _counts(params, cube, result, saturation, looked_up))
-
-
-def _counts(
-    params: SdpParams,
-    cube: NDArray[Any],
-    result: NDArray[Any],
-    saturation: integer.Saturated,
-    looked_up: list[LutResult | None],
-) -> SdpCounts:
+        if counted is not None:
+            lut = counted if lut is None else lut + counted
     from_memory = cube.dtype == np.uint16
     fp16_output = params.output_precision is Precision.FP16 and not params.compares
-    found = [entry for entry in looked_up if entry is not None]
-    lut = None
-    if found and params.y is not None and params.y.lut is not None:
-        places = [np.concatenate([getattr(entry, name) for entry in found]) for name in ("le_place", "lo_place")]
-        lut = LutCounts.measured(params.y.lut, *places)
-    return SdpCounts(
+    counts = SdpCounts(
         nan_input=count_nan(cube) if from_memory else 0,
         infinity_input=count_infinity(cube) if from_memory else 0,
         nan_output=count_nan(result) if fp16_output else 0,
@@ -163,3 +137,4 @@ def _counts(
         lut=lut,
         unequal=params.compares and bool(result.any()),
     )
+    return SdpResult(result, counts)

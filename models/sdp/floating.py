@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from models import float_ops, lut_fp16
 from models.fp16 import FP16, FP17, FP32, BitsArray, flush_nan, fp16_to_int16, narrow, widen
-from models.lut import LutResult, LutUnit
+from models.lut import LutCounts, LutUnit
 from models.precision import Precision
 from models.sdp.params import AluOp, Operands, SdpParams, SdpStage
 
@@ -21,7 +21,7 @@ _ALU = {AluOp.MAX: float_ops.maximum, AluOp.MIN: float_ops.minimum, AluOp.SUM: f
 
 def process(
     params: SdpParams, cube: NDArray[Any], x1: Operands | None, x2: Operands | None, y: Operands | None
-) -> tuple[NDArray[Any], LutResult | None]:
+) -> tuple[NDArray[Any], LutCounts | None]:
     """Pass some channels through all stages and the conversion to the output.
 
     Args:
@@ -32,7 +32,7 @@ def process(
         y: operands of Y.
 
     Returns:
-        (C, H, W): uint16 FP16 patterns or int16; what the tables returned.
+        (C, H, W): uint16 FP16 patterns or int16; statistics of the tables.
 
     Source: formats document, "FP16 Supporting"; measured on the public nv_full RTL; NaN of the convolution
         core and the comparison of patterns from the published C model of the hardware.
@@ -41,19 +41,20 @@ def process(
     for stage, operands in ((params.x1, x1), (params.x2, x2)):
         if stage is not None and operands is not None:
             data = _x_stage(stage, data, operands, params.nan_to_zero)
-    looked_up = None
+    counts = None
     if params.y is not None and y is not None:
         if y.mul is not None:
             data = _multiply(params.y.mul_prelu, data, _enter(y.mul, params.nan_to_zero and y.mul.ndim > 0))
         if params.y.alu is not None and y.alu is not None:
             data = _alu(params.y.alu, data, _enter(y.alu, params.nan_to_zero and y.alu.ndim > 0))
         if params.y.lut is not None:
-            looked_up = lut_fp16.lookup(params.y.lut, data, LutUnit.SDP)
-            data = widen(looked_up.values, FP32, FP17)
+            found = lut_fp16.lookup(params.y.lut, data, LutUnit.SDP)
+            counts = LutCounts.measured(params.y.lut, found.le_place, found.lo_place)
+            data = widen(found.values, FP32, FP17)
     if params.compares:
         return data.astype(np.int16 if params.output_precision is Precision.INT16 else np.uint16), None
     result = narrow(data, FP32)
-    return (fp16_to_int16(result) if params.output_precision is Precision.INT16 else result), looked_up
+    return (fp16_to_int16(result) if params.output_precision is Precision.INT16 else result), counts
 
 
 def _enter(bits: BitsArray, flush: bool) -> BitsArray:

@@ -14,9 +14,8 @@ from numpy.typing import NDArray
 
 from models import lut_integer
 from models.arithmetic import MAX_SHIFT, Rules, Site, saturate, shift_left_saturating, shift_right_rounded, wrap
-from models.converter import INTERMEDIATE_BITS, OUTPUT_BITS, Converter
-from models.fp16 import integer_to_fp16
-from models.lut import LutResult, LutUnit
+from models.converter import INTERMEDIATE_BITS, Converter, to_memory
+from models.lut import LutCounts, LutUnit
 from models.precision import Precision
 from models.sdp.params import DATA_BITS, AluOp, Operands, SdpParams, SdpStage, YStage
 
@@ -24,7 +23,7 @@ _LARGEST_SHIFTED = (1 << 62) - 1
 
 
 class Saturated(NamedTuple):
-    """Outputs beyond the converter's 17 bits: all, and those that are it by more than one before they are rounded.
+    """Outputs beyond the converter's 17 bits: all of them, and those more than one beyond before rounding.
 
     nv_small counts the first, nv_full the second.
     """
@@ -35,7 +34,7 @@ class Saturated(NamedTuple):
 
 def process(
     params: SdpParams, cube: NDArray[Any], x1: Operands | None, x2: Operands | None, y: Operands | None, *, rules: Rules
-) -> tuple[NDArray[Any], Saturated, LutResult | None]:
+) -> tuple[NDArray[Any], Saturated, LutCounts | None]:
     """Pass some channels through all stages and the output converter.
 
     Args:
@@ -48,7 +47,7 @@ def process(
 
     Returns:
         (C, H, W) of the output precision, FP16 as uint16 patterns; how many outputs were saturated to the
-        converter's 17 bits; what the tables returned.
+        converter's 17 bits; statistics of the tables.
     """
     data = cube.astype(np.int64)
     for stage, operands, places in (
@@ -57,15 +56,16 @@ def process(
     ):
         if stage is not None and operands is not None:
             data = _x_stage(stage, data, operands, rules.at(places[0]), rules.at(places[1]))
-    looked_up = None
+    counts = None
     if params.y is not None and y is not None:
         data = _y_stage(params.y, data, y, rules)
         if params.y.lut is not None:
-            looked_up = lut_integer.lookup(params.y.lut, data, LutUnit.SDP, rules)
-            data = looked_up.values
+            found = lut_integer.lookup(params.y.lut, data, LutUnit.SDP, rules)
+            counts = LutCounts.measured(params.y.lut, found.le_place, found.lo_place)
+            data = found.values
     if params.compares:
         return data.astype(params.output_precision.dtype), Saturated(0, 0), None
-    return (*_convert(params.converter, params.output_precision, data, rules.at(Site.SDP_OUTPUT)), looked_up)
+    return (*_convert(params.converter, params.output_precision, data, rules.at(Site.SDP_OUTPUT)), counts)
 
 
 def _x_stage(
@@ -136,9 +136,7 @@ def _convert(
     scaled = converter.scaled(data, rules)
     middle = saturate(scaled, INTERMEDIATE_BITS, rules)
     saturated = Saturated(int(np.count_nonzero(scaled != middle)), int(np.count_nonzero(converter.exceeds(data))))
-    if target is Precision.FP16:
-        return integer_to_fp16(middle), saturated
-    return saturate(middle, OUTPUT_BITS[target], rules).astype(target.dtype), saturated
+    return to_memory(middle, target, rules), saturated
 
 
 def _as_unsigned(values: NDArray[np.int64]) -> NDArray[np.uint64]:

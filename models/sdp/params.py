@@ -15,11 +15,17 @@ from models.converter import Converter, ConverterEncoding
 from models.errors import InputError
 from models.lut import HybridLut
 from models.precision import Precision
-from models.validity import FEATURE_FORMAT, LayerKind, conversion
 
 DATA_BITS = 32
 OPERAND_BITS = 16
 TRUNCATE_BITS = 10
+
+
+_CONVERSIONS = {
+    Precision.INT8: (Precision.INT8, Precision.INT16),
+    Precision.INT16: (Precision.INT8, Precision.INT16, Precision.FP16),
+    Precision.FP16: (Precision.INT16, Precision.FP16),
+}
 
 
 class AluOp(Enum):
@@ -190,7 +196,7 @@ class SdpParams:
 
     def __post_init__(self) -> None:
         _check_encoding("converter", self.converter, ConverterEncoding.SDP_OUTPUT)
-        conversion(LayerKind.SDP_OFFLINE, FEATURE_FORMAT[self.input_precision], self.output_precision)
+        check_conversion(self.input_precision, self.output_precision)
         if self.is_float:
             self._check_nothing_is_ignored()
         elif self.nan_to_zero:
@@ -224,6 +230,22 @@ class SdpParams:
     def compares(self) -> bool:
         """Whether the layer only compares, and writes nothing."""
         return self.y is not None and self.y.alu is AluOp.EQUAL
+
+
+def check_conversion(source: Precision, target: Precision) -> None:
+    """Refuse a conversion that SDP does not have.
+
+    Raises:
+        InputError: naming what is allowed.
+
+    Source: formats document, Table 30.
+    """
+    if target not in _CONVERSIONS[source]:
+        allowed = " or ".join(precision.name for precision in _CONVERSIONS[source])
+        raise InputError(
+            f"target must be {allowed} for a SDP layer (offline mode) with {source.value} feature data, "
+            f"not {target.name} (Table 30)"
+        )
 
 
 def output_converter(offset: int, scale: int, shift: int) -> Converter:

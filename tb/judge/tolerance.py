@@ -66,7 +66,7 @@ class ToleratedSurface:
         rule, reference = self._tolerated.tolerance, self._tolerated.reference
         allowance = None if rule.allowance is None else rule.allowance[fresh]
         used = parts_used(
-            reference[fresh], self._elements(self.bytes)[fresh], Tolerance(rule.module, rule.form, rule.rule, allowance)
+            reference[fresh], self._elements(self.bytes)[fresh], Tolerance(rule.module, rule.rule, allowance)
         )
         self._part[fresh] = used
         wrong = np.zeros(self._shape, dtype=np.uint16)

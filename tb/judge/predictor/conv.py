@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from models import conv, sdp
 from models.conv import AtomOrder
-from models.counters import count_infinity, count_nan
-from models.fp16 import FP16, FP32
+from models.fp16 import FP16, FP32, count_infinity, count_nan
 from models.layout import ImageWeightLayout
 from models.precision import Precision
 from models.tolerance import Float64Array

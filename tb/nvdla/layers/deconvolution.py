@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from models import deconvolution
 from models.cbuf import bank_bytes, bank_entries, feature_entries
+from models.conv import ConvParams
 from models.errors import InputError
 from models.layout import DeconvolutionWeightLayout, FeatureLayout, contracted_shape
 from models.sdp import SdpParams
@@ -40,7 +40,21 @@ def deconvolve(
     atom = config.atom_elements(precision)
     if kernels % atom:
         raise InputError(f"kernels must be a multiple of the {atom} elements of an atom, not {kernels}")
-    params = deconvolution.set_params(layout)
+    # Of stride 1, with as much zero padding as lets every tap meet every element.
+    _, _, rows, columns = layout.set_layout.shape
+    params = ConvParams(
+        stride_x=1,
+        stride_y=1,
+        dilation_x=1,
+        dilation_y=1,
+        pad_left=columns - 1,
+        pad_right=columns - 1,
+        pad_top=rows - 1,
+        pad_bottom=rows - 1,
+        pad_value=0,
+        truncate=0,
+        precision=layout.precision,
+    )
     channels, height, width = src.layout.shape
     out = params.output_shape(src.layout.shape, layout.set_layout.shape)
     whole = FeatureLayout.packed(config, precision, (layout.sets * kernels, *out[1:]))

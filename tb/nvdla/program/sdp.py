@@ -6,8 +6,7 @@ from models.config import HwConfig
 from models.converter import Converter, ConverterEncoding
 from models.layout import OperandLayout
 from models.precision import Precision
-from models.sdp import SdpParams, SdpStage, YStage, output_converter
-from models.validity import FEATURE_FORMAT, LayerKind, conversion
+from models.sdp import SdpParams, SdpStage, YStage, check_conversion, output_converter
 from tb.nvdla.layers import (
     ConvLayer,
     OperandSurface,
@@ -112,7 +111,7 @@ def build_processing(
 def _check_processing(flat: Flat) -> None:
     source, target, got = (flat[f"{name}_precision"] for name in ("input", "output", "processing"))
     with blame((field_of(TABLE, "output_precision"),)):
-        conversion(LayerKind.SDP_OFFLINE, FEATURE_FORMAT[source], target)
+        check_conversion(source, target)
     expected = processing_precision(source, target)
     if got is not expected:
         field = field_of(TABLE, "processing_precision")

@@ -12,7 +12,7 @@ from models.errors import InputError
 from models.fp16 import FP16
 from models.layout import Element, FeatureLayout
 from models.precision import Precision
-from models.tolerance import Form, Module, Tolerance, bit_identical
+from models.tolerance import Module, Tolerance, bit_identical
 from tb.judge.beats import Beats
 from tb.judge.detail import Mismatch
 from tb.judge.finding import Check, Finding
@@ -27,7 +27,7 @@ from tests.unit.nvdla.samples import BASE, FULL, expected, mismatch
 LAYOUT = FeatureLayout(FULL, Precision.FP16, (3, 2, 2), 96, 256)  # a line of 64 bytes, 32 bytes of gap
 PADDED = (16, 2, 2)
 REFERENCE = np.arange(64, dtype=np.float64).reshape(PADDED) - 20.0
-RULE = Tolerance(Module.DC, Form.MEASURED, "a rule", np.full(PADDED, 0.25))
+RULE = Tolerance(Module.DC, "a rule", np.full(PADDED, 0.25))
 WHOLE_LAYOUT = FeatureLayout(FULL, Precision.FP16, PADDED, 96, 256)
 
 

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 from models.conv import ConvParams
+from models.fp16 import FP16, FP32
+from tests.unit.models.precision import oracle
 
 Cube = list[list[list[int]]]
 Element = tuple[int, int]
@@ -18,14 +20,9 @@ def is_nan(bits: int) -> bool:
 
 def value(bits: int, infinity: int = 65536) -> Fraction:
     """Return a finite number, or what stands for infinity."""
-    exponent, fraction = bits >> 10 & 31, bits & 1023
-    if exponent == 31:
-        number = Fraction(infinity)
-    elif exponent == 0:
-        number = Fraction(fraction, 1 << 24)
-    else:
-        number = Fraction(1024 + fraction, 1024) * Fraction(2) ** (exponent - 15)
-    return -number if bits >> 15 else number
+    if bits & 0x7FFF == FP16.infinity_bits:
+        return Fraction(-infinity if bits >> 15 else infinity)
+    return oracle.decode(bits, FP16)
 
 
 def fields(bits: int) -> tuple[int, int]:
@@ -87,17 +84,11 @@ def aligned(pairs: list[Element]) -> tuple[list[int], Fraction]:
     return products, Fraction(2) ** (4 * largest - 50)
 
 
-def leading(number: Fraction) -> int:
-    """Return the exponent of the leading bit."""
-    guess = abs(number.numerator).bit_length() - number.denominator.bit_length()
-    return guess if abs(number) >= Fraction(2) ** guess else guess - 1
-
-
 def round_to(number: Fraction, bits: int) -> Fraction:
     """Round to significant bits, half away from zero."""
     if number == 0:
         return number
-    unit = Fraction(2) ** (leading(number) - bits + 1)
+    unit = Fraction(2) ** (oracle.leading(number) - bits + 1)
     whole = (abs(number) / unit + Fraction(1, 2)) // 1
     return (whole if number > 0 else -whole) * unit
 
@@ -158,18 +149,8 @@ def accumulated(atoms: list[list[Element]]) -> int:
             return fp32_nan(nan)
         products, unit = aligned(pairs)
         partial = round_to(partial + sum(products) * unit, 39)
-    return fp32(round_to(partial, 24))
+    return oracle.encode(round_to(partial, 24), FP32)
 
 
 def fp32_nan(bits: int) -> int:
     return bits >> 15 << 31 | NAN_FP32 | bits & 1023
-
-
-def fp32(number: Fraction) -> int:
-    """Return the pattern of a number that FP32 holds exactly."""
-    if number == 0:
-        return 0
-    exponent = leading(number)
-    mantissa = abs(number) / Fraction(2) ** (exponent - 23)
-    assert mantissa.denominator == 1
-    return int(number < 0) << 31 | (exponent + 127) << 23 | int(mantissa) - (1 << 23)

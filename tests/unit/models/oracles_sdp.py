@@ -6,16 +6,14 @@ from fractions import Fraction
 
 from models.converter import Converter
 from models.sdp import AluOp, SdpStage, YStage
+from tests.unit.models.precision import oracle
 
 INT32_MIN, INT32_MAX = -(2**31), 2**31 - 1
 
 
 def half_away(value: int, shift: int) -> int:
     """Divide by a power of two as a fraction and round half away from zero."""
-    quotient = Fraction(value, 2**shift)
-    magnitude = abs(quotient) + Fraction(1, 2)
-    rounded = magnitude.numerator // magnitude.denominator
-    return rounded if value >= 0 else -rounded
+    return oracle.half_away(Fraction(value, 2**shift))
 
 
 def clipped(value: int, low: int, high: int) -> int:

@@ -6,19 +6,19 @@ from collections.abc import Callable
 from fractions import Fraction
 
 from models.conv import ConvParams
+from models.fp16 import FP16, FP17, FP32
 from models.precision import Precision
 from tests.unit.models import oracles_conv
 from tests.unit.models.oracles_conv_fp16 import (
     Cube,
     aligned,
     first_nan,
-    fp32,
     fp32_nan,
     is_nan,
-    leading,
     round_to,
     value,
 )
+from tests.unit.models.precision import oracle
 
 # What each output of the transform adds and subtracts along one axis.
 BEFORE = ((1, 0, -1, 0), (0, 1, 1, 0), (0, -1, 1, 0), (0, 1, 0, -1))
@@ -66,34 +66,8 @@ def after(sums: list[list[int]], p: int, q: int) -> int:
 
 
 def fp17(number: Fraction) -> Fraction:
-    """Round to 11 significant bits, nearest even, no denormals, saturating at the largest."""
-    largest = Fraction(2047) * 2**21
-    return max(-largest, min(largest, nearest_even(number, 11, -30)))
-
-
-def nearest_even(number: Fraction, bits: int, lowest: int, gradual: bool = False) -> Fraction:
-    """Round to significant bits; below 2**lowest to 0, or to multiples of the last bit there."""
-    if number == 0:
-        return number
-    exponent = leading(number)
-    if gradual:
-        exponent = max(exponent, lowest)
-    unit = Fraction(2) ** (exponent - bits + 1)
-    rounded = round(number / unit) * unit  # Python rounds halves of a Fraction to even
-    return rounded if gradual or abs(rounded) >= Fraction(2) ** lowest else Fraction(0)
-
-
-def fp16_bits(number: Fraction) -> int:
-    """Return the FP16 pattern of a number, rounded to nearest even and saturated."""
-    rounded = nearest_even(number, 11, -14, gradual=True)
-    rounded = max(Fraction(-65504), min(Fraction(65504), rounded))
-    magnitude = abs(rounded)
-    if magnitude < Fraction(1, 1 << 14):
-        return int(number < 0) << 15 | int(magnitude * (1 << 24))
-    exponent = 15
-    while magnitude < Fraction(2) ** exponent:
-        exponent -= 1
-    return int(number < 0) << 15 | (exponent + 15) << 10 | int(magnitude / Fraction(2) ** (exponent - 10)) - 1024
+    """Round to FP17."""
+    return oracle.decode(oracle.encode(number, FP17), FP17)
 
 
 def transformed(elements: list[list[int]]) -> list[list[int]]:
@@ -106,7 +80,7 @@ def transformed(elements: list[list[int]]) -> list[list[int]]:
 
     columns = [along([numbers[i][j] for i in range(4)]) for j in range(4)]
     rows = [along([columns[j][i] for j in range(4)]) for i in range(4)]
-    return [[fp16_bits(number) for number in row] for row in rows]
+    return [[oracle.encode(number, FP16) for number in row] for row in rows]
 
 
 def fp16_tile(
@@ -135,4 +109,4 @@ def fp16_tile(
         for p in range(2):
             for q in range(2):
                 partial[p][q] = round_to(partial[p][q] + after(sums, p, q) * unit, 39)
-    return [[fp32(round_to(number, 24)) for number in row] for row in partial]
+    return [[oracle.encode(round_to(number, 24), FP32) for number in row] for row in partial]

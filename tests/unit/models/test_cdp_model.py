@@ -11,11 +11,10 @@ import pytest
 from models import cdp
 from models.cdp import LOCAL_SIZES, CdpParams, compute, run
 from models.converter import Converter, ConverterEncoding
-from models.errors import InputError
-from models.lut import HybridLut, LutChoice, LutCounts, LutTable, LutUnit, Slope
+from models.lut import INDEX_OFFSET_RANGE, INDEX_SELECT_RANGE, HybridLut, LutChoice, LutCounts, LutTable, LutUnit, Slope
 from models.precision import Precision
-from models.programming_lut import INDEX_OFFSET_RANGE, INDEX_SELECT_RANGE
-from tests.unit.models import oracles_cdp
+from tests.unit.models import oracles_cdp, oracles_lut
+from tests.unit.models.support import refused
 
 # Bits of offset of the input converter, of a start, and of the output converter.
 BITS = {Precision.INT8: (8, 22, 25), Precision.INT16: (16, 38, 32)}
@@ -190,7 +189,7 @@ def test_random_layers_reach_every_place_of_both_tables() -> None:
         data = oracles_cdp.entered(layer, cube[:, 0, 0].tolist(), real)
         for channel in range(len(data)):
             x = oracles_cdp.looked_up(layer, data, channel)
-            seen.add(tuple(oracles_cdp.place(table, x)[0] for table in (layer.lut.le, layer.lut.lo)))
+            seen.add(tuple(oracles_lut.place(table, x)[0] for table in (layer.lut.le, layer.lut.lo)))
     assert len(seen) == 9
 
 
@@ -258,59 +257,50 @@ def test_an_output_offset_of_25_bits_is_exact() -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"local_size": 4}, r"^local_size must be 3, 5, 7, 9 or None, not 4$"),
-        (
-            {"input_converter": leave()},
-            r"^input_converter must have the encoding CDP_INPUT, not CDP_OUTPUT$",
-        ),
-        (
-            {"output_converter": enter()},
-            r"^output_converter must have the encoding CDP_OUTPUT, not CDP_INPUT$",
-        ),
-        (
-            {"input_converter": enter(offset=128)},
-            r"^input_converter\.offset must be an integer from -128 to 127, not 128$",
-        ),
+        ({"local_size": 4}, "local_size must be 3, 5, 7, 9 or None, not 4"),
+        ({"input_converter": leave()}, "input_converter must have the encoding CDP_INPUT, not CDP_OUTPUT"),
+        ({"output_converter": enter()}, "output_converter must have the encoding CDP_OUTPUT, not CDP_INPUT"),
+        ({"input_converter": enter(offset=128)}, "input_converter.offset must be an integer from -128 to 127, not 128"),
         (
             {"output_converter": leave(offset=1 << 24)},
-            r"^output_converter\.offset must be an integer from -16777216 to 16777215, not 16777216$",
+            "output_converter.offset must be an integer from -16777216 to 16777215, not 16777216",
         ),
         (
             {"lut": HybridLut(LutTable(RAMP_LE.view(np.uint16), 0, 64), LutTable(RAMP_LO.view(np.uint16), 0, 256))},
-            r"^lut must have int16 entries for INT8, not uint16$",
+            "lut must have int16 entries for INT8, not uint16",
         ),
         (
             {"lut": ramps(le=LutTable(RAMP_LE, 1 << 21, 0))},
-            r"^lut\.le\.start must be an integer from -2097152 to 2097151, not 2097152$",
+            "lut.le.start must be an integer from -2097152 to 2097151, not 2097152",
         ),
         (
             {"lut": ramps(lo=LutTable(RAMP_LO, 0, 1 << 37))},
-            r"^lut\.lo\.end must be an integer from -137438953472 to 137438953471, not 137438953472$",
+            "lut.lo.end must be an integer from -137438953472 to 137438953471, not 137438953472",
         ),
         (
             {"lut": ramps(le=LutTable(RAMP_LE, 0, 0, index_select=16))},
-            r"^lut\.le\.index_select must be an integer from -6 to 15, not 16$",
+            "lut.le.index_select must be an integer from -6 to 15, not 16",
         ),
         (
             {"lut": ramps(lo=LutTable(RAMP_LO, 0, 0, index_select=-9))},
-            r"^lut\.lo\.index_select must be an integer from -8 to 13, not -9$",
+            "lut.lo.index_select must be an integer from -8 to 13, not -9",
         ),
         (
             {"lut": ramps(le=LutTable(RAMP_LE, 0, 0, exponent=True, index_offset=21))},
-            r"^lut\.le\.index_offset must be an integer from -64 to 20, not 21$",
+            "lut.le.index_offset must be an integer from -64 to 20, not 21",
         ),
         (
             {"lut": ramps(le=LutTable(RAMP_LE, 0, 0, underflow=Slope(32768)))},
-            r"^lut\.le\.underflow\.scale must be an integer from -32768 to 32767, not 32768$",
+            "lut.le.underflow.scale must be an integer from -32768 to 32767, not 32768",
         ),
         (
             {"lut": ramps(lo=LutTable(RAMP_LO, 0, 0, overflow=Slope(65535)))},
-            r"^lut\.lo\.overflow\.scale must be an integer from -32768 to 32767, not 65535$",
+            "lut.lo.overflow.scale must be an integer from -32768 to 32767, not 65535",
         ),
     ],
 )
 def test_parameters_that_the_hardware_does_not_have_are_refused(changes: dict[str, Any], message: str) -> None:
-    with pytest.raises(InputError, match=message):
+    with refused(message):
         params(**changes)
 
 
@@ -326,16 +316,16 @@ def test_int16_has_wider_registers() -> None:
 
 
 def test_a_cube_of_another_type_is_refused() -> None:
-    with pytest.raises(InputError, match=r"^cube must be int8, not int16$"):
+    with refused("cube must be int8, not int16"):
         run(params(), column(1, dtype=np.int16), 1)
 
 
 def test_a_cube_without_three_axes_is_refused() -> None:
-    with pytest.raises(InputError, match=r"^cube must have the axes \(C, H, W\), not 1 axes$"):
+    with refused("cube must have the axes (C, H, W), not 1 axes"):
         run(params(), np.zeros(4, dtype=np.int8), 1)
 
 
 @pytest.mark.parametrize("channels", [0, 3])
 def test_more_or_less_real_channels_than_the_cube_has_are_refused(channels: int) -> None:
-    with pytest.raises(InputError, match=rf"^channels must be an integer from 1 to 2, not {channels}$"):
+    with refused(f"channels must be an integer from 1 to 2, not {channels}"):
         run(params(), column(1, 2), channels)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
@@ -20,16 +19,18 @@ from models.config import (
 )
 from models.precision import Precision
 from tb.nvdla.registers import RegisterMap
+from tests.unit.models.support import refused
 
 SMALL = HwConfig.load("nv_small")
 SMALL_256 = HwConfig.load("nv_small_256")
 LARGE = HwConfig.load("nv_large")
 FULL = HwConfig.load("nv_full")
+INT8, INT16, FP16 = Precision.INT8, Precision.INT16, Precision.FP16
 
 # Parameter: (nv_large, nv_small) as the table prints them; "-" is 0.
 PUBLISHED: dict[str, tuple[Any, Any]] = {
-    "feature_data_types": ((Precision.INT8,), (Precision.INT8,)),
-    "weight_data_types": ((Precision.INT8,), (Precision.INT8,)),
+    "feature_data_types": ((INT8,), (INT8,)),
+    "weight_data_types": ((INT8,), (INT8,)),
     "weight_compression_enable": (True, False),
     "winograd_enable": (True, False),
     "mac_atomic_c_size": (64, 8),
@@ -84,10 +85,6 @@ def changed(config: HwConfig, change: dict[str, Any]) -> HwConfig:
     return replace(config, **change)
 
 
-def whole(message: str) -> str:
-    return f"^{re.escape(message)}$"
-
-
 def test_every_published_parameter_is_a_field() -> None:
     others = {"name", "register_map", "image_formats_packed", "image_formats_semi_planar"}
     assert {field.name for field in fields(HwConfig)} == set(PUBLISHED) | others
@@ -122,7 +119,7 @@ def test_cbuf_has_its_published_size(config: HwConfig, kibibytes: int) -> None:
 
 
 def test_nv_full_has_the_three_precisions_and_32_byte_atoms() -> None:
-    assert FULL.feature_data_types == (Precision.INT8, Precision.INT16, Precision.FP16)
+    assert FULL.feature_data_types == (INT8, INT16, FP16)
     assert [FULL.atom_elements(precision) for precision in Precision] == [32, 16, 16]
     assert [FULL.kernel_group_size(precision) for precision in Precision] == [32, 16, 16]
 
@@ -161,29 +158,27 @@ def test_a_build_without_image_input_has_empty_format_lists(tmp_path: Path) -> N
 @pytest.mark.parametrize("name", ["nv_medium", "nv_small.json"])
 def test_an_unknown_configuration_is_refused(name: str) -> None:
     known = ", ".join(builtin_names())
-    with pytest.raises(
-        ConfigError, match=whole(f"configuration must be one of {known} or an existing .toml file, not {name}")
-    ):
+    with refused(f"configuration must be one of {known} or an existing .toml file, not {name}", ConfigError):
         HwConfig.load(name)
 
 
 def test_a_missing_file_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "absent.toml"
     message = f"configuration must be one of {', '.join(builtin_names())} or an existing .toml file, not {path}"
-    with pytest.raises(ConfigError, match=whole(message)):
+    with refused(message, ConfigError):
         HwConfig.load(path)
 
 
 @pytest.mark.parametrize("key", [field.name for field in fields(HwConfig) if field.name != "name"])
 def test_a_missing_key_is_named(tmp_path: Path, key: str) -> None:
     path = written(tmp_path, {key: None})
-    with pytest.raises(ConfigError, match=whole(f"{path}: missing key {key}")):
+    with refused(f"{path}: missing key {key}", ConfigError):
         HwConfig.load(path)
 
 
 def test_all_missing_keys_are_named_at_once(tmp_path: Path) -> None:
     path = written(tmp_path, {"pdp_enable": None, "pdp_throughput": None})
-    with pytest.raises(ConfigError, match=whole(f"{path}: missing key pdp_enable, pdp_throughput")):
+    with refused(f"{path}: missing key pdp_enable, pdp_throughput", ConfigError):
         HwConfig.load(path)
 
 
@@ -191,14 +186,14 @@ def test_all_missing_keys_are_named_at_once(tmp_path: Path) -> None:
 def test_an_unknown_key_is_named(tmp_path: Path, key: str) -> None:
     path = written(tmp_path, {key: "8"})
     allowed = ", ".join(sorted(field.name for field in fields(HwConfig) if field.name != "name"))
-    with pytest.raises(ConfigError, match=whole(f"{path}: unknown key {key}; allowed: {allowed}")):
+    with refused(f"{path}: unknown key {key}; allowed: {allowed}", ConfigError):
         HwConfig.load(path)
 
 
 def test_malformed_toml_is_refused_with_its_place(tmp_path: Path) -> None:
     path = tmp_path / "mine.toml"
     path.write_text("pdp_enable = maybe\n", encoding="utf-8")
-    with pytest.raises(ConfigError, match=whole(f"{path}: Invalid value (at line 1, column 14)")):
+    with refused(f"{path}: Invalid value (at line 1, column 14)", ConfigError):
         HwConfig.load(path)
 
 
@@ -206,7 +201,7 @@ def test_a_file_that_is_no_utf_8_text_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "mine.toml"
     path.write_bytes(b"\xff")
     message = f"{path}:1: text must be UTF-8, not byte 0xff"
-    with pytest.raises(ConfigError, match=whole(message)):
+    with refused(message, ConfigError):
         HwConfig.load(path)
 
 
@@ -221,23 +216,19 @@ def test_a_file_that_is_no_utf_8_text_is_refused(tmp_path: Path) -> None:
         ("feature_data_types", '"INT8"', "feature_data_types must be a list of names, not 'INT8'"),
         ("feature_data_types", "[8]", "feature_data_types must be a list of names, not [8]"),
         ("image_formats_packed", '"R8"', "image_formats_packed must be a list of names, not 'R8'"),
-        (
-            "weight_data_types",
-            '["INT4"]',
-            "weight_data_types must hold only names of INT8, INT16, FP16, not INT4",
-        ),
+        ("weight_data_types", '["INT4"]', "weight_data_types must hold only names of INT8, INT16, FP16, not INT4"),
     ],
 )
 def test_an_ill_typed_value_is_refused(tmp_path: Path, key: str, value: str, message: str) -> None:
     path = written(tmp_path, {key: value})
-    with pytest.raises(ConfigError, match=whole(f"{path}: {message}")):
+    with refused(f"{path}: {message}", ConfigError):
         HwConfig.load(path)
 
 
 def test_an_impossible_combination_names_the_file(tmp_path: Path) -> None:
     path = written(tmp_path, {"pdp_throughput": "0"})
     message = f"{path}: pdp_throughput must be at least 1 when pdp_enable is true, not 0"
-    with pytest.raises(ConfigError, match=whole(message)):
+    with refused(message, ConfigError):
         HwConfig.load(path)
 
 
@@ -256,14 +247,14 @@ POWERS = [
 @pytest.mark.parametrize("key", POWERS)
 @pytest.mark.parametrize("value", [3, 48])
 def test_sizes_are_powers_of_two(key: str, value: int) -> None:
-    with pytest.raises(ConfigError, match=whole(f"{key} must be a power of two, not {value}")):
+    with refused(f"{key} must be a power of two, not {value}", ConfigError):
         changed(LARGE, {key: value})
 
 
 @pytest.mark.parametrize("key", POWERS[:-1])
 @pytest.mark.parametrize("value", [0, -8])
 def test_sizes_are_positive(key: str, value: int) -> None:
-    with pytest.raises(ConfigError, match=whole(f"{key} must be a power of two, not {value}")):
+    with refused(f"{key} must be a power of two, not {value}", ConfigError):
         changed(LARGE, {key: value})
 
 
@@ -283,10 +274,10 @@ def test_sizes_are_positive(key: str, value: int) -> None:
 )
 def test_a_parameter_follows_the_enable_of_its_unit(enable: str, key: str) -> None:
     for value in (0, -1):
-        with pytest.raises(ConfigError, match=whole(f"{key} must be at least 1 when {enable} is true, not {value}")):
+        with refused(f"{key} must be at least 1 when {enable} is true, not {value}", ConfigError):
             changed(LARGE, {key: value})
     absent = {name: 0 for name in PUBLISHED if name.startswith("secondary_memif_")} if "memif" in enable else {}
-    with pytest.raises(ConfigError, match=whole(f"{key} must be 0 when {enable} is false, not 5")):
+    with refused(f"{key} must be 0 when {enable} is false, not 5", ConfigError):
         changed(LARGE, {**absent, enable: False, key: 5})
 
 
@@ -306,11 +297,7 @@ def test_a_parameter_follows_the_enable_of_its_unit(enable: str, key: str) -> No
             "secondary_memif_enable must be false: register map nv_small has no such unit",
         ),
         (SMALL, {"feature_data_types": ()}, "feature_data_types must hold at least one data type"),
-        (
-            SMALL,
-            {"weight_data_types": (Precision.INT8, Precision.INT8)},
-            "weight_data_types must hold each name once, not INT8 2 times",
-        ),
+        (SMALL, {"weight_data_types": (INT8, INT8)}, "weight_data_types must hold each name once, not INT8 2 times"),
         (
             SMALL,
             {"image_formats_packed": ("R8", "R8")},
@@ -338,11 +325,7 @@ def test_a_parameter_follows_the_enable_of_its_unit(enable: str, key: str) -> No
             {"secondary_memif_max_burst_length": 32},
             "secondary_memif_max_burst_length must be at most 16, which the 4-bit len counts, not 32",
         ),
-        (
-            FULL,
-            {"memory_atomic_bytes": 1},
-            "memory_atomic_bytes must be at least 2 to hold one 16-bit element, not 1",
-        ),
+        (FULL, {"memory_atomic_bytes": 1}, "memory_atomic_bytes must be at least 2 to hold one 16-bit element, not 1"),
         (FULL, {"mac_atomic_k_size": 1}, "mac_atomic_k_size must be at least 2 to hold one 16-bit kernel, not 1"),
         (
             LARGE,
@@ -358,7 +341,7 @@ def test_a_parameter_follows_the_enable_of_its_unit(enable: str, key: str) -> No
     ],
 )
 def test_an_impossible_combination_is_refused(config: HwConfig, change: dict[str, Any], message: str) -> None:
-    with pytest.raises(ConfigError, match=whole(message)):
+    with refused(message, ConfigError):
         changed(config, change)
 
 

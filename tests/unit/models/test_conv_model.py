@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import tracemalloc
 from typing import Any
 
@@ -11,9 +10,9 @@ import pytest
 from numpy.typing import NDArray
 
 from models.conv import ConvParams, accumulate, run, truncate
-from models.errors import InputError
 from models.precision import Precision
 from tests.unit.models import oracles_conv
+from tests.unit.models.support import refused
 
 INTEGERS = (Precision.INT8, Precision.INT16)
 
@@ -48,6 +47,15 @@ def random_axis(rng: np.random.Generator) -> tuple[int, int, int, int, int, int]
             return size, kernel, stride, dilation, before, after
 
 
+def random_axes(rng: np.random.Generator) -> tuple[tuple[int, int], tuple[int, int], dict[str, int]]:
+    """Draw (H, W) of a cube, (R, S) of kernels, and strides, dilations and paddings."""
+    height, kernel_height, stride_y, dilation_y, top, bottom = random_axis(rng)
+    width, kernel_width, stride_x, dilation_x, left, right = random_axis(rng)
+    changes = {"stride_x": stride_x, "stride_y": stride_y, "dilation_x": dilation_x, "dilation_y": dilation_y}
+    changes |= {"pad_left": left, "pad_right": right, "pad_top": top, "pad_bottom": bottom}
+    return (height, width), (kernel_height, kernel_width), changes
+
+
 def random_values(rng: np.random.Generator, precision: Precision, shape: tuple[int, ...]) -> NDArray[Any]:
     """Draw the whole range, or the ends of it alone."""
     low, high = precision.limits
@@ -61,32 +69,24 @@ def test_random_layers_agree_with_literal_loops(precision: Precision) -> None:
     rng = np.random.default_rng(int(precision.bits))
     compared = 0
     for _ in range(500):
-        height, kernel_height, stride_y, dilation_y, top, bottom = random_axis(rng)
-        width, kernel_width, stride_x, dilation_x, left, right = random_axis(rng)
+        sides, kernel_sides, changes = random_axes(rng)
         channels, kernels = (int(n) for n in rng.integers(1, 5, size=2))
         layer = params(
-            stride_x=stride_x,
-            stride_y=stride_y,
-            dilation_x=dilation_x,
-            dilation_y=dilation_y,
-            pad_left=left,
-            pad_right=right,
-            pad_top=top,
-            pad_bottom=bottom,
             pad_value=int(random_values(rng, precision, ())),
             truncate=int(rng.integers(0, 32)) if rng.random() < 0.5 else int(rng.integers(0, 8)),
             precision=precision,
+            **changes,
         )
-        cube = random_values(rng, precision, (channels, height, width))
-        weights = random_values(rng, precision, (kernels, channels, kernel_height, kernel_width))
+        cube = random_values(rng, precision, (channels, *sides))
+        weights = random_values(rng, precision, (kernels, channels, *kernel_sides))
         result = accumulate(layer, cube, weights)
         k = int(rng.integers(kernels))
         rows = [
             [
                 oracles_conv.element(layer, cube.tolist(), weights[k].tolist(), y, x)
-                for x in range(layer.output_width(width, kernel_width))
+                for x in range(layer.output_width(sides[1], kernel_sides[1]))
             ]
-            for y in range(layer.output_height(height, kernel_height))
+            for y in range(layer.output_height(sides[0], kernel_sides[0]))
         ]
         output = np.array([[value for value, _ in row] for row in rows], np.int32)
         saturated = np.array([[flag for _, flag in row] for row in rows])
@@ -212,10 +212,6 @@ def test_memory_stays_far_below_the_columns_of_the_whole_layer() -> None:
         tracemalloc.stop()
     assert result[0, 64, 64] == 64 * 81
     assert peak < 64 << 20 < whole // 4
-
-
-def refused(message: str) -> pytest.RaisesExc[InputError]:
-    return pytest.raises(InputError, match=rf"^{re.escape(message)}$")
 
 
 @pytest.mark.parametrize(

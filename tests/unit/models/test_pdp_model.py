@@ -9,10 +9,10 @@ import pytest
 
 from models import pdp
 from models.config import HwConfig
-from models.errors import InputError
 from models.pdp import PdpParams, PoolMethod
 from models.precision import Precision
 from tests.unit.models import oracles_pdp
+from tests.unit.models.support import refused
 
 THIRD, HALF, EIGHTH, WHOLE = 21845, 32768, 8192, 65536
 SMALL, FULL = HwConfig.load("nv_small"), HwConfig.load("nv_full")
@@ -239,49 +239,49 @@ def test_int16_averages_over_its_whole_range() -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"kernel_width": 9}, r"^kernel_width must be an integer from 1 to 8, not 9$"),
-        ({"kernel_height": 0}, r"^kernel_height must be an integer from 1 to 8, not 0$"),
-        ({"stride_x": 17}, r"^stride_x must be an integer from 1 to 16, not 17$"),
-        ({"stride_y": 0}, r"^stride_y must be an integer from 1 to 16, not 0$"),
-        ({"pad_left": 8}, r"^pad_left must be an integer from 0 to 7, not 8$"),
-        ({"kernel_width": 3, "pad_right": 3}, r"^pad_right must be less than the kernel_width of 3, not 3$"),
-        ({"kernel_height": 2, "pad_top": 2}, r"^pad_top must be less than the kernel_height of 2, not 2$"),
-        ({"pad_bottom": 1}, r"^pad_bottom must be less than the kernel_height of 1, not 1$"),
-        ({"pad_values": (0,) * 6}, r"^pad_values must hold 7 values, not 6$"),
+        ({"kernel_width": 9}, "kernel_width must be an integer from 1 to 8, not 9"),
+        ({"kernel_height": 0}, "kernel_height must be an integer from 1 to 8, not 0"),
+        ({"stride_x": 17}, "stride_x must be an integer from 1 to 16, not 17"),
+        ({"stride_y": 0}, "stride_y must be an integer from 1 to 16, not 0"),
+        ({"pad_left": 8}, "pad_left must be an integer from 0 to 7, not 8"),
+        ({"kernel_width": 3, "pad_right": 3}, "pad_right must be less than the kernel_width of 3, not 3"),
+        ({"kernel_height": 2, "pad_top": 2}, "pad_top must be less than the kernel_height of 2, not 2"),
+        ({"pad_bottom": 1}, "pad_bottom must be less than the kernel_height of 1, not 1"),
+        ({"pad_values": (0,) * 6}, "pad_values must hold 7 values, not 6"),
         (
             {"pad_values": (0, 1 << 18, 0, 0, 0, 0, 0)},
-            r"^pad value 2x must be an integer from -262144 to 262143, not 262144$",
+            "pad value 2x must be an integer from -262144 to 262143, not 262144",
         ),
-        ({"recip_width": 1 << 17}, r"^recip_width must be an integer from 0 to 131071, not 131072$"),
-        ({"recip_height": -1}, r"^recip_height must be an integer from 0 to 131071, not -1$"),
+        ({"recip_width": 1 << 17}, "recip_width must be an integer from 0 to 131071, not 131072"),
+        ({"recip_height": -1}, "recip_height must be an integer from 0 to 131071, not -1"),
     ],
 )
 def test_parameters_that_the_hardware_does_not_have_are_refused(changes: dict[str, Any], message: str) -> None:
-    with pytest.raises(InputError, match=message):
+    with refused(message):
         params(PoolMethod.AVERAGE, **changes)
 
 
 def test_windows_that_do_not_end_at_the_cube_are_refused() -> None:
     layer = params(PoolMethod.MAX, kernel_width=2, stride_x=2, kernel_height=3, stride_y=3)
-    message = r"^width with padding minus the kernel's 2 must be a multiple of the stride 2, not 3$"
-    with pytest.raises(InputError, match=message):
+    message = "width with padding minus the kernel's 2 must be a multiple of the stride 2, not 3"
+    with refused(message):
         run(layer, np.zeros((1, 3, 5), dtype=np.int8))
-    message = r"^height with padding minus the kernel's 3 must be a multiple of the stride 3, not 1$"
-    with pytest.raises(InputError, match=message):
+    message = "height with padding minus the kernel's 3 must be a multiple of the stride 3, not 1"
+    with refused(message):
         run(layer, np.zeros((1, 4, 4), dtype=np.int8))
 
 
 def test_a_cube_smaller_than_the_kernel_is_refused() -> None:
     layer = params(PoolMethod.MAX, kernel_width=4, pad_left=1)
-    with pytest.raises(InputError, match=r"^width with padding must be at least the kernel's 4, not 3$"):
+    with refused("width with padding must be at least the kernel's 4, not 3"):
         run(layer, np.zeros((1, 1, 2), dtype=np.int8))
 
 
 def test_cube_of_another_type_is_refused() -> None:
-    with pytest.raises(InputError, match=r"^cube must be int8, not int16$"):
+    with refused("cube must be int8, not int16"):
         run(params(PoolMethod.MAX), np.zeros((1, 1, 1), dtype=np.int16))
 
 
 def test_cube_without_three_axes_is_refused() -> None:
-    with pytest.raises(InputError, match=r"^cube must have the axes \(C, H, W\), not 1 axes$"):
+    with refused("cube must have the axes (C, H, W), not 1 axes"):
         run(params(PoolMethod.MAX), np.zeros(4, dtype=np.int8))

@@ -8,9 +8,18 @@ from hypothesis import strategies as st
 from models.cdp import widths
 from models.config import HwConfig
 from models.converter import Converter, ConverterEncoding
-from models.lut import LE_ENTRIES, LO_ENTRIES, HybridLut, LutChoice, LutTable, LutUnit, Slope
+from models.lut import (
+    INDEX_OFFSET_RANGE,
+    INDEX_SELECT_RANGE,
+    LE_ENTRIES,
+    LO_ENTRIES,
+    HybridLut,
+    LutChoice,
+    LutTable,
+    LutUnit,
+    Slope,
+)
 from models.precision import Precision
-from models.programming_lut import INDEX_OFFSET_RANGE, INDEX_SELECT_RANGE
 from models.sdp import AluOp, SdpParams, SdpStage, YStage, output_converter
 from tb.nvdla.layers import SdpLayer, StageSource, processing_precision
 from tests.unit.nvdla.strategies import OPERAND, operand_surfaces, shapes, signed, surfaces

@@ -27,7 +27,7 @@ from tb.stimulus.scenario import apply_memory_op
 from tb.stimulus.trace import read
 from tb.stimulus.trace.measured import MeasuredFile, read_measured
 from tests.references import MEASURED, TRACES, needs_traces
-from tests.unit.models.layout.hardware_files import load_measured
+from tests.unit.models.hardware_files import load_measured
 
 FOLDERS = [
     *sorted(TRACES.glob("nv_small/dc_*")),

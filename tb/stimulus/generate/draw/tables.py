@@ -6,9 +6,8 @@ import numpy as np
 
 from models.cdp import widths
 from models.fp16 import FP16, FP32
-from models.lut import LE_ENTRIES, LO_ENTRIES, LutUnit
+from models.lut import INDEX_OFFSET_RANGE, INDEX_SELECT_RANGE, LE_ENTRIES, LO_ENTRIES, LutUnit
 from models.precision import Precision
-from models.programming_lut import INDEX_OFFSET_RANGE, INDEX_SELECT_RANGE
 from tb.stimulus.generate.draw.numbers import Description, draw_numbers, draw_wide
 
 _ALL = (-(1 << 15), (1 << 15) - 1)

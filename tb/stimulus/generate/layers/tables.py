@@ -9,9 +9,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from models.fp16 import FP32
-from models.lut import LE_ENTRIES, LO_ENTRIES, HybridLut, LutChoice, LutTable, LutUnit, Slope
+from models.lut import (
+    LE_ENTRIES,
+    LO_ENTRIES,
+    HybridLut,
+    LutChoice,
+    LutTable,
+    LutUnit,
+    Slope,
+    exponent_end,
+    linear_end,
+)
 from models.precision import Precision
-from models.programming_lut import exponent_end, linear_end
 from tb.stimulus.generate.describe import PlanError, Table
 from tb.stimulus.generate.layers.data import draw_patterns
 from tb.stimulus.generate.layers.workshop import Workshop, take_numbers

@@ -22,27 +22,22 @@ from models.layout import (
     alignment_of,
 )
 from models.precision import Precision
-from tests.unit.models.layout.support import refused
+from tests.unit.models.support import refused
 
 FULL = HwConfig.load("nv_full")
 SMALL = HwConfig.load("nv_small")
 INT8 = Precision.INT8
 
-# Start address, line stride, surface stride, planar or cube stride, data size; as printed but for the
-# strides of operands that the table calls NA and the hardware has.
+# Start address, line stride, surface stride; as printed but for the strides of operands that the table calls NA
+# and the hardware has.
 TABLE_35 = [
-    (DataFormat.FEATURE, (32, 32, 32, 32, None)),
-    (DataFormat.WEIGHT, (256, None, None, None, 128)),
-    (DataFormat.WMB, (256, None, None, None, 128)),
-    (DataFormat.WGS, (256, None, None, None, 128)),
-    (DataFormat.PIXEL, (32, 32, None, None, None)),
-    (DataFormat.BIAS, (32, 32, 32, None, None)),
-    (DataFormat.PRELU, (32, 32, 32, None, None)),
-    (DataFormat.BATCH_NORMALIZATION, (32, 32, 32, None, None)),
-    (DataFormat.ELEMENT_WISE, (32, 32, 32, None, 32)),
-    (DataFormat.PLANAR, (64, 64, None, 64, None)),
+    (DataFormat.FEATURE, (32, 32, 32)),
+    (DataFormat.WEIGHT, (256, None, None)),
+    (DataFormat.PIXEL, (32, 32, None)),
+    (DataFormat.OPERAND, (32, 32, 32)),
+    (DataFormat.PLANAR, (64, 64, None)),
 ]
-QUANTITIES = ("start_address", "line_stride_bytes", "surface_stride_bytes", "cube_stride_bytes", "data_size_bytes")
+QUANTITIES = ("start_address", "line_stride_bytes", "surface_stride_bytes")
 
 
 @pytest.mark.parametrize(("data_format", "alignments"), TABLE_35)
@@ -73,8 +68,6 @@ def test_the_atom_of_nv_small_takes_the_place_of_the_32_bytes() -> None:
         alignment_of(SMALL, DataFormat.PIXEL).check(start_address=12)
     with refused("start_address must be a multiple of 256 bytes for weight data, not 128"):
         alignment_of(SMALL, DataFormat.WEIGHT).check(start_address=128)
-    with refused("data_size_bytes must be a multiple of 128 bytes for weight data, not 64"):
-        alignment_of(SMALL, DataFormat.WEIGHT).check(data_size_bytes=64)
 
 
 WEIGHTS = WeightLayout(FULL, INT8, (2, 3, 1, 1))

@@ -8,10 +8,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from models.layout import atoms
-from tests.unit.models.layout.support import random_bits
+from tests.unit.models.support import random_bits
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     count=st.integers(1, 5),
     per_atom=st.sampled_from([1, 2, 3, 4, 8, 16, 32, 64]),
@@ -56,7 +56,7 @@ def test_atoms_at_an_odd_address_are_read() -> None:
     np.testing.assert_array_equal(back, planes, strict=True)
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     shape=st.tuples(st.integers(1, 5), st.integers(1, 40), st.integers(1, 6), st.integers(1, 6)),
     dtype=st.sampled_from(["u1", "<u2"]),

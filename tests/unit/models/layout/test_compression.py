@@ -21,10 +21,12 @@ from models.layout import (
     compression,
 )
 from models.precision import Precision
-from tests.unit.models.layout.support import random_bits, refused
+from tests.unit.models.layout.test_deconvolution import sets_of
+from tests.unit.models.support import random_bits, refused
 
 FULL = HwConfig.load("nv_full")
 LARGE = HwConfig.load("nv_large")
+INT8, INT16, FP16 = Precision.INT8, Precision.INT16, Precision.FP16
 
 
 def sparse(layout: KernelLayout, seed: int, zeros: float) -> npt.NDArray[Any]:
@@ -73,7 +75,7 @@ def kernel_layouts(draw: st.DrawFn) -> KernelLayout:
 
 
 def test_two_groups_of_int8_compress_as_written_by_hand() -> None:
-    layout = CompressedWeightLayout(WeightLayout(LARGE, Precision.INT8, (33, 1, 1, 1)))
+    layout = CompressedWeightLayout(WeightLayout(LARGE, INT8, (33, 1, 1, 1)))
     weights = np.zeros((33, 1, 1, 1), dtype=np.int8)
     weights[[0, 9, 31, 32], 0, 0, 0] = [5, -6, 7, 8]
     packed = layout.pack(weights)
@@ -84,7 +86,7 @@ def test_two_groups_of_int8_compress_as_written_by_hand() -> None:
 
 
 def test_one_bit_stands_for_the_two_bytes_of_fp16_and_minus_zero_stays() -> None:
-    layout = CompressedWeightLayout(WeightLayout(FULL, Precision.FP16, (1, 4, 1, 1)))
+    layout = CompressedWeightLayout(WeightLayout(FULL, FP16, (1, 4, 1, 1)))
     weights = np.array([0.0, -0.0, 1.0, np.nan], dtype=np.float16).reshape(1, 4, 1, 1)
     packed = layout.pack(weights)
     assert packed.wmb[:2].tolist() == [0b1110, 0]
@@ -94,7 +96,7 @@ def test_one_bit_stands_for_the_two_bytes_of_fp16_and_minus_zero_stays() -> None
 
 
 def test_weights_that_are_all_zero_leave_no_bytes() -> None:
-    layout = CompressedWeightLayout(WeightLayout(LARGE, Precision.INT8, (33, 2, 1, 1)))
+    layout = CompressedWeightLayout(WeightLayout(LARGE, INT8, (33, 2, 1, 1)))
     packed = layout.pack(np.zeros((33, 2, 1, 1), dtype=np.int8))
     assert packed.weights.size == 0
     assert not packed.wmb.any()
@@ -102,7 +104,7 @@ def test_weights_that_are_all_zero_leave_no_bytes() -> None:
     assert not layout.unpack(*packed).any()
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(kernel_layouts(), st.integers(0, 2**31), st.sampled_from([0.0, 0.3, 0.9, 1.0]))
 def test_the_surfaces_are_those_of_the_literal_loop_and_decompress(
     inner: KernelLayout, seed: int, zeros: float
@@ -133,7 +135,7 @@ def test_the_surfaces_are_those_of_the_literal_loop_and_decompress(
 
 
 def test_masks_of_several_runs_compress_as_one_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    layout = CompressedWeightLayout(WeightLayout(FULL, Precision.INT16, (17, 9, 1, 1)))
+    layout = CompressedWeightLayout(WeightLayout(FULL, INT16, (17, 9, 1, 1)))
     weights = sparse(layout.layout, 4, 0.5)
     whole = [surface.tobytes() for surface in layout.pack(weights)]
     monkeypatch.setattr(compression, "_RUN_ELEMENTS", 10)
@@ -142,33 +144,22 @@ def test_masks_of_several_runs_compress_as_one_run(monkeypatch: pytest.MonkeyPat
     assert layout.unpack(*packed).tobytes() == weights.tobytes()
 
 
-def test_a_group_starts_where_the_sizes_before_it_end() -> None:
-    layout = CompressedWeightLayout(WeightLayout(FULL, Precision.INT16, (40, 3, 1, 1)))
-    weights = sparse(layout.layout, 3, 0.5)
-    packed = layout.pack(weights)
-    second = layout.group_offset(packed.wgs, 1)
-    assert second == np.count_nonzero(weights[:16]) * 2
-    first_left = next(weights[16 + i // 3, i % 3, 0, 0] for i in range(48) if weights[16 + i // 3, i % 3, 0, 0])
-    assert packed.weights[second : second + 2].view("<i2")[0] == first_left
-
-
 def test_the_sets_of_a_deconvolution_compress_one_by_one() -> None:
-    deconvolution = DeconvolutionWeightLayout(FULL, Precision.INT8, (3, 4, 3, 3), (2, 2))
+    deconvolution = DeconvolutionWeightLayout(FULL, INT8, (3, 4, 3, 3), (2, 2))
     weights = random_bits((3, 4, 3, 3), np.dtype("i1"), 5)
     layout = CompressedWeightLayout(deconvolution.set_layout)
-    for kernels in deconvolution.split(weights):
-        packed = layout.pack(np.ascontiguousarray(kernels))
-        assert layout.unpack(*packed).tobytes() == kernels.tobytes()
+    for kernels in sets_of(deconvolution, weights):
+        assert layout.unpack(*layout.pack(kernels)).tobytes() == kernels.tobytes()
 
 
 def test_the_description_names_the_three_surfaces() -> None:
-    layout = CompressedWeightLayout(WeightLayout(FULL, Precision.FP16, (20, 96, 3, 3)))
+    layout = CompressedWeightLayout(WeightLayout(FULL, FP16, (20, 96, 3, 3)))
     last = layout.describe().splitlines()[-1]
     assert last == "compressed: WMB 2176 bytes, WGS 128 bytes, weights at most 34560 bytes"
 
 
 def test_bad_surfaces_are_refused() -> None:
-    layout = CompressedWeightLayout(WeightLayout(FULL, Precision.INT16, (17, 5, 1, 1)))
+    layout = CompressedWeightLayout(WeightLayout(FULL, INT16, (17, 5, 1, 1)))
     packed = layout.pack(np.ones((17, 5, 1, 1), dtype=np.int16))
     with refused("data must hold at least 170 bytes, not 169"):
         layout.unpack(packed.weights[:169], packed.wmb, packed.wgs)
@@ -180,8 +171,6 @@ def test_bad_surfaces_are_refused() -> None:
     wgs[4] = 12
     with refused("WGS of group 1 must be the 10 bytes its mask keeps, not 12"):
         layout.unpack(packed.weights, packed.wmb, wgs)
-    with refused("group must be 0 to 1, not 2"):
-        layout.group_offset(packed.wgs, 2)
     with refused("c must be 0 to 4, not 5"):
         layout.mask_bit(0, 5, 0, 0)
     with refused("weights must have dtype <i2, not |i1"):
@@ -189,20 +178,20 @@ def test_bad_surfaces_are_refused() -> None:
 
 
 def test_a_build_without_decompression_refuses() -> None:
-    inner = WeightLayout(HwConfig.load("nv_small"), Precision.INT8, (1, 1, 1, 1))
+    inner = WeightLayout(HwConfig.load("nv_small"), INT8, (1, 1, 1, 1))
     with refused("weights must be uncompressed for nv_small, which cannot decompress"):
         CompressedWeightLayout(inner)
 
 
 def test_a_mask_beyond_its_register_is_refused() -> None:
-    inner = WeightLayout(LARGE, Precision.INT8, (8192, 8192, 8, 4))
+    inner = WeightLayout(LARGE, INT8, (8192, 8192, 8, 4))
     with refused("WMB must be at most 268435455 bytes, not 268435456"):
         CompressedWeightLayout(inner)
 
 
 @pytest.mark.parametrize("kernels", [1, 16, 17])
 def test_a_kernel_group_size_is_32_bits_wide(kernels: int) -> None:
-    layout = CompressedWeightLayout(WeightLayout(FULL, Precision.INT16, (kernels, 1, 1, 1)))
+    layout = CompressedWeightLayout(WeightLayout(FULL, INT16, (kernels, 1, 1, 1)))
     packed = layout.pack(np.ones((kernels, 1, 1, 1), dtype=np.int16))
     sizes = packed.wgs.view("<u4")
     assert sizes[: layout.layout.groups].tolist() == [32] * (kernels // 16) + [2] * (kernels % 16 > 0)

@@ -11,11 +11,10 @@ from models.layout import (
     ConvolutionDataLayout,
     DlhdlType,
     FullyConnectedDataLayout,
-    custom_layer_layout,
     parallel_transfer_number,
     thread_number,
 )
-from tests.unit.models.layout.support import numbered, random_bits, refused
+from tests.unit.models.support import numbered, random_bits, refused
 
 SINGLE, INT8 = DlhdlType.SINGLE, DlhdlType.INT8
 
@@ -83,7 +82,7 @@ def test_equal_c_and_n_need_padding_only_when_z_is_no_multiple() -> None:
     assert all(full.element_at(at) is not None for at in range(32))
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(
     st.sampled_from([SINGLE, INT8]),
     st.tuples(st.integers(1, 20), st.integers(1, 5), st.integers(1, 9)),
@@ -131,13 +130,6 @@ def test_six_fully_connected_features_are_padded_to_eight(data_type: DlhdlType) 
 def test_fully_connected_features_that_fill_n_are_not_padded() -> None:
     assert FullyConnectedDataLayout(INT8, 8, 8).nbytes == 8
     assert FullyConnectedDataLayout(INT8, 9, 5).nbytes == 16
-
-
-def test_a_custom_layer_has_the_layout_of_the_layer_in_front() -> None:
-    convolution = ConvolutionDataLayout(SINGLE, (3, 2, 2), 4)
-    connected = FullyConnectedDataLayout(INT8, 6, 8)
-    assert custom_layer_layout(convolution) == convolution
-    assert custom_layer_layout(connected) == connected
 
 
 def test_the_descriptions_name_every_fact() -> None:

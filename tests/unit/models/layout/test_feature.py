@@ -12,10 +12,11 @@ from hypothesis import strategies as st
 from models.config import HwConfig, builtin_names
 from models.layout import Element, FeatureLayout
 from models.precision import Precision
-from tests.unit.models.layout.support import random_bits, refused
+from tests.unit.models.support import random_bits, refused
 
 SMALL = HwConfig.load("nv_small")
 FULL = HwConfig.load("nv_full")
+INT8, INT16, FP16 = Precision.INT8, Precision.INT16, Precision.FP16
 
 
 def literal_offset(layout: FeatureLayout, c: int, h: int, w: int) -> int:
@@ -47,14 +48,14 @@ def layouts(draw: st.DrawFn) -> FeatureLayout:
 
 
 def test_a_3x2x2_int8_cube_of_nv_small_packs_as_written_by_hand() -> None:
-    layout = FeatureLayout.packed(SMALL, Precision.INT8, (3, 2, 2))
+    layout = FeatureLayout.packed(SMALL, INT8, (3, 2, 2))
     cube = np.array([[[1, 2], [3, 4]], [[11, 12], [13, 14]], [[21, 22], [23, -24]]], dtype=np.int8)
     expected = "010b151f1f1f1f1f 020c161f1f1f1f1f 030d171f1f1f1f1f 040ee81f1f1f1f1f"
     assert layout.pack(cube, padding=31).tobytes() == bytes.fromhex(expected)
 
 
 def test_fp16_elements_are_little_endian_and_sixteen_to_an_atom_of_nv_full() -> None:
-    layout = FeatureLayout.packed(FULL, Precision.FP16, (17, 1, 1))
+    layout = FeatureLayout.packed(FULL, FP16, (17, 1, 1))
     cube = np.arange(17, dtype=np.float16).reshape(17, 1, 1)
     raw = layout.pack(cube, padding=-0.0)
     assert raw[:6].tobytes() == bytes.fromhex("0000003c0040")
@@ -63,14 +64,14 @@ def test_fp16_elements_are_little_endian_and_sixteen_to_an_atom_of_nv_full() -> 
 
 
 def test_channel_32_of_int8_starts_the_second_surface_of_nv_full() -> None:
-    layout = FeatureLayout.packed(FULL, Precision.INT8, (33, 4, 5))
+    layout = FeatureLayout.packed(FULL, INT8, (33, 4, 5))
     assert layout.offset(31, 3, 4) == 32 * 20 - 1
     assert layout.offset(32, 0, 0) == 32 * 20
     assert layout.surfaces == 2
 
 
 def test_gaps_between_lines_and_surfaces_are_zero_and_not_written() -> None:
-    layout = FeatureLayout(SMALL, Precision.INT8, (16, 2, 1), 16, 40)
+    layout = FeatureLayout(SMALL, INT8, (16, 2, 1), 16, 40)
     raw = layout.pack(np.full((16, 2, 1), 7, dtype=np.int8))
     expected = [True] * 8 + [False] * 8 + [True] * 8 + [False] * 16 + [True] * 8 + [False] * 8 + [True] * 8
     assert layout.nbytes == 64
@@ -79,38 +80,13 @@ def test_gaps_between_lines_and_surfaces_are_zero_and_not_written() -> None:
 
 
 def test_a_single_line_needs_no_surface_stride_of_a_whole_line_stride() -> None:
-    layout = FeatureLayout(SMALL, Precision.INT8, (8, 1, 1), 32, 8)
+    layout = FeatureLayout(SMALL, INT8, (8, 1, 1), 32, 8)
     assert layout.nbytes == 8
-
-
-def test_a_surface_packed_1x1xc_cube_is_a_line_of_one_surface() -> None:
-    cube = FeatureLayout.packed(FULL, Precision.INT8, (70, 1, 1))
-    line = cube.as_line
-    assert line.shape == (32, 1, 3)
-    assert line.nbytes == cube.nbytes == 96
-    raw = cube.pack(np.arange(70, dtype=np.int8).reshape(70, 1, 1), padding=-1)
-    np.testing.assert_array_equal(line.unpack(raw)[:, 0].T.ravel()[:70], np.arange(70, dtype=np.int8), strict=True)
-    assert [line.offset(c % 32, 0, c // 32) for c in range(70)] == [cube.offset(c, 0, 0) for c in range(70)]
-
-
-@pytest.mark.parametrize(
-    ("shape", "line", "surface", "message"),
-    [
-        ((70, 1, 1), 32, 64, "cube must be 1x1xC with adjacent atoms, not (70, 1, 1) with 160 bytes"),
-        ((70, 1, 2), 64, 64, "cube must be 1x1xC with adjacent atoms, not (70, 1, 2) with 192 bytes"),
-    ],
-)
-def test_a_cube_that_is_not_surface_packed_is_no_line(
-    shape: tuple[int, int, int], line: int, surface: int, message: str
-) -> None:
-    layout = FeatureLayout(FULL, Precision.INT8, shape, line, surface)
-    with refused(message):
-        layout.as_line  # noqa: B018 - the property refuses
 
 
 def test_packed_tells_lines_and_surfaces_apart() -> None:
     def packed(line: int, surface: int) -> tuple[bool, bool]:
-        layout = FeatureLayout(SMALL, Precision.INT8, (16, 2, 2), line, surface)
+        layout = FeatureLayout(SMALL, INT8, (16, 2, 2), line, surface)
         return layout.line_packed, layout.surface_packed
 
     assert packed(16, 32) == (True, True)
@@ -119,7 +95,7 @@ def test_packed_tells_lines_and_surfaces_apart() -> None:
     assert packed(24, 56) == (False, False)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(layouts(), st.integers(0, 2**32 - 1))
 def test_every_element_lies_where_the_literal_loop_puts_it(layout: FeatureLayout, seed: int) -> None:
     cube = random_bits(layout.shape, layout.precision.dtype, seed)
@@ -148,7 +124,7 @@ def test_every_element_lies_where_the_literal_loop_puts_it(layout: FeatureLayout
         assert layout.element_at(int(gap)) is None
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(layouts(), st.integers(0, 2**32 - 1))
 def test_unpack_returns_what_was_packed_and_nothing_behind_it(layout: FeatureLayout, seed: int) -> None:
     cube = random_bits(layout.shape, layout.precision.dtype, seed)
@@ -166,7 +142,7 @@ def test_unpack_returns_what_was_packed_and_nothing_behind_it(layout: FeatureLay
 
 
 def test_a_transposed_cube_and_a_strided_byte_view_are_understood() -> None:
-    layout = FeatureLayout.packed(SMALL, Precision.INT8, (9, 2, 3))
+    layout = FeatureLayout.packed(SMALL, INT8, (9, 2, 3))
     cube = np.arange(54, dtype=np.int8).reshape(3, 2, 9).T
     raw = layout.pack(cube)
     assert raw.tobytes() == layout.pack(np.ascontiguousarray(cube)).tobytes()
@@ -176,7 +152,7 @@ def test_a_transposed_cube_and_a_strided_byte_view_are_understood() -> None:
 
 
 def test_the_description_names_every_fact() -> None:
-    assert FeatureLayout(FULL, Precision.INT16, (17, 2, 3), 128, 256).describe().splitlines() == [
+    assert FeatureLayout(FULL, INT16, (17, 2, 3), 128, 256).describe().splitlines() == [
         "feature data, INT16, nv_full: C=17 H=2 W=3",
         "atom: 32 bytes, 16 channels",
         "surfaces: 2, padding channels: 15",
@@ -187,43 +163,22 @@ def test_the_description_names_every_fact() -> None:
 
 
 def test_element_compares_as_a_tuple() -> None:
-    assert FeatureLayout.packed(SMALL, Precision.INT8, (1, 1, 1)).element_at(0) == Element(0, 0, 0) == (0, 0, 0)
+    assert FeatureLayout.packed(SMALL, INT8, (1, 1, 1)).element_at(0) == Element(0, 0, 0) == (0, 0, 0)
 
 
 @pytest.mark.parametrize(
     ("config", "precision", "shape", "line", "surface", "message"),
     [
-        (SMALL, Precision.FP16, (1, 1, 1), 8, 8, "precision must be one of INT8 for nv_small, not FP16"),
-        (SMALL, Precision.INT8, (1, 1), 8, 8, "shape must be (C, H, W), not (1, 1)"),
-        (SMALL, Precision.INT8, (0, 1, 1), 8, 8, "channels must be 1 to 8192, not 0"),
-        (SMALL, Precision.INT8, (1, 8193, 1), 8, 8, "height must be 1 to 8192, not 8193"),
-        (SMALL, Precision.INT8, (1, 1, -1), 8, 8, "width must be 1 to 8192, not -1"),
-        (SMALL, Precision.INT8, (1, 1, 1), 12, 8, "line_stride_bytes must be a multiple of the 8-byte atom, not 12"),
-        (
-            FULL,
-            Precision.INT8,
-            (1, 1, 1),
-            32,
-            40,
-            "surface_stride_bytes must be a multiple of the 32-byte atom, not 40",
-        ),
-        (SMALL, Precision.INT8, (1, 1, 3), 16, 24, "line_stride_bytes must be at least the 24 bytes of a line, not 16"),
-        (
-            SMALL,
-            Precision.INT8,
-            (1, 3, 3),
-            32,
-            80,
-            "surface_stride_bytes must be at least the 88 bytes of a surface, not 80",
-        ),
-        (
-            SMALL,
-            Precision.INT8,
-            (1, 1, 1),
-            8,
-            1 << 32,
-            "surface_stride_bytes must be at most 4294967295, not 4294967296",
-        ),
+        (SMALL, FP16, (1, 1, 1), 8, 8, "precision must be one of INT8 for nv_small, not FP16"),
+        (SMALL, INT8, (1, 1), 8, 8, "shape must be (C, H, W), not (1, 1)"),
+        (SMALL, INT8, (0, 1, 1), 8, 8, "channels must be 1 to 8192, not 0"),
+        (SMALL, INT8, (1, 8193, 1), 8, 8, "height must be 1 to 8192, not 8193"),
+        (SMALL, INT8, (1, 1, -1), 8, 8, "width must be 1 to 8192, not -1"),
+        (SMALL, INT8, (1, 1, 1), 12, 8, "line_stride_bytes must be a multiple of the 8-byte atom, not 12"),
+        (FULL, INT8, (1, 1, 1), 32, 40, "surface_stride_bytes must be a multiple of the 32-byte atom, not 40"),
+        (SMALL, INT8, (1, 1, 3), 16, 24, "line_stride_bytes must be at least the 24 bytes of a line, not 16"),
+        (SMALL, INT8, (1, 3, 3), 32, 80, "surface_stride_bytes must be at least the 88 bytes of a surface, not 80"),
+        (SMALL, INT8, (1, 1, 1), 8, 1 << 32, "surface_stride_bytes must be at most 4294967295, not 4294967296"),
     ],
 )
 def test_an_impossible_layout_is_refused(
@@ -235,19 +190,19 @@ def test_an_impossible_layout_is_refused(
 
 def test_packed_refuses_a_shape_of_two_axes() -> None:
     with refused("shape must be (C, H, W), not (1, 1)"):
-        FeatureLayout.packed(SMALL, Precision.INT8, (1, 1))  # type: ignore[arg-type]
+        FeatureLayout.packed(SMALL, INT8, (1, 1))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
     ("config", "precision", "padding", "message"),
     [
-        (FULL, Precision.FP16, float("nan"), "padding must not be NaN"),
-        (FULL, Precision.FP16, 70000, "padding must be a value of FP16, not 70000"),
-        (FULL, Precision.FP16, 0.1, "padding must be a value of FP16, not 0.1"),
-        (SMALL, Precision.INT8, 128, "padding must be a value of INT8, not 128"),
-        (SMALL, Precision.INT8, float("inf"), "padding must be a value of INT8, not inf"),
-        (FULL, Precision.INT16, -0.5, "padding must be a value of INT16, not -0.5"),
-        (FULL, Precision.INT16, float("nan"), "padding must not be NaN"),
+        (FULL, FP16, float("nan"), "padding must not be NaN"),
+        (FULL, FP16, 70000, "padding must be a value of FP16, not 70000"),
+        (FULL, FP16, 0.1, "padding must be a value of FP16, not 0.1"),
+        (SMALL, INT8, 128, "padding must be a value of INT8, not 128"),
+        (SMALL, INT8, float("inf"), "padding must be a value of INT8, not inf"),
+        (FULL, INT16, -0.5, "padding must be a value of INT16, not -0.5"),
+        (FULL, INT16, float("nan"), "padding must not be NaN"),
     ],
 )
 def test_a_padding_that_is_no_value_of_the_precision_is_refused(
@@ -259,13 +214,13 @@ def test_a_padding_that_is_no_value_of_the_precision_is_refused(
 
 
 def test_infinite_padding_is_a_value_of_fp16() -> None:
-    layout = FeatureLayout.packed(FULL, Precision.FP16, (1, 1, 1))
+    layout = FeatureLayout.packed(FULL, FP16, (1, 1, 1))
     raw = layout.pack(np.zeros((1, 1, 1), dtype=np.float16), padding=float("-inf"))
     assert raw[:4].tobytes() == bytes.fromhex("000000fc")
 
 
 def test_bad_data_is_refused() -> None:
-    layout = FeatureLayout.packed(SMALL, Precision.INT8, (9, 1, 2))
+    layout = FeatureLayout.packed(SMALL, INT8, (9, 1, 2))
     cases: list[tuple[Callable[[], object], str]] = [
         (lambda: layout.pack(np.zeros((9, 2, 1), np.int8)), "cube must have shape (9, 1, 2), not (9, 2, 1)"),
         (lambda: layout.pack(np.zeros((9, 1, 2), np.uint8)), "cube must have dtype |i1, not |u1"),
@@ -291,6 +246,6 @@ def test_bad_data_is_refused() -> None:
 
 
 def test_big_endian_elements_are_refused() -> None:
-    layout = FeatureLayout.packed(FULL, Precision.INT16, (1, 1, 1))
+    layout = FeatureLayout.packed(FULL, INT16, (1, 1, 1))
     with refused("cube must have dtype <i2, not >i2"):
         layout.pack(np.zeros((1, 1, 1), dtype=">i2"))

@@ -13,15 +13,11 @@ from models.layout import (
     CompressedWeightLayout,
     FeatureLayout,
     OperandLayout,
-    PlanarLayout,
     WeightLayout,
     WinogradWeightLayout,
-    contract,
-    merge,
-    split,
 )
 from models.precision import Precision
-from tests.unit.models.layout.hardware_files import MeasuredLayer
+from tests.unit.models.hardware_files import MeasuredLayer
 
 FULL = HwConfig.load("nv_full")
 GUARD_BYTES = 256
@@ -147,51 +143,3 @@ def test_operand_layouts_have_the_measured_allocation(measured_layers: list[Meas
             assert room - ALLOCATION_BYTES < layout.nbytes <= room, layer.name
             checked += 1
     assert checked > 40
-
-
-def test_contract_moves_the_measured_bytes(measured_layers: list[MeasuredLayer]) -> None:
-    layers = [layer for layer in measured_layers if layer.meta.get("mode") == "contract"]
-    assert len(layers) == 4
-    for layer in layers:
-        source, target = rubik_features(layer, "in"), rubik_features(layer, "out")
-        stride_x, stride_y = layer.meta["deconv_stride_xy"]
-        raw = contract(source, target, (stride_y, stride_x), layer.arrays["raw_input"])
-        np.testing.assert_array_equal(raw, layer.arrays["raw_output"], strict=True, err_msg=layer.name)
-
-
-def test_split_moves_the_measured_bytes(measured_layers: list[MeasuredLayer]) -> None:
-    layers = [layer for layer in measured_layers if layer.meta.get("mode") == "split"]
-    assert len(layers) == 4
-    for layer in layers:
-        target = rubik_planes(layer, "out")
-        raw = split(rubik_features(layer, "in"), target, layer.arrays["raw_input"])
-        prefill = np.uint8(int(layer.meta["dst_prefill"], 0))
-        expected = np.where(target.written_mask(), raw, prefill)
-        measured = layer.arrays["raw_output"]
-        np.testing.assert_array_equal(expected, measured[: expected.size], strict=True, err_msg=layer.name)
-        assert (measured[expected.size :] == prefill).all(), layer.name
-        assert target.unpack(measured).tobytes() == layer.arrays["output"].tobytes(), layer.name
-
-
-def test_merge_moves_the_measured_bytes(measured_layers: list[MeasuredLayer]) -> None:
-    layers = [layer for layer in measured_layers if layer.meta.get("mode") == "merge"]
-    assert len(layers) == 4
-    for layer in layers:
-        source = rubik_planes(layer, "in")
-        raw = merge(source, rubik_features(layer, "out"), layer.arrays["raw_input"])
-        np.testing.assert_array_equal(raw, layer.arrays["raw_output"], strict=True, err_msg=layer.name)
-        assert source.unpack(layer.arrays["raw_input"]).tobytes() == layer.arrays["input"].tobytes(), layer.name
-
-
-def rubik_features(layer: MeasuredLayer, end: str) -> FeatureLayout:
-    """Return the layout of the feature cube at one end of a RUBIK layer."""
-    meta = layer.meta
-    strides = (meta[f"{end}_line_stride"], meta[f"{end}_surface_stride"])
-    return FeatureLayout(FULL, precision_of(layer, "precision"), tuple(meta[f"{end}_shape_CHW"]), *strides)
-
-
-def rubik_planes(layer: MeasuredLayer, end: str) -> PlanarLayout:
-    """Return the layout of the planes at one end of a RUBIK layer."""
-    meta = layer.meta
-    strides = (meta[f"{end}_line_stride"], meta[f"{end}_planar_stride"])
-    return PlanarLayout(FULL, precision_of(layer, "precision"), tuple(meta[f"{end}_shape_CHW"]), *strides)

@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from models.config import HwConfig, builtin_names
-from models.layout import COMPONENTS, USE_CASES, DataFormat, Operand, OperandLayout
+from models.layout import COMPONENTS, Operand, OperandLayout
 from models.precision import Precision
-from tests.unit.models.layout.support import random_bits, refused
+from tests.unit.models.support import random_bits, refused
 
 SMALL = HwConfig.load("nv_small")
 FULL = HwConfig.load("nv_full")
@@ -46,31 +46,24 @@ def random_operands(layout: OperandLayout, seed: int) -> dict[str, npt.NDArray[A
 
 
 @pytest.mark.parametrize(
-    ("precision", "use", "component_bytes", "bytes_per_atom"),
+    ("precision", "components", "component_bytes", "bytes_per_atom"),
     [
-        (INT8, "bias", 1, 32),
-        (INT8, "bias", 2, 64),
-        (INT16, "bias", 1, 16),
-        (INT16, "bias", 2, 32),
-        (FP16, "bias", 2, 32),
-        (INT8, "prelu", 1, 32),
-        (INT8, "prelu", 2, 64),
-        (INT16, "prelu", 2, 32),
-        (INT8, "batch normalization", 1, 64),
-        (INT8, "batch normalization", 2, 128),
-        (INT16, "batch normalization", 1, 32),
-        (INT16, "batch normalization", 2, 64),
-        (FP16, "batch normalization", 2, 64),
-        (INT8, "element-wise, only ALU", 1, 32),
-        (INT8, "element-wise, only multiplier", 2, 64),
-        (INT8, "element-wise, both", 1, 64),
-        (FP16, "element-wise, both", 2, 64),
+        (INT8, ("alu",), 1, 32),
+        (INT8, ("mul",), 2, 64),
+        (INT16, ("alu",), 1, 16),
+        (INT16, ("mul",), 2, 32),
+        (FP16, ("alu",), 2, 32),
+        (INT8, ("alu", "mul"), 1, 64),
+        (INT8, ("alu", "mul"), 2, 128),
+        (INT16, ("alu", "mul"), 1, 32),
+        (INT16, ("alu", "mul"), 2, 64),
+        (FP16, ("alu", "mul"), 2, 64),
     ],
 )
 def test_bytes_per_atom_are_elements_times_components_times_bytes(
-    precision: Precision, use: str, component_bytes: int, bytes_per_atom: int
+    precision: Precision, components: tuple[str, ...], component_bytes: int, bytes_per_atom: int
 ) -> None:
-    layout = OperandLayout.packed(FULL, precision, (1, 2, 2), USE_CASES[use], component_bytes)
+    layout = OperandLayout.packed(FULL, precision, (1, 2, 2), components, component_bytes)
     assert layout.atom_bytes == bytes_per_atom
     assert layout.atom_elements == (32 if precision is INT8 else 16)
 
@@ -81,42 +74,28 @@ def test_an_atom_of_nv_small_holds_8_elements() -> None:
 
 
 def test_figure_18_one_byte_bias_per_channel_is_contiguous() -> None:
-    layout = OperandLayout.packed(FULL, INT8, (33, 1, 1), USE_CASES["bias"], 1)
+    layout = OperandLayout.packed(FULL, INT8, (33, 1, 1), ("alu",), 1)
     raw = layout.pack({"alu": np.arange(33, dtype=np.int8).reshape(33, 1, 1)})
     assert raw.tolist() == [*range(33), *[0] * 31]
 
 
 def test_figure_19_two_byte_bias_of_int8_takes_64_bytes_an_atom() -> None:
-    layout = OperandLayout.packed(FULL, INT8, (33, 1, 1), USE_CASES["bias"], 2)
+    layout = OperandLayout.packed(FULL, INT8, (33, 1, 1), ("alu",), 2)
     raw = layout.pack({"alu": np.arange(-1, 32, dtype=np.int16).reshape(33, 1, 1)})
     assert raw[:6].tobytes() == bytes.fromhex("ffff00000100")
     assert raw[64:68].tobytes() == bytes.fromhex("1f000000")
     assert layout.nbytes == 128
 
 
-def test_figure_20_one_byte_bias_per_element_lies_like_a_feature_cube() -> None:
-    layout = OperandLayout.packed(FULL, INT8, (33, 2, 2), USE_CASES["bias"], 1)
-    assert [layout.offset("alu", c, h, w) for c, h, w in [(31, 0, 0), (0, 0, 1), (0, 1, 0), (32, 0, 0)]] == [
-        31,
-        32,
-        64,
-        128,
-    ]
-
-
-def test_figure_21_two_byte_bias_per_element_has_atoms_of_64_bytes() -> None:
-    layout = OperandLayout.packed(FULL, INT8, (33, 2, 2), USE_CASES["bias"], 2)
-    assert [layout.offset("alu", c, h, w) for c, h, w in [(31, 0, 0), (0, 0, 1), (0, 1, 0), (32, 0, 0)]] == [
-        62,
-        64,
-        128,
-        256,
-    ]
+@pytest.mark.parametrize(("component_bytes", "offsets"), [(1, [31, 32, 64, 128]), (2, [62, 64, 128, 256])])
+def test_figures_20_and_21_bias_per_element_lies_like_a_feature_cube(component_bytes: int, offsets: list[int]) -> None:
+    layout = OperandLayout.packed(FULL, INT8, (33, 2, 2), ("alu",), component_bytes)
+    assert [layout.offset("alu", *at) for at in ((31, 0, 0), (0, 0, 1), (0, 1, 0), (32, 0, 0))] == offsets
 
 
 @pytest.mark.parametrize(("component_bytes", "expected"), [(1, "0102fe"), (2, "01000200feff")])
 def test_figures_22_and_23_prelu_has_one_component_for_the_multiplier(component_bytes: int, expected: str) -> None:
-    layout = OperandLayout.packed(FULL, INT8, (3, 1, 1), USE_CASES["prelu"], component_bytes)
+    layout = OperandLayout.packed(FULL, INT8, (3, 1, 1), ("mul",), component_bytes)
     slopes = np.array([1, 2, -2], dtype=layout.component_dtype).reshape(3, 1, 1)
     raw = layout.pack({"mul": slopes})
     assert raw[: len(expected) // 2].tobytes() == bytes.fromhex(expected)
@@ -127,7 +106,7 @@ def test_figures_22_and_23_prelu_has_one_component_for_the_multiplier(component_
 def test_figures_24_and_25_batch_normalization_packs_addend_and_factor_together(
     component_bytes: int, expected: str
 ) -> None:
-    layout = OperandLayout.packed(FULL, INT8, (3, 1, 1), USE_CASES["batch normalization"], component_bytes)
+    layout = OperandLayout.packed(FULL, INT8, (3, 1, 1), ("alu", "mul"), component_bytes)
     addend = np.array([1, 2, 3], dtype=layout.component_dtype).reshape(3, 1, 1)
     raw = layout.pack({"alu": addend, "mul": addend + addend.dtype.type(10)})
     assert raw[: len(expected) // 2].tobytes() == bytes.fromhex(expected)
@@ -135,8 +114,8 @@ def test_figures_24_and_25_batch_normalization_packs_addend_and_factor_together(
 
 
 def test_figures_26_and_27_element_wise_data_follows_the_feature_order() -> None:
-    one = OperandLayout.packed(FULL, INT8, (32, 1, 2), USE_CASES["element-wise, only ALU"], 1)
-    two = OperandLayout.packed(FULL, INT8, (32, 1, 2), USE_CASES["element-wise, only multiplier"], 2)
+    one = OperandLayout.packed(FULL, INT8, (32, 1, 2), ("alu",), 1)
+    two = OperandLayout.packed(FULL, INT8, (32, 1, 2), ("mul",), 2)
     values = np.arange(64, dtype=np.int8).reshape(32, 1, 2)
     order = [*range(0, 64, 2), *range(1, 64, 2)]
     assert one.pack({"alu": values}).tolist() == order
@@ -144,7 +123,7 @@ def test_figures_26_and_27_element_wise_data_follows_the_feature_order() -> None
 
 
 def test_both_element_wise_operands_double_the_size_with_the_alu_first() -> None:
-    layout = OperandLayout.packed(FULL, FP16, (16, 1, 2), USE_CASES["element-wise, both"], 2)
+    layout = OperandLayout.packed(FULL, FP16, (16, 1, 2), ("alu", "mul"), 2)
     ones = np.ones((16, 1, 2), dtype=np.float16)
     raw = layout.pack({"alu": ones, "mul": -ones})
     assert raw.tobytes() == bytes.fromhex("003c00bc") * 32
@@ -157,24 +136,8 @@ def test_one_byte_operands_of_int16_end_an_odd_line_in_a_gap() -> None:
     assert OperandLayout.packed(FULL, INT16, (17, 1, 1), ("alu",), 1).nbytes == 32
 
 
-@pytest.mark.parametrize(
-    ("shape", "components", "row"),
-    [
-        ((9, 1, 1), ("alu",), DataFormat.BIAS),
-        ((9, 1, 1), ("mul",), DataFormat.PRELU),
-        ((9, 1, 1), ("alu", "mul"), DataFormat.BATCH_NORMALIZATION),
-        ((9, 2, 1), ("alu",), DataFormat.ELEMENT_WISE),
-        ((9, 1, 2), ("alu", "mul"), DataFormat.ELEMENT_WISE),
-    ],
-)
-def test_the_use_decides_the_row_of_table_35(
-    shape: tuple[int, int, int], components: tuple[str, ...], row: DataFormat
-) -> None:
-    assert OperandLayout.packed(FULL, INT8, shape, components, 1).alignment.data_format is row
-
-
 @pytest.mark.slow
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(operand_layouts(), st.integers(0, 2**31))
 def test_every_component_lies_where_the_literal_loop_puts_it(layout: OperandLayout, seed: int) -> None:
     operands = random_operands(layout, seed)
@@ -201,7 +164,7 @@ def test_every_component_lies_where_the_literal_loop_puts_it(layout: OperandLayo
         assert layout.element_at(int(gap)) is None
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(operand_layouts(), st.integers(0, 2**31))
 def test_unpack_returns_what_was_packed_and_nothing_behind_it(layout: OperandLayout, seed: int) -> None:
     operands = random_operands(layout, seed)

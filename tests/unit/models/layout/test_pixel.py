@@ -14,10 +14,11 @@ from models.config import HwConfig, builtin_names
 from models.converter import Converter, ConverterEncoding
 from models.layout import Element, PixelConversion, PixelLayout, pixel, pixel_format, supported_formats
 from models.precision import Precision
-from tests.unit.models.layout.support import random_bits, refused
+from tests.unit.models.support import random_bits, refused
 
 SMALL = HwConfig.load("nv_small")
 FULL = HwConfig.load("nv_full")
+INT8, INT16, FP16 = Precision.INT8, Precision.INT16, Precision.FP16
 
 
 def random_image(layout: PixelLayout, seed: int) -> npt.NDArray[Any]:
@@ -118,7 +119,7 @@ def test_the_second_plane_starts_at_its_own_offset_inside_an_atom() -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(pixel_layouts(), st.integers(0, 2**31))
 def test_every_bit_lies_where_the_literal_loop_puts_it(layout: PixelLayout, seed: int) -> None:
     image = random_image(layout, seed)
@@ -147,7 +148,7 @@ def test_every_bit_lies_where_the_literal_loop_puts_it(layout: PixelLayout, seed
         assert layout.element_at(at) == (found[0] if found else None)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(pixel_layouts(), st.integers(0, 2**31), st.integers(0, 255))
 def test_unpack_returns_what_was_packed_and_nothing_behind_it(layout: PixelLayout, seed: int, padding: int) -> None:
     image = random_image(layout, seed)
@@ -263,15 +264,15 @@ def converter(offset: int = 0, scale: int = 1, shift: int = 0) -> Converter:
 @pytest.mark.parametrize(
     ("conversion", "expected"),
     [
-        (PixelConversion(Precision.INT8, converter()), [0, 127, 127, 127]),
-        (PixelConversion(Precision.INT8, converter(128)), [-128, -1, 0, 127]),
-        (PixelConversion(Precision.INT8, converter(0, 1, 1)), [0, 64, 64, 127]),
-        (PixelConversion(Precision.INT8, converter(), signed=True), [0, 127, -128, -1]),
-        (PixelConversion(Precision.INT8, converter(7, -2, 0), signed=True), [14, -128, 127, 16]),
-        (PixelConversion(Precision.INT16, converter(1, 300)), [-300, 32767, 32767, 32767]),
-        (PixelConversion(Precision.INT16, converter(128, 2)), [-256, -2, 0, 254]),
-        (PixelConversion(Precision.FP16, converter(128, 1, 1)), [-64, -1, 0, 64]),
-        (PixelConversion(Precision.INT8), [0, 127, -128, -1]),
+        (PixelConversion(INT8, converter()), [0, 127, 127, 127]),
+        (PixelConversion(INT8, converter(128)), [-128, -1, 0, 127]),
+        (PixelConversion(INT8, converter(0, 1, 1)), [0, 64, 64, 127]),
+        (PixelConversion(INT8, converter(), signed=True), [0, 127, -128, -1]),
+        (PixelConversion(INT8, converter(7, -2, 0), signed=True), [14, -128, 127, 16]),
+        (PixelConversion(INT16, converter(1, 300)), [-300, 32767, 32767, 32767]),
+        (PixelConversion(INT16, converter(128, 2)), [-256, -2, 0, 254]),
+        (PixelConversion(FP16, converter(128, 1, 1)), [-64, -1, 0, 64]),
+        (PixelConversion(INT8), [0, 127, -128, -1]),
     ],
 )
 def test_equation_1_turns_unsigned_pixels_into_each_precision(conversion: PixelConversion, expected: list[int]) -> None:
@@ -282,46 +283,46 @@ def test_equation_1_turns_unsigned_pixels_into_each_precision(conversion: PixelC
 
 
 def test_the_mean_of_each_channel_takes_the_place_of_the_offset() -> None:
-    conversion = PixelConversion(Precision.INT8, converter(99, 1, 0), mean=(1, 2, 3, -4))
+    conversion = PixelConversion(INT8, converter(99, 1, 0), mean=(1, 2, 3, -4))
     image = np.full((4, 1, 1), 10, dtype=np.uint8)
     assert conversion.apply(pixel_format("T_A8B8G8R8"), image).ravel().tolist() == [9, 8, 7, 14]
 
 
 def test_ten_bit_fields_are_lifted_before_the_converter() -> None:
-    conversion = PixelConversion(Precision.INT16, converter(0, 1, 6))
+    conversion = PixelConversion(INT16, converter(0, 1, 6))
     image = np.array([1023, 512, 1, 3], dtype=np.uint16).reshape(4, 1, 1)
     assert conversion.apply(pixel_format("T_A2B10G10R10"), image).ravel().tolist() == [1023, 512, 1, 768]
-    plain = PixelConversion(Precision.INT16, converter())
+    plain = PixelConversion(INT16, converter())
     assert plain.apply(pixel_format("T_R10"), np.full((1, 1, 1), 1023, np.uint16)).item() == 1023
 
 
 def test_r16_i_is_signed_only_with_the_sign_override() -> None:
     image = np.full((1, 1, 1), -2, dtype=np.int16)
     pixels = pixel_format("T_R16_I")
-    assert PixelConversion(Precision.INT16, converter(0, 1, 1), signed=True).apply(pixels, image).item() == -1
-    assert PixelConversion(Precision.INT16, converter(0, 1, 1)).apply(pixels, image).item() == 32767
+    assert PixelConversion(INT16, converter(0, 1, 1), signed=True).apply(pixels, image).item() == -1
+    assert PixelConversion(INT16, converter(0, 1, 1)).apply(pixels, image).item() == 32767
 
 
 def test_float_pixels_pass_bit_by_bit() -> None:
     image = random_bits((4, 2, 3), np.dtype("<f2"), 5)
-    for conversion in (PixelConversion(Precision.FP16), PixelConversion(Precision.FP16, converter(1, 2, 3))):
+    for conversion in (PixelConversion(FP16), PixelConversion(FP16, converter(1, 2, 3))):
         assert conversion.apply(pixel_format("T_A16B16G16R16_F"), image).tobytes() == image.tobytes()
 
 
 def test_impossible_conversions_are_refused() -> None:
     with refused("mean must be None without a converter, not (1,)"):
-        PixelConversion(Precision.INT8, None, (1,))
+        PixelConversion(INT8, None, (1,))
     with refused("converter must have the CDMA_INPUT encoding, not SDP_OUTPUT"):
-        PixelConversion(Precision.INT8, Converter(0, 1, 0, ConverterEncoding.SDP_OUTPUT))
+        PixelConversion(INT8, Converter(0, 1, 0, ConverterEncoding.SDP_OUTPUT))
     floats = np.zeros((1, 1, 1), dtype=np.float16)
     with refused("precision must be FP16 for T_R16_F, not INT16"):
-        PixelConversion(Precision.INT16, converter()).apply(pixel_format("T_R16_F"), floats)
+        PixelConversion(INT16, converter()).apply(pixel_format("T_R16_F"), floats)
     with refused("mean must hold 4 values for T_A8B8G8R8, not 3"):
-        wrong = PixelConversion(Precision.INT8, converter(), (1, 2, 3))
+        wrong = PixelConversion(INT8, converter(), (1, 2, 3))
         wrong.apply(pixel_format("T_A8B8G8R8"), np.zeros((4, 1, 1), np.uint8))
     with refused("precision must have the 1 bytes of T_R8 without a converter, not INT16"):
-        PixelConversion(Precision.INT16).apply(pixel_format("T_R8"), np.zeros((1, 1, 1), np.uint8))
+        PixelConversion(INT16).apply(pixel_format("T_R8"), np.zeros((1, 1, 1), np.uint8))
     with refused("image must have dtype |u1, not |i1"):
-        PixelConversion(Precision.INT8).apply(pixel_format("T_R8"), np.zeros((1, 1, 1), np.int8))
+        PixelConversion(INT8).apply(pixel_format("T_R8"), np.zeros((1, 1, 1), np.int8))
     with refused("image must have shape (1, 2, 2), not (3, 2, 2)"):
-        PixelConversion(Precision.INT8).apply(pixel_format("T_R8"), np.zeros((3, 2, 2), np.uint8))
+        PixelConversion(INT8).apply(pixel_format("T_R8"), np.zeros((3, 2, 2), np.uint8))

@@ -13,7 +13,7 @@ from models.layout import (
     supported_formats,
 )
 from models.precision import Precision
-from tests.unit.models.layout.support import refused
+from tests.unit.models.support import refused
 
 SMALL = HwConfig.load("nv_small")
 FULL = HwConfig.load("nv_full")

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from models.config import HwConfig
 from models.layout import FeatureLayout, PlanarLayout, contract, contracted_shape, merge, split
 from models.precision import Precision
-from tests.unit.models.layout.support import numbered, random_bits, refused
+from tests.unit.models.support import numbered, random_bits, refused
 
 FULL = HwConfig.load("nv_full")
 LARGE = HwConfig.load("nv_large")
@@ -38,7 +38,7 @@ def test_planes_lie_one_behind_the_other_in_lines_of_64_bytes() -> None:
     assert layout.written_mask().tolist() == ([True] * 32 + [False] * 32) * 3 + [True] * 32
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(planar_layouts(), st.integers(0, 2**31))
 def test_every_element_lies_where_the_literal_loop_puts_it(layout: PlanarLayout, seed: int) -> None:
     cube = random_bits(layout.shape, layout.precision.dtype, seed)
@@ -62,7 +62,7 @@ def test_every_element_lies_where_the_literal_loop_puts_it(layout: PlanarLayout,
     assert layout.unpack(raw.tobytes() + b"behind").tobytes() == cube.tobytes()
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(planar_layouts(), st.integers(0, 2**31))
 def test_merge_undoes_split(planes: PlanarLayout, seed: int) -> None:
     features = FeatureLayout.packed(planes.config, planes.precision, planes.shape)

@@ -10,11 +10,12 @@ from hypothesis import strategies as st
 from models.config import HwConfig, builtin_names
 from models.layout import ImageWeightLayout, Weight, WeightLayout
 from models.precision import Precision
-from tests.unit.models.layout.support import numbered, random_bits, refused
+from tests.unit.models.support import numbered, random_bits, refused
 
 SMALL = HwConfig.load("nv_small")
 FULL = HwConfig.load("nv_full")
 LARGE = HwConfig.load("nv_large")
+INT8, INT16, FP16 = Precision.INT8, Precision.INT16, Precision.FP16
 
 
 def literal_order(layout: WeightLayout) -> list[tuple[int, int, int, int]]:
@@ -49,7 +50,7 @@ def weight_layouts(draw: st.DrawFn) -> WeightLayout:
 
 
 def test_figure_13_maps_one_group_of_3x3x192_byte_kernels() -> None:
-    layout = WeightLayout(FULL, Precision.INT16, (16, 96, 3, 3))
+    layout = WeightLayout(FULL, INT16, (16, 96, 3, 3))
     weights = np.zeros(layout.shape, dtype=np.int16)
     for k in range(16):
         for cube in range(18):
@@ -61,7 +62,7 @@ def test_figure_13_maps_one_group_of_3x3x192_byte_kernels() -> None:
 
 
 def test_kernels_of_two_nv_small_groups_pack_as_written_by_hand() -> None:
-    layout = WeightLayout(SMALL, Precision.INT8, (9, 9, 1, 1))
+    layout = WeightLayout(SMALL, INT8, (9, 9, 1, 1))
     weights = (10 * np.arange(9)[:, None] + np.arange(9)).astype(np.int8).reshape(9, 9, 1, 1)
     first = [10 * k + c for k in range(8) for c in range(8)] + [10 * k + 8 for k in range(8)]
     last = [80 + c for c in range(8)] + [88]
@@ -72,21 +73,21 @@ def test_kernels_of_two_nv_small_groups_pack_as_written_by_hand() -> None:
 
 def test_groups_have_16_kernels_for_16_bit_weights_and_32_for_int8() -> None:
     sizes = {p: WeightLayout(FULL, p, (33, 1, 1, 1)).kernels_per_group for p in Precision}
-    assert sizes == {Precision.INT8: 32, Precision.INT16: 16, Precision.FP16: 16}
-    assert WeightLayout(FULL, Precision.INT8, (33, 1, 1, 1)).group_elements == (32, 1)
-    assert WeightLayout(FULL, Precision.FP16, (33, 1, 1, 1)).group_elements == (16, 16, 1)
+    assert sizes == {INT8: 32, INT16: 16, FP16: 16}
+    assert WeightLayout(FULL, INT8, (33, 1, 1, 1)).group_elements == (32, 1)
+    assert WeightLayout(FULL, FP16, (33, 1, 1, 1)).group_elements == (16, 16, 1)
 
 
 @pytest.mark.parametrize(("kernels", "nbytes"), [(1, 128), (128, 128), (129, 256)])
 def test_only_the_end_is_padded_to_128_bytes(kernels: int, nbytes: int) -> None:
-    layout = WeightLayout(LARGE, Precision.INT8, (kernels, 1, 1, 1))
+    layout = WeightLayout(LARGE, INT8, (kernels, 1, 1, 1))
     raw = layout.pack(np.full(layout.shape, -1, dtype=np.int8))
     assert raw.size == layout.nbytes == nbytes
     assert raw.tolist() == [255] * kernels + [0] * (nbytes - kernels)
 
 
 def test_figure_14_turns_the_columns_of_an_image_kernel_into_channels() -> None:
-    layout = ImageWeightLayout(FULL, Precision.INT16, (1, 3, 5, 5))
+    layout = ImageWeightLayout(FULL, INT16, (1, 3, 5, 5))
     red = np.arange(25, dtype=np.int16).reshape(5, 5)
     weights = np.stack([red, red + 100, red + 200])[None]
     extended = layout.pre_extend(weights)
@@ -97,7 +98,7 @@ def test_figure_14_turns_the_columns_of_an_image_kernel_into_channels() -> None:
 
 
 def test_figure_16_joins_two_lines_and_leaves_the_third_alone() -> None:
-    layout = WeightLayout(FULL, Precision.INT16, (16, 28, 3, 3), line_group=2)
+    layout = WeightLayout(FULL, INT16, (16, 28, 3, 3), line_group=2)
     weights = np.zeros(layout.shape, dtype=np.int16)
     for k in range(16):
         weights[k] = 100 * k + np.arange(9).reshape(3, 3)
@@ -110,7 +111,7 @@ def test_figure_16_joins_two_lines_and_leaves_the_third_alone() -> None:
 
 
 def test_four_line_post_extension_of_six_lines_appends_no_zeros() -> None:
-    layout = ImageWeightLayout(FULL, Precision.INT8, (2, 1, 6, 2), line_group=4)
+    layout = ImageWeightLayout(FULL, INT8, (2, 1, 6, 2), line_group=4)
     weights = numbered((2, 1, 6, 2), np.dtype("i1"))
     raw = layout.pack(layout.pre_extend(weights))
     first = [0, 1, 2, 3, 4, 5, 6, 7, 12, 13, 14, 15, 16, 17, 18, 19]
@@ -118,7 +119,7 @@ def test_four_line_post_extension_of_six_lines_appends_no_zeros() -> None:
     assert not raw[24:].any()
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(weight_layouts(), st.integers(0, 2**31))
 def test_every_weight_lies_where_the_literal_loops_put_it(layout: WeightLayout, seed: int) -> None:
     weights = random_bits(layout.packed_shape, layout.precision.dtype, seed)
@@ -140,7 +141,7 @@ def test_every_weight_lies_where_the_literal_loops_put_it(layout: WeightLayout, 
         assert layout.element_at(layout.nbytes - 1) is None
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(weight_layouts(), st.integers(0, 2**31))
 def test_unpack_returns_the_packed_weights_and_reads_nothing_behind_them(layout: WeightLayout, seed: int) -> None:
     weights = random_bits(layout.packed_shape, layout.precision.dtype, seed)
@@ -156,56 +157,44 @@ def test_unpack_returns_the_packed_weights_and_reads_nothing_behind_them(layout:
 
 
 def test_the_weights_given_are_not_shared_with_the_bytes() -> None:
-    layout = WeightLayout(LARGE, Precision.INT8, (128, 1, 1, 1))
+    layout = WeightLayout(LARGE, INT8, (128, 1, 1, 1))
     weights = np.zeros(layout.shape, dtype=np.int8)
     layout.pack(weights)[:] = 1
     assert not weights.any()
 
 
 def test_a_weight_is_named_by_its_coordinates() -> None:
-    layout = WeightLayout(SMALL, Precision.INT8, (9, 9, 2, 3))
+    layout = WeightLayout(SMALL, INT8, (9, 9, 2, 3))
     found = layout.element_at(layout.offset(8, 8, 1, 2))
     assert found == Weight(k=8, c=8, r=1, s=2)
 
 
 def test_the_description_names_every_fact() -> None:
-    assert WeightLayout(FULL, Precision.FP16, (20, 96, 3, 3)).describe().splitlines() == [
+    assert WeightLayout(FULL, FP16, (20, 96, 3, 3)).describe().splitlines() == [
         "weights for direct convolution, FP16, nv_full: K=20 C=96 R=3 S=3",
         "kernel in memory: CxRxS = 96x3x3, 1728 bytes",
         "groups: 2 of 16 kernels, 4 in the last",
         "bytes: 34560, of which 0 are end alignment",
     ]
-    first = ImageWeightLayout(SMALL, Precision.INT8, (8, 3, 4, 1), 2).describe().splitlines()[0]
+    first = ImageWeightLayout(SMALL, INT8, (8, 3, 4, 1), 2).describe().splitlines()[0]
     assert first == "weights for image input, 2-line post-extension, INT8, nv_small: K=8 C=3 R=4 S=1"
 
 
 @pytest.mark.parametrize(
     ("config", "precision", "shape", "lines", "message"),
     [
-        (SMALL, Precision.INT16, (1, 1, 1, 1), 1, "precision must be one of INT8 for nv_small, not INT16"),
-        (SMALL, Precision.INT8, (1, 1, 1), 1, "shape must be (K, C, R, S), not (1, 1, 1)"),
-        (SMALL, Precision.INT8, (0, 1, 1, 1), 1, "kernels must be at least 1, not 0"),
-        (SMALL, Precision.INT8, (1, 1, 0, 1), 1, "height must be at least 1, not 0"),
-        (SMALL, Precision.INT8, (8193, 1, 1, 1), 1, "kernels must be at most 8192, not 8193"),
-        (SMALL, Precision.INT8, (1, 8193, 1, 1), 1, "extended channels must be at most 8192, not 8193"),
-        (SMALL, Precision.INT8, (1, 1, 33, 1), 1, "kernel height must be at most 32, not 33"),
-        (SMALL, Precision.INT8, (1, 1, 1, 33), 1, "kernel width must be at most 32, not 33"),
-        (FULL, Precision.INT16, (1, 8192, 5, 4), 1, "bytes of one kernel must be at most 262144, not 327680"),
-        (FULL, Precision.INT8, (1, 1, 1, 1), 3, "line_group must be 1, 2 or 4, not 3"),
-        (
-            FULL,
-            Precision.INT8,
-            (1, 33, 1, 1),
-            2,
-            "extended channels must be at most 32 with 2-line post-extension, not 33",
-        ),
-        (
-            FULL,
-            Precision.INT8,
-            (1, 17, 1, 1),
-            4,
-            "extended channels must be at most 16 with 4-line post-extension, not 17",
-        ),
+        (SMALL, INT16, (1, 1, 1, 1), 1, "precision must be one of INT8 for nv_small, not INT16"),
+        (SMALL, INT8, (1, 1, 1), 1, "shape must be (K, C, R, S), not (1, 1, 1)"),
+        (SMALL, INT8, (0, 1, 1, 1), 1, "kernels must be at least 1, not 0"),
+        (SMALL, INT8, (1, 1, 0, 1), 1, "height must be at least 1, not 0"),
+        (SMALL, INT8, (8193, 1, 1, 1), 1, "kernels must be at most 8192, not 8193"),
+        (SMALL, INT8, (1, 8193, 1, 1), 1, "extended channels must be at most 8192, not 8193"),
+        (SMALL, INT8, (1, 1, 33, 1), 1, "kernel height must be at most 32, not 33"),
+        (SMALL, INT8, (1, 1, 1, 33), 1, "kernel width must be at most 32, not 33"),
+        (FULL, INT16, (1, 8192, 5, 4), 1, "bytes of one kernel must be at most 262144, not 327680"),
+        (FULL, INT8, (1, 1, 1, 1), 3, "line_group must be 1, 2 or 4, not 3"),
+        (FULL, INT8, (1, 33, 1, 1), 2, "extended channels must be at most 32 with 2-line post-extension, not 33"),
+        (FULL, INT8, (1, 17, 1, 1), 4, "extended channels must be at most 16 with 4-line post-extension, not 17"),
     ],
 )
 def test_impossible_weights_are_refused(
@@ -216,15 +205,15 @@ def test_impossible_weights_are_refused(
 
 
 def test_post_extension_counts_the_channels_after_pre_extension() -> None:
-    ImageWeightLayout(FULL, Precision.INT8, (1, 4, 5, 8), 2)
+    ImageWeightLayout(FULL, INT8, (1, 4, 5, 8), 2)
     with refused("extended channels must be at most 32 with 2-line post-extension, not 36"):
-        ImageWeightLayout(FULL, Precision.INT8, (1, 4, 5, 9), 2)
+        ImageWeightLayout(FULL, INT8, (1, 4, 5, 9), 2)
     with refused("extended channels must be at most 8192, not 8196"):
-        ImageWeightLayout(FULL, Precision.INT8, (1, 4, 1, 2049))
+        ImageWeightLayout(FULL, INT8, (1, 4, 1, 2049))
 
 
 def test_bad_weights_and_bytes_are_refused() -> None:
-    layout = ImageWeightLayout(SMALL, Precision.INT8, (2, 3, 2, 2))
+    layout = ImageWeightLayout(SMALL, INT8, (2, 3, 2, 2))
     with refused("weights must have shape (2, 3, 2, 2), not (2, 3, 2, 3)"):
         layout.pre_extend(np.zeros((2, 3, 2, 3), np.int8))
     with refused("weights must have dtype |i1, not |u1"):

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from models import conv
 from models.config import HwConfig
 from models.layout import WinogradWeightLayout
 from models.precision import Precision
-from tests.unit.models.layout.support import random_bits, refused
+from tests.unit.models.support import random_bits, refused
+from tests.unit.models.test_conv_model import params
 
 FULL = HwConfig.load("nv_full")
 LARGE = HwConfig.load("nv_large")
+INT8, INT16, FP16 = Precision.INT8, Precision.INT16, Precision.FP16
 
 
 def literal_order(layout: WinogradWeightLayout) -> list[tuple[int, int, int, int]]:
@@ -43,7 +45,7 @@ def winograd_layouts(draw: st.DrawFn) -> WinogradWeightLayout:
 
 
 def test_the_5x5_kernel_of_figure_15_becomes_3x3_with_four_times_the_channels() -> None:
-    layout = WinogradWeightLayout(FULL, Precision.INT8, (1, 64, 5, 5), (2, 2))
+    layout = WinogradWeightLayout(FULL, INT8, (1, 64, 5, 5), (2, 2))
     weights = np.zeros(layout.shape, dtype=np.int8)
     weights[0, 7] = np.arange(25).reshape(5, 5)
     weights[0, 8, 0, 0] = 99
@@ -59,7 +61,7 @@ def test_the_5x5_kernel_of_figure_15_becomes_3x3_with_four_times_the_channels() 
 
 
 def test_channels_are_padded_to_32_bytes_before_the_extension() -> None:
-    layout = WinogradWeightLayout(FULL, Precision.FP16, (1, 17, 3, 5), (1, 2))
+    layout = WinogradWeightLayout(FULL, FP16, (1, 17, 3, 5), (1, 2))
     assert layout.padded_channels == 32
     assert layout.packed_shape == (1, 64, 4, 4)
     extended = layout.extend(np.ones(layout.shape, dtype=np.float16))
@@ -70,7 +72,7 @@ def test_channels_are_padded_to_32_bytes_before_the_extension() -> None:
 
 
 def test_the_conversion_of_a_single_weight_is_that_of_the_matrices() -> None:
-    layout = WinogradWeightLayout(FULL, Precision.FP16, (1, 1, 3, 3))
+    layout = WinogradWeightLayout(FULL, FP16, (1, 1, 3, 3))
     weights = np.zeros((1, 1, 3, 3), dtype=np.float16)
     weights[0, 0, 0, 1] = 4
     expected = [[0, 2, -2, 0], [0, 1, -1, 0], [0, 1, -1, 0], [0, 0, 0, 0]]
@@ -79,7 +81,7 @@ def test_the_conversion_of_a_single_weight_is_that_of_the_matrices() -> None:
 
 
 def test_integers_round_to_the_nearest_and_ties_to_even() -> None:
-    layout = WinogradWeightLayout(FULL, Precision.INT16, (1, 1, 3, 3))
+    layout = WinogradWeightLayout(FULL, INT16, (1, 1, 3, 3))
     weights = np.zeros((1, 1, 3, 3), dtype=np.int16)
     weights[0, 0, 0] = [1, 0, 0]
     assert layout.convert(weights)[0, 0].tolist() == [[1, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0]]
@@ -88,7 +90,7 @@ def test_integers_round_to_the_nearest_and_ties_to_even() -> None:
 
 
 def test_fp16_rounds_once() -> None:
-    layout = WinogradWeightLayout(FULL, Precision.FP16, (1, 1, 3, 3))
+    layout = WinogradWeightLayout(FULL, FP16, (1, 1, 3, 3))
     weights = np.zeros((1, 1, 3, 3), dtype=np.float16)
     weights[0, 0, 0] = [2048, 1, 1]
     assert layout.convert(weights)[0, 0, 0, 1] == 1025
@@ -98,7 +100,7 @@ def test_fp16_rounds_once() -> None:
 
 @pytest.mark.parametrize(
     ("precision", "value"),
-    [(Precision.INT8, -128), (Precision.INT8, 127), (Precision.INT16, -32768), (Precision.INT16, 32767)],
+    [(INT8, -128), (INT8, 127), (INT16, -32768), (INT16, 32767)],
 )
 def test_the_ends_of_the_range_can_be_converted(precision: Precision, value: int) -> None:
     layout = WinogradWeightLayout(FULL, precision, (1, 1, 3, 3))
@@ -108,7 +110,7 @@ def test_the_ends_of_the_range_can_be_converted(precision: Precision, value: int
 
 
 def test_the_ends_of_fp16_can_be_converted() -> None:
-    layout = WinogradWeightLayout(FULL, Precision.FP16, (1, 1, 3, 3))
+    layout = WinogradWeightLayout(FULL, FP16, (1, 1, 3, 3))
     weights = np.zeros((1, 1, 3, 3), dtype=np.float16)
     weights[0, 0, 0, 0], weights[0, 0, 2, 2] = 65504, -65504
     converted = layout.convert(weights)[0, 0]
@@ -116,7 +118,7 @@ def test_the_ends_of_fp16_can_be_converted() -> None:
 
 
 def test_a_cube_of_4x4x4_has_the_channel_fastest_then_w_then_h() -> None:
-    layout = WinogradWeightLayout(FULL, Precision.INT16, (2, 16, 3, 3))
+    layout = WinogradWeightLayout(FULL, INT16, (2, 16, 3, 3))
     weights = np.zeros(layout.packed_shape, dtype=np.int16)
     for k in range(2):
         for c in range(16):
@@ -129,7 +131,7 @@ def test_a_cube_of_4x4x4_has_the_channel_fastest_then_w_then_h() -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(winograd_layouts(), st.integers(0, 2**31))
 def test_every_weight_lies_where_the_literal_loops_put_it(layout: WinogradWeightLayout, seed: int) -> None:
     weights = random_bits(layout.packed_shape, layout.precision.dtype, seed)
@@ -145,34 +147,14 @@ def test_every_weight_lies_where_the_literal_loops_put_it(layout: WinogradWeight
     assert layout.unpack(raw).tobytes() == weights.tobytes()
 
 
-def winograd_convolution(
-    layout: WinogradWeightLayout, cube: npt.NDArray[np.int64], converted: npt.NDArray[np.float64]
-) -> npt.NDArray[np.float64]:
-    """Convolve (C, H, W) as the hardware does: extend the channels, transform tiles, multiply, transform back."""
-    stride_y, stride_x = layout.stride
-    padded = np.zeros((layout.padded_channels, *cube.shape[1:]))
-    padded[: cube.shape[0]] = cube
-    planes = [padded[:, dy::stride_y, dx::stride_x] for dy in range(stride_y) for dx in range(stride_x)]
-    extended = np.concatenate(planes)
-    c_matrix = np.array([[1, 0, 0, 0], [0, 1, -1, 1], [-1, 1, 1, 0], [0, 0, 0, -1]])
-    a_matrix = np.array([[1, 0], [1, 1], [1, -1], [0, -1]])
-    height, width = extended.shape[1] - 2, extended.shape[2] - 2
-    out = np.zeros((converted.shape[0], height, width))
-    for y in range(0, height, 2):
-        for x in range(0, width, 2):
-            tile = c_matrix.T @ extended[:, y : y + 4, x : x + 4] @ c_matrix
-            out[:, y : y + 2, x : x + 2] = a_matrix.T @ np.einsum("kcij,cij->kij", converted, tile) @ a_matrix
-    return out
-
-
 @pytest.mark.parametrize(("size", "stride"), [((3, 3), (1, 1)), ((5, 5), (2, 2)), ((6, 3), (2, 1)), ((7, 9), (3, 3))])
 def test_extended_and_converted_weights_compute_the_strided_convolution(
     size: tuple[int, int], stride: tuple[int, int]
 ) -> None:
     rng = np.random.default_rng(7)
-    layout = WinogradWeightLayout(FULL, Precision.INT16, (3, 5, *size), stride)
+    layout = WinogradWeightLayout(FULL, INT16, (3, 5, *size), stride)
     weights = (4 * rng.integers(-50, 50, layout.shape)).astype(np.int16)
-    outputs = 4
+    outputs = 8
     rows, columns = ((outputs + 2) * step for step in stride)
     cube = rng.integers(-100, 100, (5, rows, columns))
     expected = np.zeros((3, outputs, outputs), dtype=np.int64)
@@ -182,12 +164,15 @@ def test_extended_and_converted_weights_compute_the_strided_convolution(
             part = cube[:, y * stride[0] : y * stride[0] + size[0], x * stride[1] : x * stride[1] + size[1]]
             window[:, : part.shape[1], : part.shape[2]] = part
             expected[:, y, x] = np.einsum("kcij,cij->k", weights.astype(np.int64), window)
-    converted = layout.convert(weights).astype(np.float64)
-    np.testing.assert_array_equal(winograd_convolution(layout, cube, converted), expected)
+    padded = np.zeros((layout.padded_channels, rows, columns), dtype=np.int16)
+    padded[:5] = cube
+    extended = [padded[:, dy :: stride[0], dx :: stride[1]] for dy in range(stride[0]) for dx in range(stride[1])]
+    run = params(precision=INT16, winograd=True, pad_right=2, pad_bottom=2)
+    np.testing.assert_array_equal(conv.run(run, np.concatenate(extended), layout.convert(weights)), expected)
 
 
 def test_the_description_names_the_stride() -> None:
-    first = WinogradWeightLayout(FULL, Precision.INT8, (1, 64, 5, 6), (2, 2)).describe().splitlines()[0]
+    first = WinogradWeightLayout(FULL, INT8, (1, 64, 5, 6), (2, 2)).describe().splitlines()[0]
     assert first == "weights for Winograd convolution, stride y=2 x=2, INT8, nv_full: K=1 C=64 R=5 S=6"
 
 
@@ -206,17 +191,17 @@ def test_impossible_winograd_weights_are_refused(
     config: str, shape: tuple[int, int, int, int], stride: tuple[int, int], message: str
 ) -> None:
     with refused(message):
-        WinogradWeightLayout(HwConfig.load(config), Precision.INT8, shape, stride)
+        WinogradWeightLayout(HwConfig.load(config), INT8, shape, stride)
 
 
 def test_weights_that_cannot_be_converted_are_refused() -> None:
-    layout = WinogradWeightLayout(FULL, Precision.FP16, (1, 1, 3, 3))
+    layout = WinogradWeightLayout(FULL, FP16, (1, 1, 3, 3))
     weights = np.full((1, 1, 3, 3), np.inf, dtype=np.float16)
     with refused("weights must be finite for the Winograd conversion"):
         layout.convert(weights)
     with refused("converted weights must be -65504 to 65504 for FP16, not 90000: lower the scale"):
         layout.convert(np.full((1, 1, 3, 3), 60000, dtype=np.float16))
-    narrow = WinogradWeightLayout(FULL, Precision.INT8, (1, 1, 3, 3))
+    narrow = WinogradWeightLayout(FULL, INT8, (1, 1, 3, 3))
     with refused("converted weights must be -128 to 127 for INT8, not -192: lower the scale"):
         narrow.convert(np.full((1, 1, 3, 3), -128, dtype=np.int8))
     assert narrow.convert(np.full((1, 1, 3, 3), -56, dtype=np.int8)).min() == -126

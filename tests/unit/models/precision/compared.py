@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from models.fp16 import FP16
 from models.tolerance import Tolerance, parts_used
 
 
@@ -18,8 +17,6 @@ class Compared:
 
     compared: int
     failed: int
-    wrong_nan: int
-    infinite: int
     worst: float
     first_failed_at: tuple[int, ...] | None
 
@@ -35,12 +32,9 @@ def compare(expected: NDArray[Any], actual: NDArray[np.uint16], tolerance: Toler
     assert tolerance.allowance is None or tolerance.allowance.shape == actual.shape
     used = parts_used(expected, actual, tolerance)
     failed = used > 1.0
-    nan = FP16.is_nan(expected) if tolerance.allowance is None else np.isnan(expected)
     return Compared(
         actual.size,
         int(np.count_nonzero(failed)),
-        int(np.count_nonzero(nan != FP16.is_nan(actual))),
-        int(np.count_nonzero(FP16.is_infinite(actual) & failed)),
         float(used.max()),
         tuple(np.argwhere(failed)[0].tolist()) if failed.any() else None,
     )

@@ -13,6 +13,12 @@ def half_away(value: Fraction) -> int:
     return whole if value >= 0 else -whole
 
 
+def leading(number: Fraction) -> int:
+    """Return the exponent of the leading bit."""
+    guess = abs(number.numerator).bit_length() - number.denominator.bit_length()
+    return guess if abs(number) >= Fraction(2) ** guess else guess - 1
+
+
 def decode(pattern: int, fmt: FloatFormat) -> Fraction:
     """Return the value of a finite pattern, by the definition of the format."""
     fraction = pattern % 2**fmt.mantissa_bits
@@ -29,11 +35,7 @@ def encode(value: Fraction, fmt: FloatFormat, negative_zero: bool = False, gradu
     magnitude = abs(value)
     if magnitude == 0:
         return sign
-    exponent = 0
-    while Fraction(2) ** exponent > magnitude:
-        exponent -= 1
-    while Fraction(2) ** (exponent + 1) <= magnitude:
-        exponent += 1
+    exponent = leading(magnitude)
     if fmt.denormals if gradual is None else gradual:
         exponent = max(exponent, 1 - fmt.bias)
     unit = Fraction(2) ** (exponent - fmt.mantissa_bits)
@@ -48,11 +50,9 @@ def encode(value: Fraction, fmt: FloatFormat, negative_zero: bool = False, gradu
     rounded = min(rounded, largest)
     if rounded < smallest_normal:
         return sign + (int(rounded / smallest_normal * 2**fmt.mantissa_bits) if fmt.denormals else 0)
-    field = 1
-    while smallest_normal * 2**field <= rounded:
-        field += 1
-    fraction = rounded / (smallest_normal * 2 ** (field - 1)) - 1
-    return sign + field * 2**fmt.mantissa_bits + int(fraction * 2**fmt.mantissa_bits)
+    exponent = leading(rounded)
+    fraction = rounded / Fraction(2) ** exponent - 1
+    return sign + (exponent + fmt.bias) * 2**fmt.mantissa_bits + int(fraction * 2**fmt.mantissa_bits)
 
 
 def is_nan(pattern: int, fmt: FloatFormat) -> bool:

@@ -1,65 +1,43 @@
-"""Float64 references of the measured FP16 layers: the mathematics, with no rounding of the pipeline."""
+"""Measured layers through the model, and the mathematics of their FP16 without rounding."""
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from models.fp16 import FP16, FP17, FP32, Infinity
+from models.cdp import CdpParams
+from models.config import HwConfig
+from models.fp16 import FP16, FP17, FP32
 from models.lut import HybridLut, LutChoice, LutTable, Place
-from models.tolerance_conv import Window, window_sum
-from models.winograd_transform import transform_fp16, untransform
-from tests.unit.models.precision.conftest import Layer
+from tb.judge.predictor import Expectation
+from tb.stimulus.model import play_model
+from tb.stimulus.trace import read
+from tests.references import MEASURED
+from tests.unit.models.hardware_files import MeasuredLayer
 
+FULL = HwConfig.load("nv_full")
 Float64Array = npt.NDArray[np.float64]
 
 
-def window_of(layer: Layer) -> Window:
-    """Return the sliding window of a measured convolution."""
-    left, right, top, bottom = layer.meta.get("pad_LRTB", (0, 0, 0, 0))
-    stride_x, stride_y = layer.meta.get("stride_xy", (1, 1))
-    dilation_x, dilation_y = layer.meta.get("dilation_xy", (1, 1))
-    return Window(stride_x, stride_y, dilation_x, dilation_y, left, right, top, bottom)
+@cache
+def played(layer: MeasuredLayer) -> Expectation:
+    """Return what the model predicts that a measured layer writes."""
+    (expected,) = play_model(read(MEASURED / f"{layer.name}.npz", FULL), FULL).expectations
+    return expected
 
 
-def convolution(layer: Layer) -> tuple[Float64Array, float | Float64Array]:
-    """Return the reference of a direct convolution with its SDP stage, and the scale of its errors."""
-    window = window_of(layer)
-    data = Infinity.CONVOLUTION.apply(layer.arrays["input"])
-    weight = Infinity.CONVOLUTION.apply(layer.arrays["weight"])
-    result = window_sum(np.nan_to_num(data), np.nan_to_num(weight), window)
-    # A NaN weight poisons an output even where it meets padding; a NaN of the data only inside the cube.
-    poisoned = window_sum(np.isnan(data).astype(float), np.ones_like(weight), window)
-    poisoned += window_sum(np.ones_like(data), np.isnan(weight).astype(float), window, pad_value=1.0)
-    result[poisoned > 0] = np.nan
-    scale: float | Float64Array = 1.0
-    if "bs_op" in layer.arrays:
-        operand = FP16.decode(layer.arrays["bs_op"])
-        if operand.ndim == 3:
-            return result + operand, 1.0
-        result = result + operand[:, 0, np.newaxis, np.newaxis]
-        slope = np.where(result < 0, operand[:, 1, np.newaxis, np.newaxis], 1.0)
-        result, scale = result * slope, np.abs(slope)
-    return result, scale
+def finite(bits: npt.NDArray[np.uint16]) -> Float64Array:
+    """Return FP16 numbers; infinity is the largest number of FP17."""
+    return np.clip(FP16.decode(bits), -FP17.max_value, FP17.max_value)
 
 
-def winograd(tiles: npt.NDArray[np.uint16], weight: npt.NDArray[np.uint16]) -> Float64Array:
-    """Return the reference of a Winograd convolution of FP16-rounded transformed operands.
-
-    Args:
-        tiles: (C, H'/2, W'/2, 4, 4) input tiles before the transform.
-        weight: (K, C, 4, 4) transformed weights.
-    """
-    data, kernel = FP16.decode(transform_fp16(tiles)), FP16.decode(weight)
-    return untransform(np.einsum("kcuv,cabuv->kabuv", kernel, data, optimize=True))
-
-
-def average(layer: Layer) -> Float64Array:
+def average(layer: MeasuredLayer) -> Float64Array:
     """Return the float64 average of each window of a measured PDP layer."""
     height, width = layer.meta["kernel"]
-    cube = Infinity.PDP_AVERAGE.apply(layer.arrays["input"])
+    cube = finite(layer.arrays["input"])
     views = np.lib.stride_tricks.sliding_window_view(cube, (height, width), axis=(1, 2))
     return views.mean(axis=(-2, -1))
 
@@ -75,7 +53,7 @@ def lookup(lut: HybridLut, x: Float64Array) -> Float64Array:
 
 
 def _one_table(table: LutTable, x: Float64Array) -> tuple[npt.NDArray[Any], Float64Array]:
-    entries = Infinity.CDP.apply(table.entries)
+    entries = finite(table.entries)
     start, end = (float(FP32.decode(np.array([edge], dtype=np.uint32))[0]) for edge in (table.start, table.end))
     distance = x - start
     below = ~(distance > 0)
@@ -99,14 +77,18 @@ def _one_table(table: LutTable, x: Float64Array) -> tuple[npt.NDArray[Any], Floa
     return place, value
 
 
-def normalisation(layer: Layer, lut: HybridLut) -> tuple[Float64Array, Float64Array, int]:
-    """Return the reference of a measured CDP layer, its input, and the channels of its window."""
-    data = Infinity.CDP.apply(layer.arrays["input"])
-    assert FP17.max_value >= np.nanmax(np.abs(data))
-    bypass = layer.registers["CDP.D_FUNC_BYPASS"]
-    size = 1 if bypass & 1 else layer.meta["local_size"]
+def normalised(params: CdpParams, data: Float64Array) -> Float64Array:
+    """Return what CDP makes of a cube without any rounding."""
+    size = params.local_size or 1
     half = size // 2
     padded = np.pad(data * data, ((half, half), (0, 0), (0, 0)))
-    total = data if bypass & 1 else sum(padded[k : k + len(data)] for k in range(size))
-    gain = lookup(lut, np.asarray(total))
-    return (gain + 0.0 * data if bypass & 2 else gain * data), data, size
+    total = data if params.local_size is None else sum(padded[k : k + len(data)] for k in range(size))
+    gain = lookup(params.lut, np.asarray(total))
+    return gain * data if params.multiply else gain + 0.0 * data
+
+
+def normalisation(layer: MeasuredLayer) -> tuple[Float64Array, Float64Array, int]:
+    """Return the reference of a measured CDP layer, its input, and the channels of its window."""
+    params, data = played(layer).started.layer.params, finite(layer.arrays["input"])
+    assert isinstance(params, CdpParams)
+    return normalised(params, data), data, params.local_size or 1

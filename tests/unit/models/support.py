@@ -13,9 +13,9 @@ import pytest
 from models.errors import InputError
 
 
-def refused(message: str) -> AbstractContextManager[Any]:
-    """Expect an InputError with exactly this message."""
-    return pytest.raises(InputError, match=f"^{re.escape(message)}$")
+def refused(message: str, error: type[InputError] = InputError) -> AbstractContextManager[Any]:
+    """Expect an InputError, or another error, with exactly this message."""
+    return pytest.raises(error, match=f"^{re.escape(message)}$")
 
 
 def random_bits(shape: tuple[int, ...], dtype: np.dtype[Any], seed: int) -> npt.NDArray[Any]:

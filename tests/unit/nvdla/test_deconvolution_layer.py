@@ -1,4 +1,4 @@
-"""Deconvolution by sets of kernels against the literal transposed convolution, as a model and as layers."""
+"""The layers of a deconvolution against the literal transposed convolution."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from models import deconvolution
 from models.config import HwConfig
 from models.errors import InputError
 from models.layout import DeconvolutionWeightLayout, FeatureLayout
@@ -35,29 +34,6 @@ def transposed(cube: NDArray[Any], weights: NDArray[Any], stride: tuple[int, int
     for k, c, y, x, r, s in np.ndindex(kernels, channels, height, width, rows, columns):
         result[k, y * stride[0] + r, x * stride[1] + s] += int(cube[c, y, x]) * int(weights[k, c, r, s])
     return result
-
-
-def drawn(rng: np.random.Generator, precision: Precision) -> tuple[DeconvolutionWeightLayout, Any, Any]:
-    kernels, channels = rng.integers(1, 4, 2).tolist()
-    rows, columns, height, width = rng.integers(1, 5, 4).tolist()
-    stride = rng.integers(1, 4, 2).tolist()
-    layout = DeconvolutionWeightLayout(FULL, precision, (kernels, channels, rows, columns), (stride[0], stride[1]))
-    cube = rng.integers(*precision.limits, (channels, height, width), dtype=precision.dtype, endpoint=True)
-    return layout, cube, rng.integers(*precision.limits, layout.shape, dtype=precision.dtype, endpoint=True)
-
-
-@pytest.mark.parametrize("precision", [Precision.INT8, Precision.INT16])
-def test_hundreds_of_random_deconvolutions_agree_with_the_literal_one(precision: Precision) -> None:
-    rng = np.random.default_rng(13)
-    for _ in range(300):
-        layout, cube, weights = drawn(rng, precision)
-        result = deconvolution.run(layout, cube, weights)
-        expected = np.clip(transposed(cube, weights, layout.stride), -(1 << 31), (1 << 31) - 1)
-        _, height, width = expected.shape
-        # Behind the last window, and between kernels smaller than the stride, nothing reaches.
-        whole = np.zeros(result.shape, np.int64)
-        whole[:, :height, :width] = expected
-        np.testing.assert_array_equal(result, whole)
 
 
 def test_the_layers_of_a_deconvolution_leave_the_transposed_convolution_in_memory() -> None:
@@ -98,9 +74,3 @@ def test_kernels_that_leave_an_atom_open_are_refused() -> None:
     message = "kernels must be a multiple of the 32 elements of an atom, not 33"
     with pytest.raises(InputError, match=rf"^{re.escape(message)}$"):
         deconvolve(layout, 0x10000, src, 0x40000, 0x80000, IDENTITY)
-
-
-def test_fp16_has_no_integer_sums() -> None:
-    layout = DeconvolutionWeightLayout(FULL, Precision.FP16, (1, 1, 1, 1), (1, 1))
-    with pytest.raises(InputError, match=r"^precision must be INT8 or INT16 for integer sums, not FP16$"):
-        deconvolution.run(layout, np.zeros((1, 1, 1), np.uint16), np.zeros((1, 1, 1, 1), np.uint16))

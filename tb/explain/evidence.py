@@ -93,8 +93,12 @@ class Evidence:
     @cached_property
     def run(self) -> Run:
         """How the hardware should have run the layer; what is known of it when it cannot be run again."""
-        again = self.rerun
-        return again if again is not None else Run(Recorded(self.cube), self.walk)
+        return self.known if self.rerun is None else self.rerun
+
+    @cached_property
+    def known(self) -> Run:
+        """The known result, which can only be moved about."""
+        return Run(Recorded(self.cube), self.walk)
 
     @cached_property
     def rerun(self) -> Run | None:
@@ -126,6 +130,11 @@ class Evidence:
     def wrong(self) -> MaskArray:
         """Marks of the wrong bytes of ``actual``."""
         return self.differs(self.truth)
+
+    @cached_property
+    def wrong_bytes(self) -> int:
+        """How many bytes of ``actual`` are wrong."""
+        return int(np.count_nonzero(self.wrong))
 
     @property
     def got(self) -> Patch:

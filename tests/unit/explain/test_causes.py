@@ -143,16 +143,21 @@ def test_a_cause_that_leaves_one_byte_unexplained_is_not_stated() -> None:
     assert found.headline == "no known cause fits"
 
 
+def fit_of(*causes: Cause, explained: int, wrong: int, cost_bits: float) -> Fit:
+    run = sound()[0][1].run
+    return Fit(tuple(Variant(cause, "", run, 8.0) for cause in causes), explained, 0, wrong, cost_bits, b"")
+
+
 def test_a_few_bytes_do_not_outweigh_a_thousand_variants_that_were_tried() -> None:
-    fit = Fit((CAUSES[0],), (), 3, 0, 3, 8.0, b"")
-    assert Diagnosis((replace(fit, causes=(DST_BASE,)),), 8, True).probable is not None
-    assert Diagnosis((replace(fit, causes=(DST_BASE,)),), 1000, True).probable is None
+    fit = fit_of(DST_BASE, explained=3, wrong=3, cost_bits=8.0)
+    assert Diagnosis((fit,), 8, True).probable is not None
+    assert Diagnosis((fit,), 1000, True).probable is None
 
 
 def test_each_half_of_a_pair_must_be_worth_its_bytes() -> None:
     """The second half explains one byte more than the first alone: that is no evidence."""
-    alone = Fit((DST_BASE,), (), 99, 0, 100, 18.0, b"")
-    both = Fit((DST_BASE, CONVERTER), (), 100, 0, 100, 16.0, b"")
+    alone = fit_of(DST_BASE, explained=99, wrong=100, cost_bits=18.0)
+    both = fit_of(DST_BASE, CONVERTER, explained=100, wrong=100, cost_bits=16.0)
     assert Diagnosis((both, alone), 100, True).probable is None
     assert Diagnosis((both, replace(alone, explained=50, cost_bits=508.0)), 100, True).probable is both
 

@@ -16,11 +16,9 @@ from models.precision import Precision
 from tb.explain.engine_conv import ConvRun, CubeInput
 from tb.explain.engines import Run
 from tb.explain.evidence import Evidence
-from tb.explain.memory import Bytes
+from tb.explain.memory import Bytes, MaskArray
 from tb.explain.walk import Cube
 from tb.stimulus.exchange import Traits
-
-Mask = NDArray[np.bool_]
 
 MOST_CHANCE = 1e-3
 """How many traits may be expected to fit as well by chance, of those that were looked at.
@@ -89,21 +87,21 @@ def _words(name: str, wrong: int, having: int, of: int) -> str:
     return f"{all_of} {name}, and {others} of the {of} right ones"
 
 
-def _is_block(bad: Mask) -> bool:
+def _is_block(bad: MaskArray) -> bool:
     """Return whether some lines, columns and channels are wrong throughout."""
     count = int(np.count_nonzero(bad))
     sides = [int(np.count_nonzero(bad.any(axis=axes))) for axes in ((1, 2), (0, 2), (0, 1))]
     return count >= _SMALLEST_BLOCK and count == int(np.prod(sides))
 
 
-def _marks(events: Sequence[Event]) -> Iterator[tuple[str, Mask]]:
+def _marks(events: Sequence[Event]) -> Iterator[tuple[str, MaskArray]]:
     """Yield traits and the elements that have them, (C, lines, W) or with axes of 1."""
     for event in events:
         for text, mask in _BY_STEP[event.step](event):
             yield f"{text} in the {event.site.value}", mask
 
 
-def _of_shift(event: Event) -> Iterator[tuple[str, Mask]]:
+def _of_shift(event: Event) -> Iterator[tuple[str, MaskArray]]:
     values, half = event.values, 1 << (event.amount - 1)
     dropped = values & (2 * half - 1)
     near = max(half >> 2, 1)
@@ -125,7 +123,7 @@ def _of_shift(event: Event) -> Iterator[tuple[str, Mask]]:
         )
 
 
-def _of_saturation(event: Event) -> Iterator[tuple[str, Mask]]:
+def _of_saturation(event: Event) -> Iterator[tuple[str, MaskArray]]:
     values, high = event.values, (1 << (event.amount - 1)) - 1
     low = -high - 1
     where = f"{event.amount} bits"
@@ -143,7 +141,7 @@ def _of_saturation(event: Event) -> Iterator[tuple[str, Mask]]:
             )
 
 
-def _of_index(event: Event) -> Iterator[tuple[str, Mask]]:
+def _of_index(event: Event) -> Iterator[tuple[str, MaskArray]]:
     yield "an index below the table", event.values < 0
     yield "the first index", event.values == 0
     yield "the last index", event.values == event.amount - 1
@@ -164,7 +162,7 @@ def _counted(data: int, weight: int, lanes: NDArray[np.bool_], cube: Cube, weigh
     return counted.astype(np.int8), (weights == weight).astype(np.int8)
 
 
-def _extreme_products(memory: Bytes, run: Run, rows: slice) -> Iterator[tuple[str, NDArray[np.bool_]]]:
+def _extreme_products(memory: Bytes, run: Run, rows: slice) -> Iterator[tuple[str, MaskArray]]:
     """Yield which sums hold a product of two extreme numbers, in whichever multiplier of a cell and in each.
 
     Direct convolutions of feature cubes of INT8 alone have them.

@@ -19,6 +19,9 @@ from tb.judge.beats import addresses_at
 
 Cube = NDArray[Any]
 
+CubeMap = Callable[[Cube], Cube]
+"""A change of the values of a whole cube (C, H, W), lines in their places."""
+
 CubeLayout = FeatureLayout | PlanarLayout | LinesLayout | ModuleDataLayout
 """A cube that layers write."""
 
@@ -63,7 +66,7 @@ class Walk:
     steps: tuple[int, int, int]
     atom_elements: int
     dtype: np.dtype[Any]
-    twist: Callable[[Cube], Cube] | None = None
+    twist: CubeMap | None = None
 
     @classmethod
     def of(cls, layout: CubeLayout, address: int) -> Walk:

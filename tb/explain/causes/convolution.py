@@ -172,12 +172,7 @@ def _of_converter(conv: Part[ConvRun]) -> Kinds:
     old = converter.value
     if old is None:
         return
-    numbers = {
-        "offset": (0, -old.offset),
-        "scale": (1, -old.scale),
-        "shift": (0, old.shift - 1, old.shift + 1),
-    }
-    for detail, make in reach.others(converter, "", numbers):
+    for detail, make in reach.others(converter, "", reach.converter_numbers(old)):
         yield "input-converter", detail, make
     if not takes_cube:
         return

@@ -20,11 +20,6 @@ INSIDE = stage("inside", "CSC", "elements")
 SUMS = stage("CACC out", "CACC", "sums")
 
 
-def result(stage: str, wrong: str | None = None, skipped: str | None = None) -> StageResult:
-    """Return the result of a stage with one beat."""
-    return StageResult(stage, "layer 0", 1, 1, wrong, skipped)
-
-
 def test_the_culprit_is_the_unit_before_the_first_bad_hand_over() -> None:
     names = ("CDMA", "CSC", "CMAC_A", "CMAC_B", "CACC")
     stages = [replace(INSIDE, name=f"{name} out", unit=(name,)) for name in names]
@@ -33,7 +28,7 @@ def test_the_culprit_is_the_unit_before_the_first_bad_hand_over() -> None:
 
     def found(*texts: str | None, skipped: int = 0) -> tuple[str, bool] | None:
         results = [
-            result(stage.name, text, "no order" if number < skipped else None)
+            StageResult(stage, 1, 1, text, "no order" if number < skipped else None)
             for number, (stage, text) in enumerate(zip(stages, texts, strict=True))
         ]
         one = culprit(stages, results, "CONV")
@@ -68,12 +63,10 @@ def hung(*beats: int, offered: str = "", skipped: str | None = None) -> str:
     """Return the units of a hang after which so many beats have passed each stage."""
     results = [
         StageResult(
-            stage.name,
-            "layer 0",
+            stage,
             count,
             TOTAL[stage.value],
-            None,
-            "no order" if stage.name == skipped else None,
+            skipped="no order" if stage.name == skipped else None,
             finished=count / TOTAL[stage.value],
         )
         for stage, count in zip(STAGES, beats, strict=False)
@@ -107,7 +100,7 @@ def test_the_culprit_of_a_hang_has_taken_more_than_it_handed_on(beats: tuple[int
 def test_cells_without_kernels_say_nothing_of_a_hang() -> None:
     counts = {"converted": 40, "packed": 30, "elements": 48, "products": 48, "sums": 160}
     results = [
-        StageResult(stage.name, "layer 0", counts[stage.value], TOTAL[stage.value], None, finished=finished)
+        StageResult(stage, counts[stage.value], TOTAL[stage.value], finished=finished)
         for stage, finished in zip(STAGES[:7], (1, 1, 0.6, 0.6, 0.6, 0.6, 0.5), strict=True)
     ]
     results[5] = replace(results[5], beats=0, expected=0, finished=0.0)
@@ -126,7 +119,7 @@ def test_what_could_not_be_compared_stays_suspected() -> None:
 
 
 def test_a_wrong_value_says_more_than_what_is_missing() -> None:
-    results = [StageResult(stage.name, "layer 0", 10, TOTAL[stage.value], None) for stage in STAGES]
+    results = [StageResult(stage, 10, TOTAL[stage.value]) for stage in STAGES]
     results[4] = replace(results[4], wrong="x")
     found = culprit(STAGES, results, "CONV", set())
     assert found is not None
@@ -138,7 +131,7 @@ def test_a_wrong_value_says_more_than_what_is_missing() -> None:
 
 def test_a_flush_that_is_never_done_says_who_holds_up_a_hang() -> None:
     flushes = [stage(f"flush of {what}", f"CDMA ({what})", "flush") for what in ("data", "weights")]
-    results = [StageResult(stage.name, "layer 0", 0, TOTAL[stage.value], None) for stage in STAGES]
+    results = [StageResult(stage, 0, TOTAL[stage.value]) for stage in STAGES]
 
     def named(*offered: str) -> str:
         found = culprit([*STAGES, *flushes], results, "CONV", set(offered))

@@ -56,7 +56,7 @@ def entering(number: int) -> list[Handover]:
 
 def writing(number: int) -> list[Handover]:
     """Return the atoms that a layer writes, in the order of their addresses."""
-    (layer,) = [layer for layer in Seen.of(played(*LAYERS, wrong=0, moved=0)).layers if layer.started.index == number]
+    (layer,) = [layer for layer in Seen.of(played(*LAYERS)).layers if layer.started.index == number]
     expected = layer.expected
     return [
         Handover(5000 + at, expected.data[at : at + 8].tobytes(), expected.address + at)
@@ -65,7 +65,7 @@ def writing(number: int) -> list[Handover]:
     ]
 
 
-RUN = Seen.of(played(*LAYERS, wrong=0, moved=0))
+RUN = Seen.of(played(*LAYERS))
 
 
 def test_right_hand_overs_of_layers_one_after_the_other_are_right() -> None:
@@ -120,7 +120,7 @@ def test_missing_and_stray_hand_overs_are_bad() -> None:
 
 def test_layers_pooled_on_the_fly_pass_the_stages_of_their_producer() -> None:
     layer = pooled(cases.sdp_layer())
-    run = Seen.of(played(layer, wrong=0, moved=0))
+    run = Seen.of(played(layer))
     assert run.layers[0].started.engine == "SDP-PDP"
     stage = replace(ENTERED, name="in")
     out, behind = replace(WRITTEN, name="out"), replace(WRITTEN, name="behind", engines=("PDP",))
@@ -136,7 +136,7 @@ def test_layers_pooled_on_the_fly_pass_the_stages_of_their_producer() -> None:
     atoms = [cube[8 * c : 8 * c + 8, h, w].tobytes() for c in range(3) for h in range(5) for w in range(6)]
     seen = {"in": [Handover(n, atom) for n, atom in enumerate(atoms)], "out": [], "behind": beats}
     found = compare([stage, out, behind], seen, run, (LOAD,))[0]
-    assert [(finding.stage, finding.is_bad) for finding in found] == [("in", False), ("behind", False)]
+    assert [(finding.stage.name, finding.is_bad) for finding in found] == [("in", False), ("behind", False)]
 
 
 def test_the_hand_overs_that_belong_to_the_bench_load() -> None:

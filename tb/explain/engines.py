@@ -137,12 +137,10 @@ class SdpRun(EngineRun):
         """Return the result of the stages and the output converter for a cube."""
         if self.added:
             cube = cube.astype(np.int32) + np.int32(self.added)
-        stages = (self.x1, self.x2, self.y)
-        params = self.params
-        for name, stage in zip(("x1", "x2", "y"), stages, strict=True):
-            what: Any = stage.stage if stage else None
-            params = replace(params, **{name: what})
-        taken = [stage.operands(memory, rows, params.is_float) if stage else None for stage in stages]
+        stages = {"x1": self.x1, "x2": self.x2, "y": self.y}
+        operations: dict[str, Any] = {name: stage.stage if stage else None for name, stage in stages.items()}
+        params = replace(self.params, **operations)
+        taken = [stage.operands(memory, rows, params.is_float) if stage else None for stage in stages.values()]
         return sdp.run(params, cube, *taken, rules=rules)
 
 

@@ -116,13 +116,11 @@ class Evidence:
     @cached_property
     def inherits(self) -> bool:
         """Whether what earlier layers left wrong changes the result, as far as that can be computed."""
-        if self.left is None:
-            return False
+        if self.left is None or self.rerun is None:
+            return self.left is not None
         try:
-            patch = None if self.rerun is None else self.rerun.patch(self.left)
+            patch = self.rerun.patch(self.left)
         except InputError:
-            return True
-        if patch is None:
             return True
         return not self.same(patch.data, self.expected.data)[patch.mask].all()
 

@@ -299,10 +299,6 @@ def _owners(results: Sequence[Patch], beats: Beats) -> NDArray[np.int64]:
 
     A write where no layer has a result any more is of the layer that runs: the one that wrote last, or the next one
     when that has all of its result.
-
-    Args:
-        results: what each layer must write, in the order in which they run.
-        beats: writes of their port, oldest first.
     """
     width = beats.data.shape[1]
     wanted: dict[int, list[int]] = {}

@@ -267,11 +267,6 @@ def _stopped(results: Sequence[StageResult], engine: str, offered: Container[str
     """Return the unit that stopped: it got more than it handed on, and nobody after it refused what it had.
 
     Units before it are short as well, as their data were not taken any more.
-
-    Args:
-        results: What passed each stage, in the order of the data.
-        engine: That of the layer.
-        offered: Stages at which a beat is offered and not taken.
     """
     by_value: dict[str, list[StageResult]] = {}
     for result in results:

@@ -105,6 +105,7 @@ def _of_shift(event: Event) -> Iterator[tuple[str, MaskArray]]:
     values, half = event.values, 1 << (event.amount - 1)
     dropped = values & (2 * half - 1)
     near = max(half >> 2, 1)
+    above, below = (dropped > half) & (dropped < half + near), (dropped < half) & (dropped >= half - near)
     signs = (("a", values == values), ("a negative", values < 0), ("a positive", values > 0))
     for sign, mask in signs[1:]:
         yield f"{sign} number", mask
@@ -113,19 +114,12 @@ def _of_shift(event: Event) -> Iterator[tuple[str, MaskArray]]:
         yield f"{sign} number without bits to drop", mask & (dropped == 0)
         yield f"{sign} number with bits to drop", mask & (dropped != 0)
         yield f"{sign} number half way between two", mask & (dropped == half)
-        yield (
-            f"{sign} number whose dropped bits are above a half by less than an eighth",
-            (mask & (dropped > half) & (dropped < half + near)),
-        )
-        yield (
-            f"{sign} number whose dropped bits are below a half by less than an eighth",
-            (mask & (dropped < half) & (dropped >= half - near)),
-        )
+        yield f"{sign} number whose dropped bits are above a half by less than an eighth", mask & above
+        yield f"{sign} number whose dropped bits are below a half by less than an eighth", mask & below
 
 
 def _of_saturation(event: Event) -> Iterator[tuple[str, MaskArray]]:
-    values, high = event.values, (1 << (event.amount - 1)) - 1
-    low = -high - 1
+    values, (low, high) = event.values, limits(event.amount)
     where = f"{event.amount} bits"
     yield f"a number beyond {where}", event.acts
     yield f"a positive number beyond {where}", values > high
@@ -133,12 +127,9 @@ def _of_saturation(event: Event) -> Iterator[tuple[str, MaskArray]]:
     yield f"a number beyond {where} by one bit", event.acts & (values >= 2 * low) & (values <= 2 * high + 1)
     yield f"the largest number of {where}", values == high
     yield f"the smallest number of {where}", values == low
-    for width in _WIDTHS:
-        if width < event.amount:
-            yield (
-                f"a number that needs more than {width} bits",
-                (values >= 1 << (width - 1)) | (values < -(1 << (width - 1))),
-            )
+    for width in (width for width in _WIDTHS if width < event.amount):
+        least, largest = limits(width)
+        yield f"a number that needs more than {width} bits", (values < least) | (values > largest)
 
 
 def _of_index(event: Event) -> Iterator[tuple[str, MaskArray]]:
@@ -166,11 +157,6 @@ def _extreme_products(memory: Bytes, run: Run, rows: slice) -> Iterator[tuple[st
     """Yield which sums hold a product of two extreme numbers, in whichever multiplier of a cell and in each.
 
     Direct convolutions of feature cubes of INT8 alone have them.
-
-    Args:
-        memory: What the layer finds.
-        run: How it should run.
-        rows: Lines of the output.
     """
     engine = run.engine
     if not isinstance(engine, ConvRun) or not isinstance(engine.source, CubeInput):

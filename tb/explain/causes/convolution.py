@@ -34,11 +34,8 @@ def _of_windows(conv: Part[ConvRun]) -> Kinds:
         yield "truncate", f"{shift} instead of {old.truncate}", params.other(truncate=shift)
     if old.winograd:
         for shift in (0, old.pre_truncate - 1, old.pre_truncate + 1):
-            yield (
-                "truncate",
-                f"{shift} instead of {old.pre_truncate} before the products",
-                params.other(pre_truncate=shift),
-            )
+            detail = f"{shift} instead of {old.pre_truncate} before the products"
+            yield "truncate", detail, params.other(pre_truncate=shift)
     if old.is_float:
         detail = "flushed to 0" if not old.nan_to_zero else "not flushed"
         yield "nan", detail, params.other(nan_to_zero=not old.nan_to_zero)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Container, Sequence
 from dataclasses import replace
 
 import pytest
@@ -59,6 +60,12 @@ STAGES = [
 TOTAL = {"converted": 40, "packed": 30, "elements": 80, "products": 80, "sums": 320, "credits": 40, "loaded-lines": 4}
 
 
+def words(results: Sequence[StageResult], offered: Container[str] | None = None) -> str | None:
+    """Return the units that results of the stages point at."""
+    found = culprit(STAGES, results, "CONV", offered)
+    return None if found is None else found.suspect.words
+
+
 def hung(*beats: int, offered: str = "", skipped: str | None = None) -> str:
     """Return the units of a hang after which so many beats have passed each stage."""
     results = [
@@ -71,9 +78,7 @@ def hung(*beats: int, offered: str = "", skipped: str | None = None) -> str:
         )
         for stage, count in zip(STAGES, beats, strict=False)
     ]
-    found = culprit(STAGES, results, "CONV", {offered})
-    assert found is not None
-    return found.suspect.words
+    return str(words(results, {offered}))
 
 
 @pytest.mark.parametrize(
@@ -105,9 +110,7 @@ def test_cells_without_kernels_say_nothing_of_a_hang() -> None:
     ]
     results[5] = replace(results[5], beats=0, expected=0, finished=0.0)
     results[3] = replace(results[3], beats=0, expected=0, finished=0.0)
-    found = culprit(STAGES, results, "CONV", set())
-    assert found is not None
-    assert found.suspect.words == "CACC"
+    assert words(results, set()) == "CACC"
 
 
 def test_what_is_offered_and_not_taken_points_at_who_should_take_it() -> None:
@@ -121,12 +124,8 @@ def test_what_could_not_be_compared_stays_suspected() -> None:
 def test_a_wrong_value_says_more_than_what_is_missing() -> None:
     results = [StageResult(stage, 10, TOTAL[stage.value]) for stage in STAGES]
     results[4] = replace(results[4], wrong="x")
-    found = culprit(STAGES, results, "CONV", set())
-    assert found is not None
-    assert found.suspect.words == "CMAC_A"
-    found = culprit(STAGES, results, "CONV")
-    assert found is not None
-    assert found.suspect.words == "CDMA (data)", "nothing holds back the first units of a layer that has ended"
+    assert words(results, set()) == "CMAC_A"
+    assert words(results) == "CDMA (data)", "nothing holds back the first units of a layer that has ended"
 
 
 def test_a_flush_that_is_never_done_says_who_holds_up_a_hang() -> None:

@@ -72,9 +72,7 @@ def test_a_register_of_the_layer_before_is_told() -> None:
     first = cases.register_layer()
     converter = replace(first.params.converter, offset=-9, scale=-7, shift=6)
     second = replace(
-        first,
-        params=replace(first.params, converter=converter),
-        dst=replace(first.dst, address=cases.DST + 0x2000),
+        first, params=replace(first.params, converter=converter), dst=replace(first.dst, address=cases.DST + 0x2000)
     )
     assert isinstance(second, SdpLayer)
     stale = run(replace(second, params=first.params), MEMORY)

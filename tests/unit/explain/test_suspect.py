@@ -12,7 +12,7 @@ from tb.explain.evidence import Evidence
 from tb.explain.memory import Patch
 from tb.explain.suspect import suspects
 from tb.explain.text import explain
-from tb.explain.units import Unit, shared
+from tb.explain.units import Unit
 from tb.judge.csb_rules import LINE_OFF_CLOCK
 from tb.judge.detail import (
     AnyDetail,
@@ -208,18 +208,6 @@ def test_a_hang_names_the_first_unit_that_is_not_done_or_one_that_is_done_too_ea
     assert hang(CONV, "CDMA", unmatched=(Unmatched(Ram.MC, 1, 0),)) == [
         "write side of the memory interface or the unit that writes: it sent 1 addresses without data"
     ]
-
-
-def test_layers_of_several_engines_point_at_what_all_of_them_pass() -> None:
-    assert shared(["CONV"]) is None
-    assert str(shared(["CONV", "SDP"])).startswith("SDP_RDMA or SDP: layers of CONV, SDP are wrong, and pass it")
-    assert str(shared(["PDP", "CDP"])) == (
-        "rather what all units share, as the memory interface: layers of PDP, CDP are wrong"
-    )
-    assert str(shared(["CONV", "CONV-PDP"])) == (
-        "CDMA, CBUF, CSC, CMAC_A, CMAC_B, CACC, SDP_RDMA or SDP: layers of CONV, CONV-PDP are wrong, and pass it"
-    )
-    assert shared(["conv_module", "fc_module"]) is None, "layers of the second system pass none of these units"
 
 
 def patterned(chosen: np.ndarray) -> list[str]:

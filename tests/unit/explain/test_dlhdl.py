@@ -18,7 +18,7 @@ from tb.dlhdl.judge import DlhdlJudge
 from tb.dlhdl.network import Layer, Network
 from tb.dlhdl.scenario import DlhdlEntry, DlhdlScenario, load_plan, save
 from tb.explain import record
-from tb.explain.runs import explain_dlhdl, explain_folder, frames, loaded_weights
+from tb.explain.runs import explain_dlhdl, explain_folder, loaded_weights, with_frames
 from tb.explain.seen import Seen
 from tb.explain.text import Explanation
 from tb.judge.beats import Beats
@@ -220,7 +220,7 @@ def test_every_layer_of_the_plan_can_be_computed_again(config: DlhdlConfig) -> N
         seen = seen_of(scenario, {})
         # Nothing was written: each layer is evidence.
         nothing = Seen(seen.layers, (seen.beats[0].take(np.zeros(len(seen.beats[0]), np.bool_)),))
-        found = list(nothing.evidence(loaded_weights(scenario), frames(scenario, seen.layers)))
+        found = list(with_frames(nothing, scenario).evidence(loaded_weights(scenario)))
         assert len(found) == len(seen.layers), entry.name
         assert all(evidence.rerun is not None for evidence in found), entry.name
 

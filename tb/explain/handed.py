@@ -14,7 +14,7 @@ from models.layout import ImageWeightLayout
 from models.precision import Precision
 from tb.dlhdl.expect import PlayedLayer
 from tb.explain.evidence import Evidence
-from tb.explain.stage import Stage
+from tb.explain.handovers import Stage
 from tb.judge.predictor.conv import convolve
 from tb.judge.predictor.conv_operands import Operands, operands_of
 from tb.judge.predictor.expectation import read_patterns

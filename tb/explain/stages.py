@@ -18,8 +18,8 @@ from models.layout.dlhdl import ModuleDataLayout
 from tb.explain.cause_units import Region
 from tb.explain.evidence import Evidence
 from tb.explain.handed import NotComparable, counted, handed
+from tb.explain.handovers import Stage
 from tb.explain.seen import Seen, SeenLayer
-from tb.explain.stage import Stage
 from tb.explain.tap import MOST_BITS, Handover
 from tb.explain.units import Suspect, following, parts
 from tb.nvdla.program.ops import Op
@@ -220,7 +220,7 @@ class Culprit:
 
     suspect: Suspect
     region: Region
-    is_sure: bool
+    is_sure: bool = True
 
 
 def culprit(
@@ -241,7 +241,7 @@ def culprit(
             if asked:
                 units = dict.fromkeys(unit for stage in asked for unit in stage.unit)
                 because = f"{' and '.join(stage.name for stage in asked)}: asked for, and never done"
-                return Culprit(Suspect(parts(units), because), Region.OPERANDS, is_sure=True)
+                return Culprit(Suspect(parts(units), because), Region.OPERANDS)
             return _stopped(results, engine, offered)
         # Units before it may be short as those after it stopped.
         results = [result for result in results if not result.is_short]
@@ -251,7 +251,7 @@ def culprit(
         if not compared:
             return None
         because = f"{compared[-1].name}: all that is handed over is right"
-        return Culprit(following(compared[-1].unit[-1], engine, because), Region.AFTER, is_sure=True)
+        return Culprit(following(compared[-1].unit[-1], engine, because), Region.AFTER)
     first = results[bad].stage
     cleared = {value for result in results[:bad] if result.skipped is None for value in result.stage.kind.made_of}
     skipped = [result.stage for result in results[:bad] if result.skipped is not None]
@@ -280,15 +280,15 @@ def _stopped(results: Sequence[StageResult], engine: str, offered: Container[str
     if not out.is_short or last.name in offered:
         refused = f"{last.name}: {out.beats} of {out.expected} beats, and the next is not taken"
         because = refused if last.name in offered else f"{last.name}: all that is handed over is right"
-        return Culprit(following(last.unit[-1], engine, because), Region.AFTER, is_sure=True)
+        return Culprit(following(last.unit[-1], engine, because), Region.AFTER)
     because = f"{last.name}: {out.beats} of {out.expected} beats, all right, and no more comes"
     # MAC cells without kernels multiply nothing.
     if out.finished < min((product.finished for product in products if product.expected), default=0.0):
-        return Culprit(Suspect(parts(last.unit), because), Region.SUMS, is_sure=True)
+        return Culprit(Suspect(parts(last.unit), because), Region.SUMS)
     for product, element in zip(products, elements, strict=False):
         if product.beats < element.beats:
             because = f"{product.stage.name}: {product.beats} beats, after {element.beats} atomic operations"
-            return Culprit(Suspect(parts(product.stage.unit), because), Region.PRODUCTS, is_sure=True)
+            return Culprit(Suspect(parts(product.stage.unit), because), Region.PRODUCTS)
     element = elements[0]
     stage = element.stage
     because = f"{stage.name}: {element.beats} of {element.expected} beats, and no more comes"
@@ -303,4 +303,4 @@ def _stopped(results: Sequence[StageResult], engine: str, offered: Container[str
     elif not loading:
         # A layer before may have lost credits, which CSC lacks now.
         units += (*stage.unit[-1:], *last.unit)
-    return Culprit(Suspect(parts(dict.fromkeys(units)), because), Region.OPERANDS, is_sure=True)
+    return Culprit(Suspect(parts(dict.fromkeys(units)), because), Region.OPERANDS)

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from tb.explain.stage import Stage
+from tb.explain.handovers import Stage
 from tb.explain.stages import StageResult, culprit
 
 

@@ -13,10 +13,9 @@ import numpy as np
 import pytest
 
 from models.layout import FeatureLayout
-from tb.explain.handovers import load_handovers
+from tb.explain.handovers import Stage, load_handovers
 from tb.explain.memory import Patch
 from tb.explain.seen import Seen
-from tb.explain.stage import Stage
 from tb.explain.stages import compare, told
 from tb.explain.tap import Handover, StageError
 from tb.places import HDL

@@ -160,7 +160,7 @@ class Evidence:
         """Return at most so many lines around the one with most wrong bytes."""
         height = self.walk.shape[1]
         count = max(1, min(height, most))
-        worst = int(self.walk.mask_rows(self.bad).argmax())
+        worst = int(self.walk.marks(self.bad).sum(axis=(0, 2, 3)).argmax())
         first = max(0, min(worst - count // 2, height - count))
         return slice(first, first + count)
 

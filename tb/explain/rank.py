@@ -174,7 +174,7 @@ def _best(evidence: Evidence, candidates: Sequence[Candidate]) -> list[Fit]:
     if elements * work > _WHOLE_ELEMENTS or len(candidates) > 600:
         channels, _, width = evidence.cube.shape
         rows = evidence.worst_lines(max(_LEAST_SAMPLE_ELEMENTS, _SAMPLE_ELEMENTS // work) // (channels * width))
-        bad, walk = evidence.walk.mask_rows(evidence.bad)[rows].sum(), evidence.walk.rows(rows)
+        bad, walk = evidence.walk.marks(evidence.bad)[:, rows].sum(), evidence.walk.rows(rows)
         baseline = 1.0 - float(bad) / float(np.prod(walk.shape) * walk.dtype.itemsize)
         rated = [(_sampled(evidence, one[-1].run, rows, baseline), -n) for n, one in enumerate(candidates)]
         most = max(_LEAST_FINALISTS, min(_FINALISTS, _FINAL_ELEMENTS // (elements * work)))

@@ -84,7 +84,7 @@ def _singles(evidence: Evidence, run: Run) -> Iterator[Way]:
         return
     walk = evidence.walk
     missing = walk.write(np.zeros(walk.shape, walk.dtype)).mask & ~evidence.got.mask
-    atoms = walk.atoms_with(missing)
+    atoms = walk.marks(missing).any(axis=3)
     total = atoms.size
     numbers = np.flatnonzero(atoms)
     if 0 < len(numbers) <= total // 2:

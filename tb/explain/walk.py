@@ -181,7 +181,8 @@ class Walk:
 
     def any_byte(self, mask: MaskArray) -> MaskArray:
         """Return which elements hold a marked byte, (C, H, W); the mask begins at the walk's address."""
-        elements: MaskArray = self.marks(mask).reshape(*self.counts, self.atom_elements, -1).any(axis=4)
+        bytes_ = self.marks(mask).reshape(*self.counts, self.atom_elements, -1)
+        elements: MaskArray = np.logical_or.reduce(bytes_, axis=4)
         return elements.transpose(0, 3, 1, 2).reshape(-1, *self.shape[1:])[: self.shape[0]]
 
     def read_patch(self, patch: Patch) -> Cube:

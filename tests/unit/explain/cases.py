@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -135,6 +136,12 @@ def evidence_of(
     if twice:
         beats = beats.take(np.concatenate([[0], np.arange(len(beats))]))
     return from_writes(expectation.started, expectation.layout, expected, beats, memory, before)
+
+
+def recast(layer: Layer, memory: Bytes, change: Callable[[NDArray[Any]], NDArray[Any]]) -> Evidence:
+    """Return the evidence of a layer that wrote other elements, (C, H, W) with padding channels."""
+    walk = evidence_of(layer, memory).walk
+    return evidence_of(layer, memory, lambda patch: walk.write(change(walk.read_patch(patch)).astype(walk.dtype)))
 
 
 def beats_of(patch: Patch, width: int = 8) -> Beats:

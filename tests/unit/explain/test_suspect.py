@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from tb.explain.evidence import Evidence
-from tb.explain.memory import Patch
 from tb.explain.suspect import suspects
 from tb.explain.text import explain
 from tb.explain.units import Unit
@@ -213,19 +212,17 @@ def test_a_hang_names_the_first_unit_that_is_not_done_or_one_that_is_done_too_ea
 def patterned(chosen: np.ndarray) -> list[str]:
     """Return what is said of a convolution whose chosen elements, (C, H, W), hold noise."""
 
-    def change(patch: Patch) -> Patch:
-        walk = right.walk
-        cube = walk.read_patch(patch)
-        noise = np.random.default_rng(7).integers(-128, 128, cube.shape).astype(cube.dtype)
+    def change(cube: np.ndarray) -> np.ndarray:
         full = np.zeros(cube.shape, dtype=bool)
         full[: len(chosen)] = chosen
-        return walk.write(np.where(full, noise, cube))
+        return np.where(full, np.random.default_rng(7).integers(-128, 128, cube.shape), cube)
 
-    layer = cases.conv_layer()
-    right: Evidence = cases.evidence_of(layer, MEMORY)
-    evidence = cases.evidence_of(layer, MEMORY, change)
-    verdict = Verdict(findings=[wrong_of(CONV)])
-    return [str(suspect) for suspect in suspects(verdict, [explain(evidence)])]
+    return explained(cases.recast(cases.conv_layer(), MEMORY, change), CONV)
+
+
+def explained(evidence: Evidence, layer: LayerId) -> list[str]:
+    """Return what is said of a layer whose wrong bytes are explained."""
+    return [str(suspect) for suspect in suspects(Verdict(findings=[wrong_of(layer)]), [explain(evidence)])]
 
 
 @pytest.mark.slow
@@ -245,18 +242,12 @@ def test_the_pattern_of_wrong_elements_narrows_a_convolution_down() -> None:
 
 @pytest.mark.slow
 def test_no_pattern_of_pooling_tells_its_reader_from_its_line_buffers() -> None:
-    def first_line(patch: Patch) -> Patch:
-        walk = cases.evidence_of(layer, MEMORY).walk
-        cube = walk.read_patch(patch)
+    def first_line(cube: np.ndarray) -> np.ndarray:
         cube[:, 0] ^= np.random.default_rng(7).integers(1, 128, cube[:, 0].shape).astype(cube.dtype)
-        return walk.write(cube)
+        return cube
 
-    layer = cases.pdp_layer()
-    evidence = cases.evidence_of(layer, MEMORY, first_line)
-    verdict = Verdict(findings=[wrong_of(LayerId(0, "PDP", 0))])
-    assert [str(suspect) for suspect in suspects(verdict, [explain(evidence)])] == [
-        "PDP_RDMA or PDP: layers of PDP are wrong"
-    ]
+    evidence = cases.recast(cases.pdp_layer(), MEMORY, first_line)
+    assert explained(evidence, LayerId(0, "PDP", 0)) == ["PDP_RDMA or PDP: layers of PDP are wrong"]
 
 
 def test_what_comes_after_the_done_event_may_be_another_groups_event() -> None:
@@ -266,12 +257,9 @@ def test_what_comes_after_the_done_event_may_be_another_groups_event() -> None:
 
 
 def test_a_probable_cause_names_the_unit_that_it_is_about() -> None:
-    layer = cases.sdp_layer()
-    evidence = cases.evidence_of(layer, MEMORY, lambda patch: replace(patch, address=patch.address + 64))
-    verdict = Verdict(findings=[wrong_of(LayerId(0, "SDP", 0))])
-    assert [str(suspect) for suspect in suspects(verdict, [explain(evidence)])] == [
-        "SDP, its writes or memory interface: the probable cause is its work"
-    ]
+    evidence = cases.evidence_of(cases.sdp_layer(), MEMORY, lambda patch: replace(patch, address=patch.address + 64))
+    said = explained(evidence, LayerId(0, "SDP", 0))
+    assert said == ["SDP, its writes or memory interface: the probable cause is its work"]
 
 
 def test_a_hang_says_more_than_the_engine_of_wrong_bytes() -> None:

@@ -43,13 +43,11 @@ class Diagnosis:
     Attributes:
         fits: causes that make the evidence shorter, best first; the rest is not listed.
         tried: how many variants were tried.
-        reran: whether the layer could be computed again; otherwise only its result could be moved about.
         doubted: whether other layers speak against the first cause.
     """
 
     fits: tuple[Fit, ...]
     tried: int
-    reran: bool
     doubted: bool = False
 
     @property
@@ -94,9 +92,8 @@ def diagnose(evidence: Evidence, causes: Sequence[Cause] | None = None) -> Diagn
         causes: the catalogue, None for that of the system.
     """
     causes = catalogue(evidence) if causes is None else causes
-    reran = evidence.rerun is not None
     if not evidence.wrong_bytes:
-        return Diagnosis((), 0, reran)
+        return Diagnosis((), 0)
     singles = [single for single in _singles(evidence, causes) if _possible(evidence, single)]
     fits = _best(evidence, singles)
     tried = len(singles)
@@ -106,7 +103,7 @@ def diagnose(evidence: Evidence, causes: Sequence[Cause] | None = None) -> Diagn
         fits = sorted([*fits, *_best(evidence, pairs)], key=lambda fit: fit.cost_bits)
     fits += _of_places(evidence)
     shorter = [fit for fit in fits if fit.cost_bits < BYTE_BITS * evidence.wrong_bytes and fit.explained]
-    return Diagnosis(tuple(_distinct(shorter)), tried, reran)
+    return Diagnosis(tuple(_distinct(shorter)), tried)
 
 
 def _of_places(evidence: Evidence) -> Iterator[Fit]:

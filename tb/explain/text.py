@@ -130,7 +130,7 @@ class Explanation:
                 numbers = [str(n) for n, fit in enumerate(listed, start=1) if fit in self.equal]
                 same = f"{', '.join(numbers[:-1])} and {numbers[-1]}"
                 lines.append(f"the same bytes follow from {same}: they cannot be told apart; the simplest is first")
-        if not diagnosis.reran and self.evidence.started is not None:
+        if self.evidence.rerun is None and self.evidence.started is not None:
             lines.append("the layer could not be computed again: only its result was moved about")
         return lines
 

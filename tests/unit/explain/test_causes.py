@@ -150,16 +150,16 @@ def fit_of(*names: str, explained: int, wrong: int, cost_bits: float) -> Fit:
 
 def test_a_few_bytes_do_not_outweigh_a_thousand_variants_that_were_tried() -> None:
     fit = fit_of("dst-base", explained=3, wrong=3, cost_bits=8.0)
-    assert Diagnosis((fit,), 8, True).probable is not None
-    assert Diagnosis((fit,), 1000, True).probable is None
+    assert Diagnosis((fit,), 8).probable is not None
+    assert Diagnosis((fit,), 1000).probable is None
 
 
 def test_each_half_of_a_pair_must_be_worth_its_bytes() -> None:
     """The second half explains one byte more than the first alone: that is no evidence."""
     alone = fit_of("dst-base", explained=99, wrong=100, cost_bits=18.0)
     both = fit_of("dst-base", "converter-scale", explained=100, wrong=100, cost_bits=16.0)
-    assert Diagnosis((both, alone), 100, True).probable is None
-    assert Diagnosis((both, replace(alone, explained=50, cost_bits=508.0)), 100, True).probable is both
+    assert Diagnosis((both, alone), 100).probable is None
+    assert Diagnosis((both, replace(alone, explained=50, cost_bits=508.0)), 100).probable is both
 
 
 def test_a_pattern_of_lost_writes_is_called_a_symptom() -> None:
@@ -254,10 +254,9 @@ def test_an_unknown_engine_still_has_its_result_moved_about() -> None:
     forgotten = Bytes.blank([(cases.BASE, cases.BASE + cases.NBYTES)])
     moved = evidence.run.dst.moved(8).write(evidence.cube)
     blind = replace(cases.evidence_of(cases.sdp_layer(), MEMORY, lambda _: moved), memory=forgotten)
-    diagnosis = diagnose(blind)
-    assert not diagnosis.reran
-    assert diagnosis.first is not None
-    assert diagnosis.first.name == "dst-base"
+    found = explain(blind)
+    assert found.causes[0].name == "dst-base"
+    assert found.reasons()[-1] == "the layer could not be computed again: only its result was moved about"
 
 
 def test_causes_that_predict_the_very_same_bytes_are_named_as_equal() -> None:

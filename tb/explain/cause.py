@@ -29,14 +29,6 @@ class Way(NamedTuple):
     cost_bits: float = 0.0
 
 
-class Variant(NamedTuple):
-    """A way in which a cause may have acted, with its run."""
-
-    detail: str
-    run: Run
-    cost_bits: float = 0.0
-
-
 @dataclass(frozen=True)
 class Cause:
     """A cause.
@@ -65,7 +57,21 @@ class Cause:
             except InputError:
                 continue
             if made != run:
-                yield Variant(detail, made, cost_bits)
+                yield Variant(self, detail, made, self.cost_bits + cost_bits)
+
+
+class Variant(NamedTuple):
+    """A way in which a cause may have acted, with its run, and what it takes to say both."""
+
+    cause: Cause
+    detail: str
+    run: Run
+    cost_bits: float
+
+    @property
+    def text(self) -> str:
+        """The cause in words."""
+        return f"{self.cause.about}: {self.detail}" if self.detail else self.cause.about
 
 
 Kinds = Iterator[tuple[str, str, Make]]
@@ -96,8 +102,7 @@ class Fit:
     """How well a cause fits the evidence.
 
     Attributes:
-        causes: one, or a pair.
-        variants: how each acted.
+        variants: of one cause, or of a pair; the run of the last is that of all.
         explained: wrong bytes that the prediction gets right.
         contradicted: bytes that are right and that the prediction gets wrong.
         wrong: wrong bytes that there are.
@@ -106,7 +111,6 @@ class Fit:
         open: wrong bytes of a dump that it leaves as they were, which nobody knows.
     """
 
-    causes: tuple[Cause, ...]
     variants: tuple[Variant, ...]
     explained: int
     contradicted: int
@@ -114,6 +118,11 @@ class Fit:
     cost_bits: float
     prediction: bytes
     open: int = 0
+
+    @property
+    def causes(self) -> tuple[Cause, ...]:
+        """One, or a pair."""
+        return tuple(variant.cause for variant in self.variants)
 
     @property
     def name(self) -> str:
@@ -139,10 +148,7 @@ class Fit:
     @property
     def text(self) -> str:
         """The cause in words."""
-        parts = []
-        for cause, variant in zip(self.causes, self.variants, strict=True):
-            parts.append(f"{cause.about}: {variant.detail}" if variant.detail else cause.about)
-        return "; and ".join(parts)
+        return "; and ".join(variant.text for variant in self.variants)
 
     def __str__(self) -> str:
         """Return cause and evidence in one line."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from enum import Enum, auto
 
@@ -16,28 +15,19 @@ _VALUES = ("byte-order", "narrow", "bit-order", "negated", "sign-bit", "element-
 _DATA, _WEIGHTS = "CDMA (data)", "CDMA (weights)"
 
 
-def _first(engine: str) -> str:
-    """Return the engine that reads what a layer finds in memory."""
-    return engine.split("-")[0]
-
-
-def _source(engine: str) -> tuple[Part, ...]:
-    return parts([_SOURCES.get(_first(engine), engine)])
-
-
-def _source_or_taker(engine: str) -> tuple[Part, ...]:
-    first = _first(engine)
-    return _source(engine) if first == "CONV" else parts(dict.fromkeys((_SOURCES.get(first, engine), first)))
-
-
-def _writer(engine: str) -> tuple[Part, ...]:
-    return (part(writer_of(engine), "{}, its writes"),)
-
-
 _OTHER_WRITER = Part("the unit that wrote there then", ())
 
-_Place = str | Part | Callable[[str], tuple[Part, ...]]
-"""A unit, a part, or one that depends on the layer's engine."""
+
+class _Of(Enum):
+    """Parts that depend on the layer's engine: what reads its input, or takes that, and what writes its output."""
+
+    READER = auto()
+    READER_OR_TAKER = auto()
+    WRITER = auto()
+
+
+_Place = str | Part | _Of
+"""The name of a unit, a part, or one that depends on the layer's engine."""
 
 _OF_CAUSES: tuple[tuple[tuple[str, ...], tuple[_Place, ...]], ...] = (
     (("conv-mask", "conv-group-size", "conv-kernel-base", "conv-kernel-extension"), (_WEIGHTS, "CSC")),
@@ -54,15 +44,15 @@ _OF_CAUSES: tuple[tuple[tuple[str, ...], tuple[_Place, ...]], ...] = (
     (("operand-",), ("SDP_RDMA",)),
     (("pool-window", "pool-split", "pool-padding"), ("PDP_RDMA", "PDP")),
     (("pool-",), ("PDP",)),
-    (("overwritten",), (_writer, _OTHER_WRITER, MEMORY_INTERFACE)),
+    (("overwritten",), (_Of.WRITER, _OTHER_WRITER, MEMORY_INTERFACE)),
     (
         ("strobe", "misplaced", "dst-base", "dst-order", "dst-stuck", "dst-lanes", "bus-lanes"),
-        (_writer, MEMORY_INTERFACE),
+        (_Of.WRITER, MEMORY_INTERFACE),
     ),
-    (("dst-",), (_writer,)),
-    (("write-order", "lost-"), (_writer, MEMORY_INTERFACE)),
-    (tuple(f"src-{kind}" for kind in _VALUES), (_source_or_taker,)),
-    (("src-", "read-order"), (_source,)),
+    (("dst-",), (_Of.WRITER,)),
+    (("write-order", "lost-"), (_Of.WRITER, MEMORY_INTERFACE)),
+    (tuple(f"src-{kind}" for kind in _VALUES), (_Of.READER_OR_TAKER,)),
+    (("src-", "read-order"), (_Of.READER,)),
 )
 """By the beginning of a cause's name, the units whose faults look so; PDP_RDMA where the layer passes it."""
 
@@ -107,11 +97,18 @@ def _of_name(name: str, engine: str) -> tuple[Part, ...]:
 
 def _parts(place: _Place, engine: str) -> tuple[Part, ...]:
     """Return the parts that an entry of ``_OF_CAUSES`` names for layers of an engine."""
-    if isinstance(place, Part):
-        return (place,)
-    if callable(place):
-        return place(engine)
-    return () if place == "PDP_RDMA" and _first(engine) != "PDP" else parts([place])
+    first = engine.split("-")[0]
+    reader = _SOURCES.get(first, engine)
+    match place:
+        case Part():
+            return (place,)
+        case _Of.WRITER:
+            return (part(writer_of(engine), "{}, its writes"),)
+        case _Of.READER_OR_TAKER if first != "CONV":
+            return parts(dict.fromkeys((reader, first)))
+        case _Of.READER | _Of.READER_OR_TAKER:
+            return parts([reader])
+    return () if place == "PDP_RDMA" and first != "PDP" else parts([place])
 
 
 class Region(Enum):

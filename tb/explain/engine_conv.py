@@ -15,7 +15,7 @@ from models.converter import Converter
 from models.errors import InputError
 from models.layout import ImageWeightLayout, PixelConversion, PixelLayout
 from models.precision import Precision
-from tb.explain.engines import EngineRun, PdpRun, SdpRun, patterns
+from tb.explain.engines import EngineRun, PdpRun, SdpRun, patterns, seen_by_windows
 from tb.explain.kernels import WeightInput
 from tb.explain.memory import Bytes
 from tb.explain.walk import Cube, Walk
@@ -157,19 +157,12 @@ def _sums(core: ConvRun, memory: Bytes, start_row: int, stop_row: int, rules: Ru
         (side - 1) * step + 1 + params.winograd
         for side, step in zip(weights.shape[2:], (params.dilation_y, params.dilation_x), strict=True)
     )
-    first = start_row * params.stride_y - params.pad_top + core.shift[0]
-    behind = (stop_row - 1) * params.stride_y - params.pad_top + core.shift[0] + dilated[0]
-    left = core.shift[1] - params.pad_left
-    right = (core.out_size[1] - 1) * params.stride_x + left + dilated[1]
-    top, bottom = max(first, 0), min(behind, cube.shape[1])
-    start, stop = max(left, 0), min(right, cube.shape[2])
-    if top >= bottom or start >= stop:
-        raise InputError("windows must touch the cube")
-    cube = np.pad(
-        cube[:, top:bottom, start:stop],
-        ((0, 0), (top - first, behind - bottom), (start - left, right - stop)),
-        constant_values=params.pad_value,
-    )
+    top, left = core.shift[0] - params.pad_top, core.shift[1] - params.pad_left
+    behind = (stop_row - 1) * params.stride_y + top + dilated[0]
+    lines, down = seen_by_windows(start_row * params.stride_y + top, behind, cube.shape[1])
+    behind = (core.out_size[1] - 1) * params.stride_x + left + dilated[1]
+    columns, across = seen_by_windows(left, behind, cube.shape[2])
+    cube = np.pad(cube[:, lines, columns], ((0, 0), down, across), constant_values=params.pad_value)
     if core.lane is not None:
         if params.precision is not Precision.INT8 or params.winograd or isinstance(core.source, ImageInput):
             raise InputError("lane must be of a direct convolution of an INT8 feature cube")

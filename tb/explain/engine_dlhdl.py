@@ -209,8 +209,8 @@ class DlhdlRun(EngineRun):
             return padded.reshape(-1, 1, 1)
         blocks = -(-features // self.lanes)
         lanes = np.full((blocks, parallel, *values.shape[1:]), filler, dtype=values.dtype)
-        for feature, plane in enumerate(values):
-            lanes[feature // self.lanes, feature % self.lanes] = plane
+        block, lane = np.divmod(np.arange(features), self.lanes)
+        lanes[block, lane] = values
         return lanes.reshape(-1, *values.shape[1:])
 
     def _views(self, image: Array, fill: float = 0) -> Array:
@@ -231,17 +231,11 @@ class DlhdlRun(EngineRun):
         kernels, bias = self._kernels(memory, views.shape[0], window), self._bias(memory)
         count, rows, pixels = len(kernels), *views.shape[1:3]
         # Products in the order of hardware: block, row, pixel, feature.
-        lanes = self.source.lanes
-        taps = [
-            (z, r, s)
-            for first in range(0, len(views), lanes)
-            for r in range(window.height)
-            for s in range(window.width)
-            for z in range(first, min(first + lanes, len(views)))
-        ]
-        terms = np.array([views[z, :, :, r, s] for z, r, s in taps])
-        factors = np.array([kernels[:, z, r, s] for z, r, s in taps])
-        sums = self._sums(terms.reshape(len(taps), -1), factors, bias)
+        z, r, s = np.indices(kernels.shape[1:]).reshape(3, -1)
+        order = np.lexsort((z, s, r, z // self.source.lanes))
+        z, r, s = z[order], r[order], s[order]
+        terms = views[z, :, :, r, s].reshape(len(order), -1)
+        sums = self._sums(terms, kernels[:, z, r, s].T, bias)
         return self._finished(sums.reshape(count, rows, pixels))
 
     def _kernels(self, memory: Bytes, features: int, window: Window) -> Array:
@@ -293,10 +287,9 @@ class DlhdlRun(EngineRun):
             return factors.T @ terms + bias[:, None]
         if len(terms) > _MOST_TERMS:
             raise InputError(f"sums must have at most {_MOST_TERMS} products, not {len(terms)}")
-        sums = np.broadcast_to(bias[:, None], (len(bias), terms.shape[1])).copy()
+        sums = np.broadcast_to(bias[:, None], (len(bias), terms.shape[1]))
         for term, factor in zip(terms, factors, strict=True):
-            product = shortened(factor[:, None] * term[None], self.bits)
-            sums = self._plus(sums, product)
+            sums = self._plus(sums, shortened(np.outer(factor, term), self.bits))
         return sums
 
     def _plus(self, first: Array, second: Array) -> Array:

@@ -23,7 +23,7 @@ from models.errors import InputError
 from models.pdp import PdpParams
 from models.sdp import SdpParams, SdpStage, YStage
 from tb.explain.memory import Bytes, Patch
-from tb.explain.walk import Cube, Walk
+from tb.explain.walk import Cube, CubeMap, Walk
 
 
 class EngineRun(ABC):
@@ -42,6 +42,23 @@ class EngineRun(ABC):
 def patterns(cube: Cube) -> Cube:
     """Return FP16 as the patterns that models take, anything else as it is."""
     return np.ascontiguousarray(cube).view(np.uint16) if cube.dtype.kind == "f" else cube
+
+
+def seen_by_windows(first: int, behind: int, size: int) -> tuple[slice, tuple[int, int]]:
+    """Return the places along an axis that windows see, and how many before and after these are padding.
+
+    Args:
+        first: the first place that they reach; negative in the padding.
+        behind: the place after the last.
+        size: places of the cube.
+
+    Raises:
+        InputError: for windows that lie in the padding alone.
+    """
+    start, stop = max(first, 0), min(behind, size)
+    if start >= stop:
+        raise InputError("windows must touch the cube")
+    return slice(start, stop), (start - first, behind - stop)
 
 
 @dataclass(frozen=True)
@@ -120,12 +137,10 @@ class SdpRun(EngineRun):
         """Return the result of the stages and the output converter for a cube."""
         if self.added:
             cube = cube.astype(np.int32) + np.int32(self.added)
-        stages = (self.x1, self.x2, self.y)
-        params = self.params
-        for name, stage in zip(("x1", "x2", "y"), stages, strict=True):
-            what: Any = stage.stage if stage else None
-            params = replace(params, **{name: what})
-        taken = [stage.operands(memory, rows, params.is_float) if stage else None for stage in stages]
+        stages = {"x1": self.x1, "x2": self.x2, "y": self.y}
+        operations: dict[str, Any] = {name: stage.stage if stage else None for name, stage in stages.items()}
+        params = replace(self.params, **operations)
+        taken = [stage.operands(memory, rows, params.is_float) if stage else None for stage in stages.values()]
         return sdp.run(params, cube, *taken, rules=rules)
 
 
@@ -164,27 +179,22 @@ class PdpRun(EngineRun):
         Raises:
             InputError: for windows that lie in the padding alone.
         """
-        params = self.params
-        first = rows.start * params.stride_y - params.pad_top + self.shift[0]
-        behind = (rows.stop - 1) * params.stride_y - params.pad_top + self.shift[0] + params.kernel_height
-        left = self.shift[1] - params.pad_left
-        right = (self.out_size[1] - 1) * params.stride_x + left + params.kernel_width
-        height, width = self.src.shape[1:]
-        top, bottom = max(first, 0), min(behind, height)
-        start, stop = max(left, 0), min(right, width)
-        if top >= bottom or start >= stop:
-            raise InputError("windows must touch the cube")
-        cube = read(slice(top, bottom))[:, :, start:stop]
-        pads = (top - first, behind - bottom, start - left, right - stop)
+        params, (height, width) = self.params, self.src.shape[1:]
+        top, left = self.shift[0] - params.pad_top, self.shift[1] - params.pad_left
+        behind = (rows.stop - 1) * params.stride_y + top + params.kernel_height
+        lines, (above, below) = seen_by_windows(rows.start * params.stride_y + top, behind, height)
+        behind = (self.out_size[1] - 1) * params.stride_x + left + params.kernel_width
+        columns, (before, after) = seen_by_windows(left, behind, width)
+        cube = read(lines)[:, :, columns]
         # Windows wholly past the cube come of a wrong stride or padding; their result is not known.
-        extra = (max(0, pads[1] - params.kernel_height + 1), max(0, pads[3] - params.kernel_width + 1))
+        extra = (max(0, below - params.kernel_height + 1), max(0, after - params.kernel_width + 1))
         cube = np.pad(cube, ((0, 0), (0, extra[0]), (0, extra[1])))
-        pads = (pads[0], pads[1] - extra[0], pads[2], pads[3] - extra[1])
+        below, after = below - extra[0], after - extra[1]
         if self.pads_take_part:
-            cube = np.pad(cube, ((0, 0), pads[:2], pads[2:]))
-            pads = (0, 0, 0, 0)
-        names = ("pad_top", "pad_bottom", "pad_left", "pad_right")
-        return pdp.run(replace(params, **dict(zip(names, pads, strict=True))), cube, self.config, rules)
+            cube = np.pad(cube, ((0, 0), (above, below), (before, after)))
+            above = below = before = after = 0
+        padded = replace(params, pad_top=above, pad_bottom=below, pad_left=before, pad_right=after)
+        return pdp.run(padded, cube, self.config, rules)
 
 
 @dataclass(frozen=True)
@@ -264,9 +274,6 @@ class MoveRun(EngineRun):
         turned = split.transpose(axes[2], 3, axes[0], 4, axes[1])
         return turned.reshape(sizes[2], height * self.stride[0], width * self.stride[1])
 
-
-CubeMap = Callable[[Cube], Cube]
-"""A change of the values of a whole cube (C, H, W), lines in their places."""
 
 Touch = Callable[[tuple[int, int, int]], NDArray[np.bool_]]
 """From (C, H, W) to the elements that are written at all."""

@@ -93,8 +93,12 @@ class Evidence:
     @cached_property
     def run(self) -> Run:
         """How the hardware should have run the layer; what is known of it when it cannot be run again."""
-        again = self.rerun
-        return again if again is not None else Run(Recorded(self.cube), self.walk)
+        return self.known if self.rerun is None else self.rerun
+
+    @cached_property
+    def known(self) -> Run:
+        """The known result, which can only be moved about."""
+        return Run(Recorded(self.cube), self.walk)
 
     @cached_property
     def rerun(self) -> Run | None:
@@ -112,13 +116,11 @@ class Evidence:
     @cached_property
     def inherits(self) -> bool:
         """Whether what earlier layers left wrong changes the result, as far as that can be computed."""
-        if self.left is None:
-            return False
+        if self.left is None or self.rerun is None:
+            return self.left is not None
         try:
-            patch = None if self.rerun is None else self.rerun.patch(self.left)
+            patch = self.rerun.patch(self.left)
         except InputError:
-            return True
-        if patch is None:
             return True
         return not self.same(patch.data, self.expected.data)[patch.mask].all()
 
@@ -126,6 +128,11 @@ class Evidence:
     def wrong(self) -> MaskArray:
         """Marks of the wrong bytes of ``actual``."""
         return self.differs(self.truth)
+
+    @cached_property
+    def wrong_bytes(self) -> int:
+        """How many bytes of ``actual`` are wrong."""
+        return int(np.count_nonzero(self.wrong))
 
     @property
     def got(self) -> Patch:
@@ -153,7 +160,7 @@ class Evidence:
         """Return at most so many lines around the one with most wrong bytes."""
         height = self.walk.shape[1]
         count = max(1, min(height, most))
-        worst = int(self.walk.mask_rows(self.bad).argmax())
+        worst = int(self.walk.marks(self.bad).sum(axis=(0, 2, 3)).argmax())
         first = max(0, min(worst - count // 2, height - count))
         return slice(first, first + count)
 

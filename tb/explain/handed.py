@@ -14,7 +14,7 @@ from models.layout import ImageWeightLayout
 from models.precision import Precision
 from tb.dlhdl.expect import PlayedLayer
 from tb.explain.evidence import Evidence
-from tb.explain.stage import Stage
+from tb.explain.handovers import Stage
 from tb.judge.predictor.conv import convolve
 from tb.judge.predictor.conv_operands import Operands, operands_of
 from tb.judge.predictor.expectation import read_patterns
@@ -158,13 +158,7 @@ def counted(value: str, evidence: Evidence) -> int:
 
 
 def _in_entries(layer: ConvLayer, found: Handed, first_bank: int, banks: int) -> Handed:
-    """Return the values with their entries of the convolution buffer, where each beat fills one.
-
-    Args:
-        layer: theirs.
-        found: the values.
-        first_bank: of those that they lie in.
-        banks: how many these are.
+    """Return the values of a layer with their entries of the convolution buffer, where each beat fills one.
 
     Source: architecture documentation, "Convolution buffer"; measured on the public nv_small RTL.
     """
@@ -197,13 +191,7 @@ def _whole(cube: NDArray[np.int64], lanes: int) -> NDArray[np.int64]:
 
 
 def _cube(cube: NDArray[np.int64], atom: int, lanes: int) -> Handed:
-    """Return a cube surface by surface, line by line, column by column, with all its padding channels.
-
-    Args:
-        cube: (C, H, W).
-        atom: channels of a surface.
-        lanes: channels of a beat, a part of an atom.
-    """
+    """Return a cube (C, H, W) surface by surface, line by line, column by column, with all its padding channels."""
     channels, height, width = cube.shape
     if atom % lanes:
         raise NotComparable(f"a beat must hold an atom of {atom} elements or a part of it, not {lanes}")

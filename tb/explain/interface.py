@@ -145,11 +145,7 @@ def _field(beat: Handover, low: int, bits: int) -> int:
 def _judge_reads(reader: Reader, seen: Mapping[str, Tapped], port: _Port, *, is_blocked: bool) -> _Judged:
     """Judge the reads of a unit on both sides of the interface.
 
-    Args:
-        reader: The unit.
-        seen: What was seen at each tap.
-        port: The memory port.
-        is_blocked: Whether a request on the port, or an answer to any unit, is not taken.
+    They are blocked when a request on the port, or an answer to any unit, is not taken.
     """
     name = f"a read of {reader.name}"
     requests, answered, *credits = (seen[tap.name] for tap in reader.taps)

@@ -55,7 +55,7 @@ def page(
 def _layer(explanation: Explanation) -> dict[str, Any]:
     evidence = explanation.evidence
     return {
-        "title": f"{evidence.name}: {int(np.count_nonzero(evidence.wrong))} wrong bytes",
+        "title": f"{evidence.name}: {evidence.wrong_bytes} wrong bytes",
         "headline": explanation.headline,
         "causes": explanation.causes[:_CAUSES],
         "reasons": [] if explanation.causes else explanation.reasons(),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -12,7 +12,7 @@ from models.arithmetic import HARDWARE
 from models.errors import InputError
 from tb.explain.cause import Cause, Fit, Variant
 from tb.explain.causes import catalogue
-from tb.explain.engines import Recorded, Run
+from tb.explain.engines import Run
 from tb.explain.evidence import Evidence
 
 BYTE_BITS = 10.0
@@ -43,13 +43,11 @@ class Diagnosis:
     Attributes:
         fits: causes that make the evidence shorter, best first; the rest is not listed.
         tried: how many variants were tried.
-        reran: whether the layer could be computed again; otherwise only its result could be moved about.
         doubted: whether other layers speak against the first cause.
     """
 
     fits: tuple[Fit, ...]
     tried: int
-    reran: bool
     doubted: bool = False
 
     @property
@@ -94,102 +92,93 @@ def diagnose(evidence: Evidence, causes: Sequence[Cause] | None = None) -> Diagn
         causes: the catalogue, None for that of the system.
     """
     causes = catalogue(evidence) if causes is None else causes
-    wrong = int(np.count_nonzero(evidence.wrong))
-    if wrong == 0:
-        return Diagnosis((), 0, evidence.rerun is not None)
-    found = _of_places(evidence, wrong)
-    singles = [candidate for candidate in _variants(evidence, causes) if _possible(evidence, candidate)]
-    fits = _best(evidence, singles, wrong)
+    if not evidence.wrong_bytes:
+        return Diagnosis((), 0)
+    singles = [single for single in _singles(evidence, causes) if _possible(evidence, single)]
+    fits = _best(evidence, singles)
     tried = len(singles)
     if not fits or fits[0].share < _GOOD_SHARE:
-        pairs = [pair for pair in _pairs(evidence, causes, singles, fits) if _possible(evidence, pair)]
+        pairs = [pair for pair in _pairs(evidence, causes, fits) if _possible(evidence, pair)]
         tried += len(pairs)
-        fits = sorted([*fits, *_best(evidence, pairs, wrong)], key=lambda fit: fit.cost_bits)
-    if found is not None:
-        fits.append(found)
-    shorter = [fit for fit in fits if fit.cost_bits < BYTE_BITS * wrong and fit.explained]
-    return Diagnosis(tuple(_distinct(shorter)), tried, evidence.rerun is not None)
+        fits = sorted([*fits, *_best(evidence, pairs)], key=lambda fit: fit.cost_bits)
+    fits += _of_places(evidence)
+    shorter = [fit for fit in fits if fit.cost_bits < BYTE_BITS * evidence.wrong_bytes and fit.explained]
+    return Diagnosis(tuple(_distinct(shorter)), tried)
 
 
-def _of_places(evidence: Evidence, wrong: int) -> Fit | None:
-    """Return that the bytes were right and went to wrong addresses, or were overwritten; None when they were not.
+def _of_places(evidence: Evidence) -> Iterator[Fit]:
+    """Yield that the bytes were right and went to wrong addresses, or were overwritten; nothing when they were not.
 
     It costs as much as may be: whatever says which addresses they are is better.
     """
-    run = Run(Recorded(evidence.cube), evidence.walk)
-    cost = BYTE_BITS * wrong - BELIEF_BITS
     if evidence.misplaced is not None:
         count, total = evidence.misplaced
         cause, detail = MISPLACED, f"{count} of {total} atoms"
     elif evidence.overwritten is not None:
         cause, detail = OVERWRITTEN, evidence.overwritten
     else:
-        return None
-    return Fit((cause,), (Variant(detail, run),), wrong, 0, wrong, cost, b"")
+        return
+    wrong = evidence.wrong_bytes
+    cost = BYTE_BITS * wrong - BELIEF_BITS
+    yield Fit((Variant(cause, detail, evidence.known, cost),), wrong, 0, wrong, cost, b"")
 
 
 MISPLACED = Cause("misplaced", "output: right bytes at wrong addresses", lambda evidence, run: (), symptom=True)
 OVERWRITTEN = Cause("overwritten", "output: overwritten after it was right", lambda evidence, run: (), symptom=True)
 """What the writes themselves say; no variant of them is tried."""
 
-Candidate = tuple[tuple[Cause, ...], tuple[Variant, ...]]
+Candidate = tuple[Variant, ...]
+"""A variant of one cause, or one and another that acts on its run."""
 
 
-def _variants(evidence: Evidence, causes: Iterable[Cause]) -> Iterable[Candidate]:
-    known = Run(Recorded(evidence.cube), evidence.walk)
+def _singles(evidence: Evidence, causes: Iterable[Cause]) -> Iterator[Candidate]:
     for cause in causes:
-        start = evidence.rerun if cause.reruns else known
+        start = evidence.rerun if cause.reruns else evidence.known
         if start is not None:
-            for variant in cause.on(evidence, start):
-                yield (cause,), (variant,)
+            yield from ((variant,) for variant in cause.on(evidence, start))
 
 
 def _possible(evidence: Evidence, candidate: Candidate) -> bool:
     """Return whether a candidate does not contradict what the writes themselves say."""
-    causes, variants = candidate
-    run = variants[-1].run
+    run = candidate[-1].run
     if evidence.lost and run.touch is None and run.dst.overlaps and not evidence.walk.overlaps:
         # Atoms on each other are written twice.
         return False
     if evidence.misplaced is not None:
         # Each byte was computed, and written once: its address alone is wrong.
         return run.dst != evidence.walk or run.touch is not None
-    return evidence.overwritten is None or not any(cause.reruns for cause in causes)
+    return evidence.overwritten is None or not any(variant.cause.reruns for variant in candidate)
 
 
-def _pairs(
-    evidence: Evidence, causes: Sequence[Cause], singles: Sequence[Candidate], fits: Sequence[Fit]
-) -> list[Candidate]:
+def _pairs(evidence: Evidence, causes: Sequence[Cause], fits: Sequence[Fit]) -> list[Candidate]:
     """Return the best single causes, each joined by another one."""
     work = evidence.run.engine.work
     if evidence.walk.shape[0] * evidence.walk.shape[2] * work > _PAIR_ELEMENTS:
         return []
     pairs: list[Candidate] = []
     for fit in fits[:_PAIR_STARTS]:
-        first, started = fit.causes[0], fit.variants[0]
+        first = fit.variants[0]
         for second in causes:
-            if second.name == first.name or (second.reruns and not first.reruns):
-                continue
-            pairs += [((first, second), (started, variant)) for variant in second.on(evidence, started.run)]
+            if second.name != first.cause.name and (first.cause.reruns or not second.reruns):
+                pairs += [(first, variant) for variant in second.on(evidence, first.run)]
     return pairs
 
 
-def _best(evidence: Evidence, candidates: Sequence[Candidate], wrong: int) -> list[Fit]:
+def _best(evidence: Evidence, candidates: Sequence[Candidate]) -> list[Fit]:
     """Return the fits of the candidates that do best, all of them for a small surface."""
     elements = int(np.prod(evidence.cube.shape))
-    work = max((variants[-1].run.engine.work for _, variants in candidates), default=1)
+    work = max((candidate[-1].run.engine.work for candidate in candidates), default=1)
     if elements * work > _WHOLE_ELEMENTS or len(candidates) > 600:
         channels, _, width = evidence.cube.shape
         rows = evidence.worst_lines(max(_LEAST_SAMPLE_ELEMENTS, _SAMPLE_ELEMENTS // work) // (channels * width))
-        bad, walk = evidence.walk.mask_rows(evidence.bad)[rows].sum(), evidence.walk.rows(rows)
+        bad, walk = evidence.walk.marks(evidence.bad)[:, rows].sum(), evidence.walk.rows(rows)
         baseline = 1.0 - float(bad) / float(np.prod(walk.shape) * walk.dtype.itemsize)
-        runs = [variants[-1].run for _, variants in candidates]
-        rated = [(_sampled(evidence, run, rows, baseline), -n) for n, run in enumerate(runs)]
+        rated = [(_sampled(evidence, one[-1].run, rows, baseline), -n) for n, one in enumerate(candidates)]
         most = max(_LEAST_FINALISTS, min(_FINALISTS, _FINAL_ELEMENTS // (elements * work)))
         candidates = [candidates[-n] for score, n in sorted(rated, reverse=True)[:most] if score > 0]
     fits: list[Fit] = []
     for candidate in candidates:
-        fit = _fit(evidence, *candidate, wrong)
+        fit = _fit(evidence, candidate)
         if fit is not None:
             fits.append(fit)
             if elements > _FINAL_ELEMENTS and fit.share == 1.0:
@@ -197,9 +186,10 @@ def _best(evidence: Evidence, candidates: Sequence[Candidate], wrong: int) -> li
     return sorted(fits, key=lambda fit: fit.cost_bits)
 
 
-def _fit(evidence: Evidence, causes: tuple[Cause, ...], variants: tuple[Variant, ...], wrong: int) -> Fit | None:
+def _fit(evidence: Evidence, candidate: Candidate) -> Fit | None:
+    run, wrong = candidate[-1].run, evidence.wrong_bytes
     try:
-        patch = variants[-1].run.patch(evidence.memory)
+        patch = run.patch(evidence.memory)
     except InputError:
         return None
     predicted = evidence.blank()
@@ -208,17 +198,16 @@ def _fit(evidence: Evidence, causes: tuple[Cause, ...], variants: tuple[Variant,
     left = int(np.count_nonzero(different & evidence.wrong))
     contradicted = int(np.count_nonzero(different)) - left + outside
     if contradicted == 0 and left == 0:
-        contradicted = _changed(evidence, variants[-1].run)
-    cost = sum(cause.cost_bits for cause in causes) + sum(variant.cost_bits for variant in variants)
+        contradicted = _changed(evidence, run)
     digest = hashlib.blake2b(predicted.data.tobytes(), digest_size=16)
     digest.update(np.packbits(predicted.known).tobytes())
-    cost += BYTE_BITS * (left + contradicted)
+    cost = sum(variant.cost_bits for variant in candidate) + BYTE_BITS * (left + contradicted)
     unwritten = 0
     if evidence.dump:
         written = evidence.actual.like()
         written.paint(patch)
         unwritten = int(np.count_nonzero(different & evidence.wrong & ~written.known))
-    return Fit(causes, variants, wrong - left, contradicted, wrong, cost, digest.digest(), unwritten)
+    return Fit(candidate, wrong - left, contradicted, wrong, cost, digest.digest(), unwritten)
 
 
 def _changed(evidence: Evidence, run: Run) -> int:
@@ -255,7 +244,7 @@ def _sampled(evidence: Evidence, run: Run, rows: slice, baseline: float) -> floa
     return float(np.count_nonzero(right) / right.size) - baseline
 
 
-def _distinct(fits: Iterable[Fit]) -> Iterable[Fit]:
+def _distinct(fits: Iterable[Fit]) -> Iterator[Fit]:
     """Leave out further variants of a cause, and pairs that say no more than one of their causes."""
     seen: set[frozenset[str]] = set()
     for fit in fits:

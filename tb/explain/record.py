@@ -128,11 +128,10 @@ def load(path: Path, config_name: str | None = None) -> tuple[Seen, HwConfig | D
         config = HwConfig.load(name)
         buffer = ConvBuffer()
         started = [_started(entry, config, buffer, str(path)) for entry in facts.layers]
-    layers = [
-        _layer(entry, one, arrays, number, str(path))
-        for number, (entry, one) in enumerate(zip(facts.layers, started, strict=True))
-    ]
-    beats = [_beats(ram, arrays, number, str(path)) for number, ram in enumerate(facts.beats)]
+    found = _Arrays(str(path), arrays)
+    pairs = zip(facts.layers, started, strict=True)
+    layers = [_layer(entry, one, number, found) for number, (entry, one) in enumerate(pairs)]
+    beats = [_beats(ram, number, found) for number, ram in enumerate(facts.beats)]
     return Seen(tuple(layers), tuple(beats)), config
 
 
@@ -158,37 +157,41 @@ def _started(entry: _LayerFacts, config: HwConfig, buffer: ConvBuffer, where: st
     return StartedLayer(entry.index, entry.engine, entry.group, layer, cube=entry.cube, cubes=entry.cubes)
 
 
-def _layer(
-    entry: _LayerFacts, started: AnyStarted, arrays: Mapping[str, NDArray[Any]], number: int, where: str
-) -> SeenLayer:
+def _layer(entry: _LayerFacts, started: AnyStarted, number: int, arrays: _Arrays) -> SeenLayer:
     layer = started.layer
     layout = layer.tensor.layout if isinstance(layer, PlayedLayer) else layer.dst.layout
-    data = _taken(arrays, f"layer_{number}_data", "uint8", (layout.nbytes,), where)
-    packed = _taken(arrays, f"layer_{number}_mask", "uint8", (-(-len(data) // 8),), where)
+    data = arrays.take(f"layer_{number}_data", "uint8", layout.nbytes)
+    packed = arrays.take(f"layer_{number}_mask", "uint8", -(-len(data) // 8))
     mask = np.unpackbits(packed, count=len(data)).astype(np.bool_)
     return SeenLayer(started, layout, entry.ram, Patch(entry.address, data, mask), entry.beats_before, entry.slack)
 
 
-def _beats(ram: Ram, arrays: Mapping[str, NDArray[Any]], number: int, where: str) -> Beats:
-    data = _taken(arrays, f"beats_{number}_data", "uint8", (None, None), where)
+def _beats(ram: Ram, number: int, arrays: _Arrays) -> Beats:
+    data = arrays.take(f"beats_{number}_data", "uint8", None, None)
     count, lanes = data.shape
-    address = _taken(arrays, f"beats_{number}_address", "uint64", (count,), where)
+    address = arrays.take(f"beats_{number}_address", "uint64", count)
     if count and int(address.max()) >= _ADDRESS_LIMIT:
-        raise RecordError(f"{where}: addresses of beats must be below {_ADDRESS_LIMIT:#x}, not {int(address.max()):#x}")
-    strobe = _taken(arrays, f"beats_{number}_strobe", "bool", (count, lanes), where)
-    cycle = _taken(arrays, f"beats_{number}_cycle", "int64", (count,), where)
-    return Beats(ram, address, data, strobe, cycle, _taken(arrays, f"beats_{number}_axi_id", "int64", (count,), where))
+        rule = f"addresses of beats must be below {_ADDRESS_LIMIT:#x}, not {int(address.max()):#x}"
+        raise RecordError(f"{arrays.where}: {rule}")
+    strobe = arrays.take(f"beats_{number}_strobe", "bool", count, lanes)
+    cycle, axi_id = (arrays.take(f"beats_{number}_{name}", "int64", count) for name in ("cycle", "axi_id"))
+    return Beats(ram, address, data, strobe, cycle, axi_id)
 
 
-def _taken(
-    arrays: Mapping[str, NDArray[Any]], name: str, dtype: str, shape: tuple[int | None, ...], where: str
-) -> NDArray[Any]:
-    """Return an array of the record; a side of None may have any size."""
-    if name not in arrays:
-        raise RecordError(f"{where}: the record must hold {name}")
-    array = arrays[name]
-    fits = array.ndim == len(shape) and all(s in (None, n) for s, n in zip(shape, array.shape, strict=True))
-    if array.dtype != dtype or not fits:
-        sides = ", ".join("N" if side is None else str(side) for side in shape)
-        raise RecordError(f"{where}: {name} must be {dtype} ({sides}), not {array.dtype} {array.shape}")
-    return array
+@dataclass(frozen=True)
+class _Arrays:
+    """The arrays of a record by their names, and the path of the file."""
+
+    where: str
+    named: Mapping[str, NDArray[Any]]
+
+    def take(self, name: str, dtype: str, *shape: int | None) -> NDArray[Any]:
+        """Return an array; a side of None may have any size."""
+        if name not in self.named:
+            raise RecordError(f"{self.where}: the record must hold {name}")
+        array = self.named[name]
+        fits = array.ndim == len(shape) and all(s in (None, n) for s, n in zip(shape, array.shape, strict=True))
+        if array.dtype != dtype or not fits:
+            sides = ", ".join("N" if side is None else str(side) for side in shape)
+            raise RecordError(f"{self.where}: {name} must be {dtype} ({sides}), not {array.dtype} {array.shape}")
+        return array

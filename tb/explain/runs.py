@@ -43,7 +43,7 @@ def explain_run(seen: Seen, ops: Iterable[Op], most: int = MOST_LAYERS) -> list[
         ops: operations that were played.
         most: of how many layers.
     """
-    return doubting([explain(evidence) for evidence in islice(seen.evidence(list(loaded(ops)), {}), most)])
+    return doubting([explain(evidence) for evidence in islice(seen.evidence(list(loaded(ops))), most)])
 
 
 def doubting(explanations: Sequence[Explanation]) -> list[Explanation]:
@@ -141,16 +141,18 @@ def loaded_weights(scenario: DlhdlScenario) -> list[Patch]:
     return [Patch(WEIGHT_BASE + place.offset, data, np.ones(len(data), dtype=np.bool_)) for place, data in parts]
 
 
-def frames(scenario: DlhdlScenario, layers: Iterable[SeenLayer]) -> dict[int, Patch]:
-    """Return the frames, each by the index of the first layer that is played for it."""
-    found = {}
-    for layer in layers:
+def with_frames(seen: Seen, scenario: DlhdlScenario) -> Seen:
+    """Return the record with each frame given to the first layer that is played for it."""
+
+    def given(layer: SeenLayer) -> SeenLayer:
         played = layer.started.layer
-        if isinstance(played, PlayedLayer) and played.number == 0:
-            data = packed_frame(scenario, played.frame)
-            address = scenario.program.source_address(INPUT, played.frame)
-            found[layer.started.index] = Patch(address, data, np.ones(len(data), dtype=np.bool_))
-    return found
+        if not isinstance(played, PlayedLayer) or played.number:
+            return layer
+        data = packed_frame(scenario, played.frame)
+        address = scenario.program.source_address(INPUT, played.frame)
+        return replace(layer, given=(Patch(address, data, np.ones(len(data), dtype=np.bool_)),))
+
+    return replace(seen, layers=tuple(map(given, seen.layers)))
 
 
 def explain_dlhdl(seen: Seen, scenario: DlhdlScenario, most: int) -> list[Explanation]:
@@ -161,5 +163,5 @@ def explain_dlhdl(seen: Seen, scenario: DlhdlScenario, most: int) -> list[Explan
         scenario: what was played.
         most: of how many layers.
     """
-    found = seen.evidence(loaded_weights(scenario), frames(scenario, seen.layers))
+    found = with_frames(seen, scenario).evidence(loaded_weights(scenario))
     return [explain(evidence) for evidence in islice(found, most)]

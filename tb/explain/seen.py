@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import accumulate
@@ -29,7 +29,7 @@ _MOST_STRAYS = 1 << 17
 
 @dataclass(frozen=True, eq=False)
 class SeenLayer:
-    """A layer, its expected bytes, and how many of the beats were seen before it began."""
+    """A layer, its expected bytes, how many beats were seen before it began, and what was loaded right before it."""
 
     started: AnyStarted
     layout: CubeLayout
@@ -37,6 +37,7 @@ class SeenLayer:
     expected: Patch
     beats_before: int
     slack: float = 0.0
+    given: tuple[Patch, ...] = ()
 
     @property
     def frame(self) -> int | None:
@@ -74,18 +75,12 @@ class Seen:
         ]
         return cls(tuple(layers), tuple(scoreboard.history))
 
-    def evidence(self, initial: Sequence[Patch], given: Mapping[int, Patch]) -> Iterator[Evidence]:
-        """Yield the evidence of every layer that left wrong bytes.
-
-        Args:
-            initial: what the first layers found.
-            given: what else was loaded right before single layers, by their numbers.
-        """
-        passed = partial(self._right, initial, given)
+    def evidence(self, initial: Sequence[Patch]) -> Iterator[Evidence]:
+        """Yield the evidence of every layer that left wrong bytes; ``initial`` is what the first layers found."""
         for number, beats in self._wrong():
-            yield replace(self._evidence(number, beats, initial, given), right=partial(passed, number))
+            yield replace(self._evidence(number, beats, initial), right=partial(self._right, initial, number))
 
-    def _right(self, initial: Sequence[Patch], given: Mapping[int, Patch], number: int) -> list[Evidence]:
+    def _right(self, initial: Sequence[Patch], number: int) -> list[Evidence]:
         """Return the evidence of the layers next to one that are right, of its engine; not of the second system."""
         engine = self.layers[number].started.engine
         wrong = {other for other, _ in self._wrong()}
@@ -98,7 +93,7 @@ class Seen:
             and len(layer.expected.data) <= _MOST_COMPARED_BYTES
         ]
         nearest = sorted(found, key=lambda other: abs(other - number))[:_MOST_COMPARED]
-        return [self._evidence(other, _no_beats(self.layers[other].ram), initial, given) for other in nearest]
+        return [self._evidence(other, _no_beats(self.layers[other].ram), initial) for other in nearest]
 
     def _wrong(self) -> Iterator[tuple[int, Beats]]:
         """Yield the number and the write beats of every layer that left wrong bytes."""
@@ -123,16 +118,16 @@ class Seen:
         """Yield the evidence of every layer, right or wrong, without its writes."""
         initial = list(loaded(ops))
         for number, layer in enumerate(self.layers):
-            yield self._evidence(number, _no_beats(layer.ram), initial, {})
+            yield self._evidence(number, _no_beats(layer.ram), initial)
 
-    def _evidence(self, number: int, beats: Beats, initial: Sequence[Patch], given: Mapping[int, Patch]) -> Evidence:
+    def _evidence(self, number: int, beats: Beats, initial: Sequence[Patch]) -> Evidence:
         layer, earlier = self.layers[number], self.layers[:number]
-        found = [*initial, *_in_order(earlier, given), *_given(layer, given)]
+        found = [*initial, *_in_order(earlier), *layer.given]
         memory = Bytes.of(found)
         before = tuple(other.started.layer for other in earlier)
         evidence = from_writes(layer.started, layer.layout, layer.expected, beats, memory, before, layer.slack)
         evidence = replace(evidence, over=self._others_in(beats, number), overwritten=self._overwritten(beats, number))
-        if not earlier and not given:
+        if not earlier and not layer.given:
             return evidence
         left = Bytes.of(found)
         last = int(beats.cycle.max()) if len(beats) else -1
@@ -147,9 +142,9 @@ class Seen:
         # Frames are independent of each other: what earlier ones left was there before.
         others = [other for other in earlier if layer.frame is not None and other.frame != layer.frame]
         begin = Bytes.of([*found, *initial]).like()
-        for patch in (*initial, *_in_order(others, given)):
+        for patch in (*initial, *_in_order(others)):
             begin.paint(patch)
-        return replace(evidence, initial=begin if given else Bytes.of(initial), left=left if wrong else None)
+        return replace(evidence, initial=begin, left=left if wrong else None)
 
     def _others_in(self, beats: Beats, number: int) -> tuple[str, ...]:
         """Return the names of the other layers into whose results beats of a layer went."""
@@ -248,16 +243,10 @@ class Seen:
         return owned
 
 
-def _in_order(layers: Iterable[SeenLayer], given: Mapping[int, Patch]) -> Iterator[Patch]:
+def _in_order(layers: Iterable[SeenLayer]) -> Iterator[Patch]:
     """Yield what was loaded before layers, and their results."""
     for layer in layers:
-        yield from _given(layer, given)
-        yield layer.expected
-
-
-def _given(layer: SeenLayer, given: Mapping[int, Patch]) -> Iterator[Patch]:
-    if layer.started.index in given:
-        yield given[layer.started.index]
+        yield from (*layer.given, layer.expected)
 
 
 def loaded(ops: Iterable[Op]) -> Iterator[Patch]:
@@ -299,10 +288,6 @@ def _owners(results: Sequence[Patch], beats: Beats) -> NDArray[np.int64]:
 
     A write where no layer has a result any more is of the layer that runs: the one that wrote last, or the next one
     when that has all of its result.
-
-    Args:
-        results: what each layer must write, in the order in which they run.
-        beats: writes of their port, oldest first.
     """
     width = beats.data.shape[1]
     wanted: dict[int, list[int]] = {}

@@ -18,8 +18,8 @@ from models.layout.dlhdl import ModuleDataLayout
 from tb.explain.cause_units import Region
 from tb.explain.evidence import Evidence
 from tb.explain.handed import NotComparable, counted, handed
+from tb.explain.handovers import Stage
 from tb.explain.seen import Seen, SeenLayer
-from tb.explain.stage import Stage
 from tb.explain.tap import MOST_BITS, Handover
 from tb.explain.units import Suspect, following, parts
 from tb.nvdla.program.ops import Op
@@ -30,24 +30,20 @@ class StageResult:
     """The beats of one layer at a stage.
 
     Attributes:
-        stage: its name.
-        layer: name of the layer.
+        stage: the stage.
         beats: that passed.
         expected: beats that should have passed.
         wrong: the first that differs, in words, None when none does.
         skipped: why it was not compared, None when it was.
         finished: share of the layer's outputs that what has passed is enough for.
-        counts: what ``beats`` and ``expected`` are numbers of.
     """
 
-    stage: str
-    layer: str
+    stage: Stage
     beats: int
     expected: int
-    wrong: str | None
+    wrong: str | None = None
     skipped: str | None = None
     finished: float = 0.0
-    counts: str = "beats"
 
     @property
     def is_bad(self) -> bool:
@@ -61,13 +57,12 @@ class StageResult:
 
     def __str__(self) -> str:
         """Return the result as one line."""
+        name, passed = self.stage.name, f"{self.beats} {self.stage.kind.counts or 'beats'}"
         if self.skipped is not None:
-            return f"{self.stage}: not compared: {self.skipped}"
+            return f"{name}: not compared: {self.skipped}"
         if self.wrong is not None:
-            return f"{self.stage}: {self.wrong}"
-        if self.is_bad:
-            return f"{self.stage}: {self.beats} {self.counts} instead of {self.expected}"
-        return f"{self.stage}: {self.beats} {self.counts}, all right"
+            return f"{name}: {self.wrong}"
+        return f"{name}: {passed} instead of {self.expected}" if self.is_bad else f"{name}: {passed}, all right"
 
 
 def compare(
@@ -90,24 +85,22 @@ def compare(
         layers = [layer for layer in seen.layers if _passes(stage, layer.started.engine)]
         rest = [beat for beat in beats_by_stage[stage.name] if stage.zeros or any(beat.data)]
         skipped: str | None = None
-        for number, layer in enumerate(layers):
-            name = layer.started.name
+        for layer in layers:
+            index = layer.started.index
             if stage.kind.is_written:
                 own = [beat for beat in rest if beat.address is not None and _belongs(beat.address, layer, layers)]
-                results[layer.started.index].append(_written(stage, layer, own))
-                continue
-            if skipped is None:
+                result = _written(stage, layer, own)
+            elif skipped is not None:
+                result = StageResult(stage, 0, 0, skipped=skipped)
+            else:
+                judge = _in_order if stage.kind.counts is None else _counted
                 try:
-                    judge = _in_order if stage.kind.counts is None else _counted
-                    result, count = judge(stage, evidence[layer.started.index], rest, number == len(layers) - 1)
-                except NotComparable as why:
-                    skipped = str(why)
-                else:
-                    results[layer.started.index].append(result)
+                    result, count = judge(stage, evidence[index], rest, layer is layers[-1])
                     rest = rest[count:]
-                    continue
-            results[layer.started.index].append(StageResult(stage.name, name, 0, 0, None, skipped))
-            skipped = "it is not known where the layer before ends"
+                except NotComparable as why:
+                    result = StageResult(stage, 0, 0, skipped=str(why))
+                    skipped = "it is not known where the layer before ends"
+            results[index].append(result)
     return results
 
 
@@ -125,7 +118,6 @@ def _belongs(address: int, layer: SeenLayer, layers: Sequence[SeenLayer]) -> boo
 
 def _in_order(stage: Stage, evidence: Evidence, rest: Sequence[Handover], is_last: bool) -> tuple[StageResult, int]:
     """Return the result of a stage for a layer, and how many of the beats are its own."""
-    assert evidence.started is not None
     lanes = len(rest[0].data) * 8 // stage.element_bits if rest else _usual_lanes(stage, evidence)
     right = handed(stage, evidence, lanes)
     if not stage.zeros:
@@ -154,20 +146,16 @@ def _in_order(stage: Stage, evidence: Evidence, rest: Sequence[Handover], is_las
         )
     total = len(right.values)
     finished = len(beats) / max(total, 1) if right.finished is None else right.finished[: len(beats)].max(initial=0.0)
-    result = StageResult(stage.name, evidence.started.name, len(beats), total, text, None, float(finished))
-    return result, total
+    return StageResult(stage, len(beats), total, text, finished=float(finished)), total
 
 
 def _counted(stage: Stage, evidence: Evidence, rest: Sequence[Handover], is_last: bool) -> tuple[StageResult, int]:
     """Return the result of a stage with numbers for a layer, and how many of the beats are its own."""
-    assert evidence.started is not None
-    assert stage.kind.counts is not None
     expected = counted(stage.value, evidence)
     sums = np.cumsum([int.from_bytes(beat.data, "little") for beat in rest], dtype=np.int64)
     own = len(rest) if is_last else min(int(np.searchsorted(sums, expected)) + 1, len(rest))
     total = int(sums[own - 1]) if own else 0
-    name, share = evidence.started.name, total / expected
-    return StageResult(stage.name, name, total, expected, None, finished=share, counts=stage.kind.counts), own
+    return StageResult(stage, total, expected, finished=total / expected), own
 
 
 def _usual_lanes(stage: Stage, evidence: Evidence) -> int:
@@ -210,14 +198,14 @@ def _written(stage: Stage, layer: SeenLayer, beats: Sequence[Handover]) -> Stage
             element = "" if not isinstance(place, Element) else f", from c={place.c} h={place.h} w={place.w}"
             text = f"first wrong {where}{element}: expected {want}, got {beat.data.hex(' ')}"
             break
-    return StageResult(stage.name, layer.started.name, len(beats), int(expected.mask.sum()) // size, text)
+    return StageResult(stage, len(beats), int(expected.mask.sum()) // size, text)
 
 
 def told(results: Sequence[StageResult]) -> list[str]:
     """Return the results of a layer as lines, and which stage is the first bad one."""
     bad = [result for result in results if result.is_bad]
     lines = [str(result) for result in results]
-    return [*lines, f"first bad stage: {bad[0].stage}" if bad else "no stage differs: look past the last one"]
+    return [*lines, f"first bad stage: {bad[0].stage.name}" if bad else "no stage differs: look past the last one"]
 
 
 @dataclass(frozen=True)
@@ -232,7 +220,7 @@ class Culprit:
 
     suspect: Suspect
     region: Region
-    is_sure: bool
+    is_sure: bool = True
 
 
 def culprit(
@@ -246,7 +234,6 @@ def culprit(
         engine: That of the layer, as it is called in messages.
         offered: Of a hang, the stages at which a beat is offered and not taken.
     """
-    stage_of = {stage.name: stage for stage in stages}
     if offered is not None and any(result.is_short for result in results):
         first_wrong = next((result for result in results if result.is_bad and not result.is_short), None)
         if first_wrong is None:
@@ -254,70 +241,66 @@ def culprit(
             if asked:
                 units = dict.fromkeys(unit for stage in asked for unit in stage.unit)
                 because = f"{' and '.join(stage.name for stage in asked)}: asked for, and never done"
-                return Culprit(Suspect(parts(units), because), Region.OPERANDS, is_sure=True)
-            return _stopped([(stage_of[result.stage], result) for result in results], engine, offered)
+                return Culprit(Suspect(parts(units), because), Region.OPERANDS)
+            return _stopped(results, engine, offered)
         # Units before it may be short as those after it stopped.
         results = [result for result in results if not result.is_short]
     bad = next((number for number, result in enumerate(results) if result.is_bad), None)
     if bad is None:
-        compared = [stage_of[result.stage] for result in results if result.skipped is None]
+        compared = [result.stage for result in results if result.skipped is None]
         if not compared:
             return None
         because = f"{compared[-1].name}: all that is handed over is right"
-        return Culprit(following(compared[-1].unit[-1], engine, because), Region.AFTER, is_sure=True)
-    first = stage_of[results[bad].stage]
-    right = [stage_of[result.stage].kind for result in results[:bad] if result.skipped is None]
-    cleared = {value for kind in right for value in kind.made_of}
-    skipped = [stage_of[result.stage] for result in results[:bad] if result.skipped is not None]
+        return Culprit(following(compared[-1].unit[-1], engine, because), Region.AFTER)
+    first = results[bad].stage
+    cleared = {value for result in results[:bad] if result.skipped is None for value in result.stage.kind.made_of}
+    skipped = [result.stage for result in results[:bad] if result.skipped is not None]
     before = [unit for stage in skipped if stage.value not in cleared for unit in stage.unit]
     # Halves of one unit side by side.
-    beside = [stage_of[r.stage] for r in results[bad + 1 :] if r.is_bad and stage_of[r.stage].value == first.value]
+    beside = [other.stage for other in results[bad + 1 :] if other.is_bad and other.stage.value == first.value]
     units = dict.fromkeys([*before, *first.unit, *(unit for stage in beside for unit in stage.unit)])
     suspect = Suspect(parts(units), f"the first bad hand-over, {results[bad]}")
     return Culprit(suspect, first.kind.region, is_sure=not before)
 
 
-def _stopped(found: Sequence[tuple[Stage, StageResult]], engine: str, offered: Container[str]) -> Culprit | None:
+def _stopped(results: Sequence[StageResult], engine: str, offered: Container[str]) -> Culprit | None:
     """Return the unit that stopped: it got more than it handed on, and nobody after it refused what it had.
 
     Units before it are short as well, as their data were not taken any more.
-
-    Args:
-        found: Each stage with what passed it, in the order of the data.
-        engine: That of the layer.
-        offered: Stages at which a beat is offered and not taken.
     """
-    by_value: dict[str, list[tuple[Stage, StageResult]]] = {}
-    for stage, result in found:
+    by_value: dict[str, list[StageResult]] = {}
+    for result in results:
         if result.skipped is None:
-            by_value.setdefault(stage.value, []).append((stage, result))
+            by_value.setdefault(result.stage.value, []).append(result)
     sums, products, elements = (by_value.get(value, []) for value in ("sums", "products", "elements"))
     if not (sums and products and elements):
         return None
-    last, out = sums[-1]
+    out = sums[-1]
+    last = out.stage
     if not out.is_short or last.name in offered:
         refused = f"{last.name}: {out.beats} of {out.expected} beats, and the next is not taken"
         because = refused if last.name in offered else f"{last.name}: all that is handed over is right"
-        return Culprit(following(last.unit[-1], engine, because), Region.AFTER, is_sure=True)
+        return Culprit(following(last.unit[-1], engine, because), Region.AFTER)
     because = f"{last.name}: {out.beats} of {out.expected} beats, all right, and no more comes"
     # MAC cells without kernels multiply nothing.
-    if out.finished < min((result.finished for _, result in products if result.expected), default=0.0):
-        return Culprit(Suspect(parts(last.unit), because), Region.SUMS, is_sure=True)
-    for (stage, product), (_, element) in zip(products, elements, strict=False):
+    if out.finished < min((product.finished for product in products if product.expected), default=0.0):
+        return Culprit(Suspect(parts(last.unit), because), Region.SUMS)
+    for product, element in zip(products, elements, strict=False):
         if product.beats < element.beats:
-            because = f"{stage.name}: {product.beats} beats, after {element.beats} atomic operations"
-            return Culprit(Suspect(parts(stage.unit), because), Region.PRODUCTS, is_sure=True)
-    stage, element = elements[0]
+            because = f"{product.stage.name}: {product.beats} beats, after {element.beats} atomic operations"
+            return Culprit(Suspect(parts(product.stage.unit), because), Region.PRODUCTS)
+    element = elements[0]
+    stage = element.stage
     because = f"{stage.name}: {element.beats} of {element.expected} beats, and no more comes"
-    partly = ((before, result) for before, result in found if result.skipped is not None or result.is_bad)
-    loading = [(before, result) for before, result in partly if before.kind.is_loaded]
-    units = [name for before, _ in loading for name in before.unit]
-    if any(before.kind.counts is None for before, _ in loading):
+    partly = [result.stage for result in results if result.skipped is not None or result.is_bad]
+    loading = [before for before in partly if before.kind.is_loaded]
+    units = [name for before in loading for name in before.unit]
+    if any(before.kind.counts is None for before in loading):
         # CDMA waits where CSC neither frees the buffer nor lets it be flushed.
         units += stage.unit[-1:]
-    elif not loading and any(result.finished < out.finished for _, result in by_value.get("credits", [])):
+    elif not loading and any(credit.finished < out.finished for credit in by_value.get("credits", [])):
         units += last.unit
     elif not loading:
         # A layer before may have lost credits, which CSC lacks now.
         units += (*stage.unit[-1:], *last.unit)
-    return Culprit(Suspect(parts(dict.fromkeys(units)), because), Region.OPERANDS, is_sure=True)
+    return Culprit(Suspect(parts(dict.fromkeys(units)), because), Region.OPERANDS)

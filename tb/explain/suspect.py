@@ -187,10 +187,11 @@ def _of_bytes(wrong: Sequence[Finding], explanations: Sequence[Explanation]) -> 
     started = None if first is None else first.evidence.started
     layers = [finding.layer for finding in wrong if finding.layer is not None]
     explained = next((layer.engine for layer in layers if started is not None and layer.index == started.index), None)
-    if first is not None and explained is not None and first.causes and not first.causes[0].symptom:
-        return Suspect(parts_of_fit(first.causes[0], explained), "the probable cause is its work")
-    if first is not None and explained is not None and first.causes and first.causes[0].causes[0].name in _OF_PLACES:
-        return Suspect(parts_of_fit(first.causes[0], explained), _OF_PLACES[first.causes[0].causes[0].name])
+    if first is not None and explained is not None and first.causes:
+        best = first.causes[0]
+        because = _OF_PLACES.get(best.name) if best.symptom else "the probable cause is its work"
+        if because is not None:
+            return Suspect(parts_of_fit(best, explained), because)
     engines = list(dict.fromkeys(layer.engine for layer in layers))
     # A later layer may be wrong because an earlier one is.
     inherits = any(explanation.evidence.inherits for explanation in explanations)
@@ -232,12 +233,7 @@ def _of_pattern(explanation: Explanation, engine: str) -> Suspect | None:
 
 
 def _of_hang(hang: Hang, missing: Sequence[LayerId | None]) -> Suspect:
-    """Return what a hang points at.
-
-    Args:
-        hang: What was outstanding.
-        missing: Layers that owe bytes.
-    """
+    """Return what a hang points at, in which some layers owe bytes."""
     if hang.unanswered is not None or hang.csb is not None:
         return Suspect(CSB, "an access has no answer")
     for halves in hang.unmatched:
@@ -292,12 +288,7 @@ def _taking(after: Sequence[str]) -> tuple[Part, ...]:
 
 
 def _unmatched(halves: Unmatched, engines: Sequence[str]) -> Suspect:
-    """Return what halves of writes point at.
-
-    Args:
-        halves: How many there are.
-        engines: Of the layers that write, as they are called in messages.
-    """
+    """Return what halves of writes point at, which layers of some engines have written."""
     counts = ((halves.addresses, "addresses without data"), (halves.beats, "data without address"))
     writers = units_named(*dict.fromkeys(map(writer_of, engines)))
     because = f"it sent {' and '.join(f'{n} {what}' for n, what in counts if n)}"

@@ -99,8 +99,8 @@ class Explanation:
     @cached_property
     def place_lines(self) -> list[str]:
         """Where and when its bytes are wrong, as text."""
-        wrong = int(np.count_nonzero(self.evidence.wrong))
-        if wrong == 0:
+        wrong = self.evidence.wrong_bytes
+        if not wrong:
             return [f"{self.evidence.name}: nothing is wrong"]
         places = [*_block("where", self.where), *_block("when", self.when)]
         return [f"{self.evidence.name}: {wrong} wrong bytes", *places]
@@ -108,7 +108,7 @@ class Explanation:
     @cached_property
     def why_lines(self) -> list[str]:
         """Why they are, as text; none when nothing is wrong."""
-        return _block("why", self.reasons()) if self.evidence.wrong.any() else []
+        return _block("why", self.reasons()) if self.evidence.wrong_bytes else []
 
     def lines(self) -> list[str]:
         """Return the explanation as text."""
@@ -130,7 +130,7 @@ class Explanation:
                 numbers = [str(n) for n, fit in enumerate(listed, start=1) if fit in self.equal]
                 same = f"{', '.join(numbers[:-1])} and {numbers[-1]}"
                 lines.append(f"the same bytes follow from {same}: they cannot be told apart; the simplest is first")
-        if not diagnosis.reran and self.evidence.started is not None:
+        if self.evidence.rerun is None and self.evidence.started is not None:
             lines.append("the layer could not be computed again: only its result was moved about")
         return lines
 

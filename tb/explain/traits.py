@@ -16,11 +16,9 @@ from models.precision import Precision
 from tb.explain.engine_conv import ConvRun, CubeInput
 from tb.explain.engines import Run
 from tb.explain.evidence import Evidence
-from tb.explain.memory import Bytes
+from tb.explain.memory import Bytes, MaskArray
 from tb.explain.walk import Cube
 from tb.stimulus.exchange import Traits
-
-Mask = NDArray[np.bool_]
 
 MOST_CHANCE = 1e-3
 """How many traits may be expected to fit as well by chance, of those that were looked at.
@@ -89,24 +87,25 @@ def _words(name: str, wrong: int, having: int, of: int) -> str:
     return f"{all_of} {name}, and {others} of the {of} right ones"
 
 
-def _is_block(bad: Mask) -> bool:
+def _is_block(bad: MaskArray) -> bool:
     """Return whether some lines, columns and channels are wrong throughout."""
     count = int(np.count_nonzero(bad))
     sides = [int(np.count_nonzero(bad.any(axis=axes))) for axes in ((1, 2), (0, 2), (0, 1))]
     return count >= _SMALLEST_BLOCK and count == int(np.prod(sides))
 
 
-def _marks(events: Sequence[Event]) -> Iterator[tuple[str, Mask]]:
+def _marks(events: Sequence[Event]) -> Iterator[tuple[str, MaskArray]]:
     """Yield traits and the elements that have them, (C, lines, W) or with axes of 1."""
     for event in events:
         for text, mask in _BY_STEP[event.step](event):
             yield f"{text} in the {event.site.value}", mask
 
 
-def _of_shift(event: Event) -> Iterator[tuple[str, Mask]]:
+def _of_shift(event: Event) -> Iterator[tuple[str, MaskArray]]:
     values, half = event.values, 1 << (event.amount - 1)
     dropped = values & (2 * half - 1)
     near = max(half >> 2, 1)
+    above, below = (dropped > half) & (dropped < half + near), (dropped < half) & (dropped >= half - near)
     signs = (("a", values == values), ("a negative", values < 0), ("a positive", values > 0))
     for sign, mask in signs[1:]:
         yield f"{sign} number", mask
@@ -115,19 +114,12 @@ def _of_shift(event: Event) -> Iterator[tuple[str, Mask]]:
         yield f"{sign} number without bits to drop", mask & (dropped == 0)
         yield f"{sign} number with bits to drop", mask & (dropped != 0)
         yield f"{sign} number half way between two", mask & (dropped == half)
-        yield (
-            f"{sign} number whose dropped bits are above a half by less than an eighth",
-            (mask & (dropped > half) & (dropped < half + near)),
-        )
-        yield (
-            f"{sign} number whose dropped bits are below a half by less than an eighth",
-            (mask & (dropped < half) & (dropped >= half - near)),
-        )
+        yield f"{sign} number whose dropped bits are above a half by less than an eighth", mask & above
+        yield f"{sign} number whose dropped bits are below a half by less than an eighth", mask & below
 
 
-def _of_saturation(event: Event) -> Iterator[tuple[str, Mask]]:
-    values, high = event.values, (1 << (event.amount - 1)) - 1
-    low = -high - 1
+def _of_saturation(event: Event) -> Iterator[tuple[str, MaskArray]]:
+    values, (low, high) = event.values, limits(event.amount)
     where = f"{event.amount} bits"
     yield f"a number beyond {where}", event.acts
     yield f"a positive number beyond {where}", values > high
@@ -135,15 +127,12 @@ def _of_saturation(event: Event) -> Iterator[tuple[str, Mask]]:
     yield f"a number beyond {where} by one bit", event.acts & (values >= 2 * low) & (values <= 2 * high + 1)
     yield f"the largest number of {where}", values == high
     yield f"the smallest number of {where}", values == low
-    for width in _WIDTHS:
-        if width < event.amount:
-            yield (
-                f"a number that needs more than {width} bits",
-                (values >= 1 << (width - 1)) | (values < -(1 << (width - 1))),
-            )
+    for width in (width for width in _WIDTHS if width < event.amount):
+        least, largest = limits(width)
+        yield f"a number that needs more than {width} bits", (values < least) | (values > largest)
 
 
-def _of_index(event: Event) -> Iterator[tuple[str, Mask]]:
+def _of_index(event: Event) -> Iterator[tuple[str, MaskArray]]:
     yield "an index below the table", event.values < 0
     yield "the first index", event.values == 0
     yield "the last index", event.values == event.amount - 1
@@ -164,15 +153,10 @@ def _counted(data: int, weight: int, lanes: NDArray[np.bool_], cube: Cube, weigh
     return counted.astype(np.int8), (weights == weight).astype(np.int8)
 
 
-def _extreme_products(memory: Bytes, run: Run, rows: slice) -> Iterator[tuple[str, NDArray[np.bool_]]]:
+def _extreme_products(memory: Bytes, run: Run, rows: slice) -> Iterator[tuple[str, MaskArray]]:
     """Yield which sums hold a product of two extreme numbers, in whichever multiplier of a cell and in each.
 
     Direct convolutions of feature cubes of INT8 alone have them.
-
-    Args:
-        memory: What the layer finds.
-        run: How it should run.
-        rows: Lines of the output.
     """
     engine = run.engine
     if not isinstance(engine, ConvRun) or not isinstance(engine.source, CubeInput):

@@ -90,21 +90,8 @@ MEMORY_INTERFACE = Part(Unit.MEMORY.value, (Unit.MEMORY,))
 READ_SIDE = Part("read side of the memory interface", (Unit.MEMORY,))
 WRITE_SIDE = Part("write side of the memory interface", (Unit.MEMORY,))
 
-FLOW = (
-    "BDMA",
-    "RUBIK",
-    "CDMA",
-    "CSC",
-    "CMAC_A",
-    "CMAC_B",
-    "CACC",
-    "SDP_RDMA",
-    "SDP",
-    "PDP_RDMA",
-    "PDP",
-    "CDP_RDMA",
-    "CDP",
-)
+_CORE = ("CDMA", "CSC", "CMAC_A", "CMAC_B", "CACC")
+FLOW = ("BDMA", "RUBIK", *_CORE, "SDP_RDMA", "SDP", "PDP_RDMA", "PDP", "CDP_RDMA", "CDP")
 """Units with registers, in the order in which data pass them."""
 
 WRITERS = ("BDMA", "RUBIK", "SDP", "PDP", "CDP")

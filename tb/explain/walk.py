@@ -14,10 +14,13 @@ from models.layout import FeatureLayout, LinesLayout, OperandLayout, PlanarLayou
 from models.layout.atoms import atoms_to_planes, planes_to_atoms
 from models.layout.dlhdl import ModuleDataLayout
 from models.layout.lines import BDMA_UNIT_BYTES
-from tb.explain.memory import ByteArray, Bytes, Patch
+from tb.explain.memory import ByteArray, Bytes, MaskArray, Patch
 from tb.judge.beats import addresses_at
 
 Cube = NDArray[Any]
+
+CubeMap = Callable[[Cube], Cube]
+"""A change of the values of a whole cube (C, H, W), lines in their places."""
 
 CubeLayout = FeatureLayout | PlanarLayout | LinesLayout | ModuleDataLayout
 """A cube that layers write."""
@@ -63,7 +66,7 @@ class Walk:
     steps: tuple[int, int, int]
     atom_elements: int
     dtype: np.dtype[Any]
-    twist: Callable[[Cube], Cube] | None = None
+    twist: CubeMap | None = None
 
     @classmethod
     def of(cls, layout: CubeLayout, address: int) -> Walk:
@@ -172,24 +175,15 @@ class Walk:
         """Return the walk from another address."""
         return replace(self, address=self.address + nbytes)
 
-    def mask_rows(self, mask: NDArray[np.bool_]) -> NDArray[np.int64]:
-        """Count the bytes of each line, over all surfaces, that a mask of the whole surface marks: (H,)."""
-        atoms = self._atoms(mask.view(np.uint8), self.address)
-        counts: NDArray[np.int64] = atoms.sum(axis=(0, 2, 3), dtype=np.int64)
-        return counts
+    def marks(self, mask: MaskArray) -> MaskArray:
+        """Return the marks of all atoms, (surfaces, H, W, bytes), from a mask that begins at the walk's address."""
+        return self._atoms(mask.view(np.uint8), self.address).view(np.bool_)
 
-    def atoms_with(self, mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Return which atoms hold a marked byte, (surfaces, H, W); the mask begins at the walk's address."""
-        marked: NDArray[np.bool_] = np.not_equal(self._atoms(mask.view(np.uint8), self.address).max(axis=3), 0)
-        return marked
-
-    def any_byte(self, mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    def any_byte(self, mask: MaskArray) -> MaskArray:
         """Return which elements hold a marked byte, (C, H, W); the mask begins at the walk's address."""
-        atoms = self._atoms(mask.view(np.uint8), self.address)
-        per_element = atoms.reshape(*atoms.shape[:3], self.atom_elements, -1).max(axis=4)
-        cube = per_element.transpose(0, 3, 1, 2).reshape(-1, *self.shape[1:])
-        marked: NDArray[np.bool_] = np.not_equal(cube[: self.shape[0]], 0)
-        return marked
+        bytes_ = self.marks(mask).reshape(*self.counts, self.atom_elements, -1)
+        elements: MaskArray = np.logical_or.reduce(bytes_, axis=4)
+        return elements.transpose(0, 3, 1, 2).reshape(-1, *self.shape[1:])[: self.shape[0]]
 
     def read_patch(self, patch: Patch) -> Cube:
         """Return the cube that lies in a patch, (C, H, W)."""
@@ -213,7 +207,7 @@ class Walk:
         parts = np.ix_(*(np.arange(n, dtype=np.int64) * step for n, step in sizes))
         return addresses_at(self.address, parts[0] + parts[1] + parts[2] + parts[3])
 
-    def write(self, cube: Cube, touched: NDArray[np.bool_] | None = None) -> Patch:
+    def write(self, cube: Cube, touched: MaskArray | None = None) -> Patch:
         """Return the memory that the walk writes; atoms that overlap are written in their order.
 
         Args:

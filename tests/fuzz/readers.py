@@ -160,7 +160,7 @@ def _bundle(path: Path) -> None:
 
 def _seen(path: Path) -> None:
     seen, _ = record.load(path)
-    list(seen.evidence([], {}))
+    list(seen.evidence([]))
 
 
 def _store(rows_path: Path) -> None:

@@ -45,6 +45,3 @@ DLHDL_CAUSES: tuple[Cause, ...] = (
 def catalogue(evidence: Evidence) -> tuple[Cause, ...]:
     """Return the causes that a surface may have."""
     return DLHDL_CAUSES if isinstance(evidence.layout, ModuleDataLayout) else CAUSES
-
-
-__all__ = ["CAUSES", "DLHDL_CAUSES", "catalogue"]

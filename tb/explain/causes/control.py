@@ -11,15 +11,15 @@ from numpy.typing import NDArray
 
 from tb.explain.cause import Cause, Way
 from tb.explain.causes import reach
-from tb.explain.engines import CubeMap, Run, Touch
+from tb.explain.engines import Run, Touch
 from tb.explain.evidence import Evidence
-from tb.explain.walk import Cube, in_atoms
+from tb.explain.memory import MaskArray
+from tb.explain.walk import Cube, CubeMap, in_atoms
 
 Shape = tuple[int, int, int]
-Mask = NDArray[np.bool_]
 
 
-def _but(axis: int, cut: slice, per: int, shape: Shape) -> Mask:
+def _but(axis: int, cut: slice, per: int, shape: Shape) -> MaskArray:
     """Return all elements but those of some runs of ``per`` places along an axis."""
     kept = np.ones(-(-shape[axis] // per), dtype=np.bool_)
     kept[cut] = False
@@ -70,7 +70,7 @@ def _overwritten(axis: int, count: int, cube: Cube) -> Cube:
     return moved
 
 
-def _atoms_but(lost: Sequence[int] | NDArray[np.intp], per_atom: int, shape: Shape) -> Mask:
+def _atoms_but(lost: Sequence[int] | NDArray[np.intp], per_atom: int, shape: Shape) -> MaskArray:
     """Return all elements but those of some atoms, by their number in the order surface, line, column."""
     surfaces = -(-shape[0] // per_atom)
     atoms = np.ones(surfaces * shape[1] * shape[2], dtype=np.bool_)
@@ -84,7 +84,7 @@ def _singles(evidence: Evidence, run: Run) -> Iterator[Way]:
         return
     walk = evidence.walk
     missing = walk.write(np.zeros(walk.shape, walk.dtype)).mask & ~evidence.got.mask
-    atoms = walk.atoms_with(missing)
+    atoms = walk.marks(missing).any(axis=3)
     total = atoms.size
     numbers = np.flatnonzero(atoms)
     if 0 < len(numbers) <= total // 2:
@@ -111,7 +111,7 @@ def _strobes(evidence: Evidence, run: Run) -> Iterator[Way]:
         yield _without("padding channels never written", run, partial(_but, 0, slice(real, None), 1))
 
 
-def _lanes_but(lost: tuple[int, ...], per_atom: int, shape: Shape) -> Mask:
+def _lanes_but(lost: tuple[int, ...], per_atom: int, shape: Shape) -> MaskArray:
     lane = np.ones(per_atom, dtype=np.bool_)
     lane[list(lost)] = False
     lanes = np.tile(lane, -(-shape[0] // per_atom))[: shape[0]]
@@ -122,7 +122,7 @@ _ALONG = {"surface by surface": (0, 2, 3, 1), "line by line": (2, 0, 3, 1), "pix
 """Orders in which atoms are moved: axes of surfaces, lines and columns, and then that of an atom's elements."""
 
 
-def _resequenced(cube: Cube, per_atom: int, along: str, change: Callable[[Cube], Cube]) -> Cube:
+def _resequenced(cube: Cube, per_atom: int, along: str, change: CubeMap) -> Cube:
     """Return a cube after a change of the sequence of its atoms, (atoms, elements)."""
     axes = _ALONG[along]
     atoms = in_atoms(cube, per_atom).transpose(axes)
@@ -136,7 +136,7 @@ def _swapped(atoms: Cube) -> Cube:
     return np.concatenate([pairs, atoms[even:]])
 
 
-_CHANGES: dict[str, Callable[[Cube], Cube]] = {
+_CHANGES: dict[str, CubeMap] = {
     "each atom holds what belongs to the one before": lambda atoms: np.concatenate([atoms[:1], atoms[:-1]]),
     "each atom holds what belongs to the next one": lambda atoms: np.concatenate([atoms[1:], atoms[-1:]]),
     "every second atom repeats the one before": lambda atoms: np.repeat(atoms[::2], 2, axis=0)[: len(atoms)],

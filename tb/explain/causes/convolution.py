@@ -34,11 +34,8 @@ def _of_windows(conv: Part[ConvRun]) -> Kinds:
         yield "truncate", f"{shift} instead of {old.truncate}", params.other(truncate=shift)
     if old.winograd:
         for shift in (0, old.pre_truncate - 1, old.pre_truncate + 1):
-            yield (
-                "truncate",
-                f"{shift} instead of {old.pre_truncate} before the products",
-                params.other(pre_truncate=shift),
-            )
+            detail = f"{shift} instead of {old.pre_truncate} before the products"
+            yield "truncate", detail, params.other(pre_truncate=shift)
     if old.is_float:
         detail = "flushed to 0" if not old.nan_to_zero else "not flushed"
         yield "nan", detail, params.other(nan_to_zero=not old.nan_to_zero)
@@ -172,12 +169,7 @@ def _of_converter(conv: Part[ConvRun]) -> Kinds:
     old = converter.value
     if old is None:
         return
-    numbers = {
-        "offset": (0, -old.offset),
-        "scale": (1, -old.scale),
-        "shift": (0, old.shift - 1, old.shift + 1),
-    }
-    for detail, make in reach.others(converter, "", numbers):
+    for detail, make in reach.others(converter, "", reach.converter_numbers(old)):
         yield "input-converter", detail, make
     if not takes_cube:
         return

@@ -13,7 +13,7 @@ from tb.explain.cause import Cause, Way
 from tb.explain.causes import reach
 from tb.explain.causes.history import early
 from tb.explain.causes.reach import Part
-from tb.explain.engine_dlhdl import ROUNDINGS, DlhdlRun, Source
+from tb.explain.engine_dlhdl import ROUNDINGS, DlhdlRun, Source, dlhdl_run
 from tb.explain.engines import Make, Run
 from tb.explain.evidence import Evidence
 
@@ -179,10 +179,9 @@ def _exponent(evidence: Evidence, engine: Engine) -> Iterator[Way]:
     yield Way("the result has that of the source", one(3, own[0]))
     for layer in evidence.before:
         if isinstance(layer, PlayedLayer):
-            network = layer.program.network
-            sources = [network.tensor(number).exponent for number in (layer.layer.sources[0], layer.layer.sources[-1])]
-            second = sources[1] if len(layer.layer.sources) > 1 else 0
-            stale = (sources[0], second, layer.layer.weight_exponent, layer.tensor.exponent)
+            theirs = dlhdl_run(layer)
+            first, second, *others = theirs.exponents
+            stale = (first, 0 if theirs.second is None else second, *others)
             yield Way(f"all are those of layer {layer.number}", engine.other(exponents=stale))
     for off in (1, -1, 2, -2, 3, -3):
         yield Way(f"that of the result is {off:+d} off", one(3, own[3] + off))

@@ -54,11 +54,9 @@ def _stale(evidence: Evidence, run: Run) -> Iterator[Way]:
                     register = {field.name: getattr(params, field.name)}
                     yield Way(f"{field.name} {whose}", own.other("params", **register))
                 yield Way(f"all parameters {whose}", own.other(params=replace(params)))
-        their_source = reach.source(other)
-        for _, walk in reach.inputs(run) if their_source is not None else ():
-            yield from _placed(walk, their_source, f"of the input {whose}")
-        for _, walk in reach.output(run):
-            yield from _placed(walk, other.dst, f"of the output {whose}")
+        for end, walks in (("input", reach.inputs), ("output", reach.output)):
+            for (_, own_walk), (_, old_walk) in zip(walks(run), walks(other), strict=False):
+                yield from _placed(own_walk, old_walk.value, f"of the {end} {whose}")
 
 
 def _of_sdp(mine: reach.Part[SdpRun], theirs: SdpRun, whose: str) -> Iterator[Way]:
@@ -74,9 +72,8 @@ def _of_sdp(mine: reach.Part[SdpRun], theirs: SdpRun, whose: str) -> Iterator[Wa
             yield Way(f"operand address of {name.upper()} {whose}", mine.other(f"{name}.walk", address=address))
 
 
-def _placed(mine: reach.Part[Walk], theirs: Walk | None, whose: str) -> Iterator[Way]:
+def _placed(mine: reach.Part[Walk], theirs: Walk, whose: str) -> Iterator[Way]:
     """Yield runs with each register that says where a cube lies from another one."""
-    assert theirs is not None
     surface, line, _ = theirs.steps
     yield Way(f"address {whose}", mine.other(address=theirs.address))
     yield Way(f"line stride {whose}", mine.put(mine.value.stepped(line=line)))

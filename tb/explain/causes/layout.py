@@ -45,7 +45,7 @@ def _strides(step: int, others: dict[str, int], unit: int) -> dict[int, str]:
     return {value: name for value, name in found.items() if value >= 0}
 
 
-def strides(axis: int, evidence: Evidence, run: Run, walk: Walk) -> Iterator[tuple[str, Walk]]:
+def _other_strides(axis: int, evidence: Evidence, run: Run, walk: Walk) -> Iterator[tuple[str, Walk]]:
     """Yield walks with other strides of surfaces, axis 0, or of lines, axis 1."""
     if walk.counts[axis] == 1:
         return
@@ -66,7 +66,7 @@ def strides(axis: int, evidence: Evidence, run: Run, walk: Walk) -> Iterator[tup
         yield f"{value} bytes instead of {walk.steps[axis]}, {what}", walk.with_step(axis, value)
 
 
-def bases(evidence: Evidence, run: Run, walk: Walk) -> Iterator[tuple[str, Walk]]:
+def _bases(evidence: Evidence, run: Run, walk: Walk) -> Iterator[tuple[str, Walk]]:
     """Yield walks from other addresses."""
     surface, line, atom = walk.steps
     size = walk.dtype.itemsize
@@ -85,7 +85,7 @@ def bases(evidence: Evidence, run: Run, walk: Walk) -> Iterator[tuple[str, Walk]
         yield f"{walk.address + nbytes:#x} instead of {walk.address:#x}, {what}", walk.moved(nbytes)
 
 
-def axes(evidence: Evidence, run: Run, walk: Walk) -> Iterator[tuple[str, Walk]]:
+def _axes(evidence: Evidence, run: Run, walk: Walk) -> Iterator[tuple[str, Walk]]:
     """Yield walks whose axes are swapped."""
     surface, line, atom = walk.steps
     channels, height, width = walk.shape
@@ -100,7 +100,7 @@ def axes(evidence: Evidence, run: Run, walk: Walk) -> Iterator[tuple[str, Walk]]
     yield "surfaces interleaved by lines", walk.stepped(width * atom, walk.surfaces * width * atom, atom)
 
 
-def orders(evidence: Evidence, run: Run, walk: Walk) -> Iterator[tuple[str, Walk]]:
+def _orders(evidence: Evidence, run: Run, walk: Walk) -> Iterator[tuple[str, Walk]]:
     """Yield walks that go backwards."""
     for axis, (name, count) in enumerate(zip(("surfaces", "lines", "columns"), walk.counts, strict=True)):
         if count > 1:
@@ -108,7 +108,7 @@ def orders(evidence: Evidence, run: Run, walk: Walk) -> Iterator[tuple[str, Walk
             yield f"last of the {name} first", walk.moved(step * (count - 1)).with_step(axis, -step)
 
 
-def atoms(evidence: Evidence, run: Run, walk: Walk) -> Iterator[tuple[str, Walk]]:
+def _atoms(evidence: Evidence, run: Run, walk: Walk) -> Iterator[tuple[str, Walk]]:
     """Yield walks with the atoms of other configurations."""
     _, height, width = walk.shape
     right = walk.atom_bytes
@@ -121,7 +121,7 @@ def atoms(evidence: Evidence, run: Run, walk: Walk) -> Iterator[tuple[str, Walk]
             yield f"{nbytes} bytes instead of {right}, strides as they are", kept
 
 
-def columns(evidence: Evidence, run: Run, walk: Walk) -> Iterator[tuple[str, Walk]]:
+def _columns(evidence: Evidence, run: Run, walk: Walk) -> Iterator[tuple[str, Walk]]:
     """Yield walks with another distance of columns."""
     atom = walk.steps[2]
     if walk.shape[2] > 1:
@@ -130,7 +130,7 @@ def columns(evidence: Evidence, run: Run, walk: Walk) -> Iterator[tuple[str, Wal
                 yield f"{value} bytes instead of {atom}", walk.stepped(column=value)
 
 
-def sizes(evidence: Evidence, run: Run, walk: Walk) -> Iterator[tuple[str, Walk]]:
+def _sizes(evidence: Evidence, run: Run, walk: Walk) -> Iterator[tuple[str, Walk]]:
     """Yield walks through elements of another size."""
     for dtype, name in ((np.dtype("i1"), "1 byte"), (np.dtype("<i2"), "2 bytes")):
         if dtype.itemsize != walk.dtype.itemsize:
@@ -333,20 +333,21 @@ LANES: dict[str, Callable[[Cube, int], Cube]] = {
 }
 """Faults of lanes, from a cube and the channels of an atom to its channels in other places."""
 
-_MOVES: tuple[tuple[str, str, Moves], ...] = (
-    ("line-stride", "wrong line stride", partial(strides, 1)),
-    ("surface-stride", "wrong surface stride", partial(strides, 0)),
-    ("base", "wrong start address", bases),
-    ("axes", "wrong order of axes", axes),
-    ("order", "wrong direction", orders),
-    ("atom", "atom of another configuration", atoms),
-    ("column-step", "wrong distance of columns", columns),
-    ("element-size", "wrong element size", sizes),
-)
+MOVES: dict[str, tuple[str, Moves]] = {
+    "line-stride": ("wrong line stride", partial(_other_strides, 1)),
+    "surface-stride": ("wrong surface stride", partial(_other_strides, 0)),
+    "base": ("wrong start address", _bases),
+    "axes": ("wrong order of axes", _axes),
+    "order": ("wrong direction", _orders),
+    "atom": ("atom of another configuration", _atoms),
+    "column-step": ("wrong distance of columns", _columns),
+    "element-size": ("wrong element size", _sizes),
+}
+"""By the end of the names of causes, the fault in words, and what it may make of a walk."""
 
 
 def _catalogue() -> Iterator[Cause]:
-    for key, about, moves in _MOVES:
+    for key, (about, moves) in MOVES.items():
         yield Cause(f"dst-{key}", f"output: {about}", partial(_of_output, key, moves))
         yield Cause(f"src-{key}", f"input: {about}", partial(_of_input, moves), reruns=True)
     yield Cause("dst-channel-padding", "output: channel padding missing", _padding_of_output)

@@ -90,16 +90,14 @@ def _twisted(evidence: Evidence, run: Run) -> Iterator[Way]:
             yield Way(f"{name}: {what}", walk.other(twist=twist))
 
 
-_MOVES = (
-    ("base", "operands: wrong start address", layout.bases),
-    ("line-stride", "operands: wrong line stride", partial(layout.strides, 1)),
-    ("surface-stride", "operands: wrong surface stride", partial(layout.strides, 0)),
-    ("element-size", "operands: wrong element size", layout.sizes),
-    ("axes", "operands: wrong order of axes", layout.axes),
-)
+def _of_walks() -> Iterator[Cause]:
+    for key in ("base", "line-stride", "surface-stride", "element-size", "axes"):
+        about, moves = layout.MOVES[key]
+        yield Cause(f"operand-{key}", f"operands: {about}", partial(_moved, moves), reruns=True)
+
 
 CAUSES = (
-    *(Cause(f"operand-{key}", about, partial(_moved, moves), reruns=True) for key, about, moves in _MOVES),
+    *_of_walks(),
     Cause("operand-pairs", "operands: wrong order of components", _pairs, reruns=True),
     Cause("operand-sharing", "operands: wrong one", _sharing, reruns=True),
     Cause("operand-lanes", "operands: wrong lane", _twisted, reruns=True, cost_bits=9.0),

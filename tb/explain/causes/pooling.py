@@ -49,11 +49,8 @@ def _of_pooling(engine: Part[PdpRun]) -> Kinds:
         (sizes[0], 1, "one line"),
         (sizes[0] - 1, sizes[1] - 1, "one too small both ways"),
     ):
-        yield (
-            "kernel",
-            f"{what}, {width} x {height} instead of {sizes[0]} x {sizes[1]}",
-            params(kernel_width=width, kernel_height=height),
-        )
+        detail = f"{what}, {width} x {height} instead of {sizes[0]} x {sizes[1]}"
+        yield "kernel", detail, params(kernel_width=width, kernel_height=height)
     for x, y, what in (
         (old.stride_y, old.stride_x, "x and y swapped"),
         (1, old.stride_y, "1 along x"),

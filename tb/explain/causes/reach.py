@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Generic, TypeVar
 
+from models.converter import Converter
 from models.errors import InputError
 from tb.explain.build import run_of
 from tb.explain.engine_conv import ConvRun, CubeInput, PooledRun
@@ -126,6 +127,11 @@ def others(part: Part[Any], title: str, values: Mapping[str, tuple[int, ...]]) -
     for name, numbers in values.items():
         for number in numbers:
             yield f"{name}{title} {number} instead of {getattr(part.value, name)}", part.other(**{name: number})
+
+
+def converter_numbers(old: Converter) -> dict[str, tuple[int, ...]]:
+    """Return what the registers of a converter may be taken for, by the names of its fields."""
+    return {"offset": (0, -old.offset), "scale": (1, -old.scale), "shift": (0, old.shift - 1, old.shift + 1)}
 
 
 def earlier(evidence: Evidence) -> Iterator[tuple[str, Run]]:

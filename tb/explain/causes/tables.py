@@ -30,12 +30,10 @@ def _ways(run: Run) -> Kinds:
         yield "multiply", detail, params.other(multiply=not old.multiply)
         for end in ("input_converter", "output_converter"):
             converter = params.part(end)
-            offset, scale, shift = converter.value.offset, converter.value.scale, converter.value.shift
-            numbers = {
-                "offset": (0, -offset, offset + 1, offset - 1),
-                "scale": (1, -scale, scale & 0x7FFF),
-                "shift": (0, shift - 1, shift + 1),
-            }
+            offset, scale = converter.value.offset, converter.value.scale
+            numbers = reach.converter_numbers(converter.value)
+            numbers["offset"] += (offset + 1, offset - 1)
+            numbers["scale"] += (scale & 0x7FFF,)
             for detail, make in reach.others(converter, f" of the {end.replace('_', ' ')}", numbers):
                 yield "converter", detail, make
         yield from _lookups(params.part("lut"))
@@ -144,13 +142,9 @@ def _stage_y(run: Run) -> Kinds:
             converter: Converter | None = getattr(old, name)
             if converter is None:
                 continue
-            title, shift = name.replace("_", " "), converter.shift
+            title = name.replace("_", " ")
             yield "converter", f"{title} left out", stage.other(**{name: None})
-            numbers = {
-                "offset": (0, -converter.offset),
-                "scale": (1, -converter.scale),
-                "shift": (0, shift - 1, shift + 1),
-            }
+            numbers = reach.converter_numbers(converter)
             for detail, make in reach.others(stage.part(name), f" of the {title}", numbers):
                 yield "converter", detail, make
         if old.lut is not None:

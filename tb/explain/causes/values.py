@@ -17,9 +17,7 @@ from tb.explain.cause import Cause, Kinds, Way, of_kinds
 from tb.explain.causes import reach
 from tb.explain.engines import Run
 from tb.explain.evidence import Evidence
-from tb.explain.walk import Cube, WildWalk, in_atoms
-
-Change = Callable[[Cube], Cube]
+from tb.explain.walk import Cube, CubeMap, WildWalk, in_atoms
 
 
 def _bits(cube: Cube) -> Cube:
@@ -83,7 +81,7 @@ def _negated(cube: Cube) -> Cube:
     return (-cube.astype(np.int64)).astype(cube.dtype)
 
 
-def _maps(itemsize: int, per_atom: int) -> Iterator[tuple[str, str, Change]]:
+def _maps(itemsize: int, per_atom: int) -> Iterator[tuple[str, str, CubeMap]]:
     """Yield (kind, detail, change) for elements of so many bytes."""
     if itemsize > 1:
         yield "byte-order", "bytes of an element swapped", lambda cube: cube.byteswap()
@@ -171,7 +169,7 @@ CAUSES = tuple(_catalogue())
 _SIGN, _MAGNITUDE, _INFINITY, _LARGEST, _SMALLEST_NORMAL = 0x8000, 0x7FFF, 0x7C00, 0x7BFF, 0x0400
 
 
-def _patterns(change: Callable[[Cube], Cube]) -> Callable[[Cube], Cube]:
+def _patterns(change: CubeMap) -> CubeMap:
     """Make a change of bit patterns one of FP16 numbers."""
     return lambda cube: change(np.ascontiguousarray(cube).view("<u2")).astype("<u2").view(cube.dtype)
 
@@ -188,12 +186,12 @@ def _with_magnitude(old: int, new: int, bits: Cube) -> Cube:
     return np.where((bits & _MAGNITUDE) == old, (bits & _SIGN) | new, bits)
 
 
-_FLUSHED: dict[str, Callable[[Cube], Cube]] = {
+_FLUSHED: dict[str, CubeMap] = {
     "flushed to zero": lambda bits: np.where(_is_denormal(bits), bits & _SIGN, bits),
     "flushed to +0": lambda bits: np.where(_is_denormal(bits), 0, bits),
 }
 
-_FLOAT_CHANGES: tuple[tuple[str, str, Callable[[Cube], Cube]], ...] = (
+_FLOAT_CHANGES: tuple[tuple[str, str, CubeMap], ...] = (
     *(("denormal", detail, change) for detail, change in _FLUSHED.items()),
     ("infinity", "instead of ±65504", partial(_with_magnitude, _LARGEST, _INFINITY)),
     ("infinity", "clipped to ±65504", partial(_with_magnitude, _INFINITY, _LARGEST)),

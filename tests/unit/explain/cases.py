@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +20,10 @@ from tb.explain.evidence import Evidence, from_writes
 from tb.explain.memory import Bytes, Patch
 from tb.judge.beats import Beats
 from tb.judge.predictor import predict
+from tb.judge.predictor.expectation import Expectation
+from tb.judge.scoreboard import Scoreboard
 from tb.judge.tracker import StartedLayer
+from tb.nvdla.engines import chain_of
 from tb.nvdla.layers import CdpLayer, ConvLayer, Layer, OperandSurface, PdpLayer, SdpLayer, StageSource, Surface
 from tb.nvdla.memory import Ram
 from tb.nvdla.surfaces import CbufUse, ImageSurface, WeightSurface
@@ -90,6 +94,30 @@ def memory_for(seed: int, low: int = -128, high: int = 127) -> Bytes:
     return Bytes((BASE,), (NBYTES,), data, np.ones(NBYTES, dtype=np.bool_))
 
 
+def predicted(layer: Layer, memory: Bytes, number: int = 0) -> Expectation:
+    """Return what a layer must write that finds some memory; layers take turns with the groups."""
+
+    def read(ram: Ram, address: int, nbytes: int) -> NDArray[np.uint8]:
+        return memory.read(address, nbytes).data
+
+    return predict(StartedLayer(number, chain_of(layer).name, number % 2, layer), read)
+
+
+def result(expectation: Expectation) -> Patch:
+    """Return the bytes that a layer must write."""
+    return Patch(expectation.address, expectation.data, expectation.must_write)
+
+
+def scored(written: Iterable[tuple[Expectation, Beats]]) -> Scoreboard:
+    """Return what a scoreboard saw of layers, each of which wrote its beats within a thousand cycles."""
+    scoreboard = Scoreboard()
+    for number, (expectation, beats) in enumerate(written):
+        scoreboard.expect(expectation)
+        scoreboard.write_beats(replace(beats, cycle=np.arange(len(beats)) + 1000 * number + 100))
+        scoreboard.judge_pending()
+    return scoreboard
+
+
 def evidence_of(
     layer: Layer,
     memory: Bytes,
@@ -102,17 +130,18 @@ def evidence_of(
 
     ``twice`` writes the first of them once more.
     """
-    started = StartedLayer(0, layer.unit, 0, layer)
-
-    def read(ram: Ram, address: int, nbytes: int) -> NDArray[np.uint8]:
-        return memory.read(address, nbytes).data
-
-    expectation = predict(started, read)
-    expected = Patch(expectation.address, expectation.data, expectation.must_write)
+    expectation = predicted(layer, memory)
+    expected = result(expectation)
     beats = beats_of(wrong(expected))
     if twice:
         beats = beats.take(np.concatenate([[0], np.arange(len(beats))]))
-    return from_writes(started, expectation.layout, expected, beats, memory, before)
+    return from_writes(expectation.started, expectation.layout, expected, beats, memory, before)
+
+
+def recast(layer: Layer, memory: Bytes, change: Callable[[NDArray[Any]], NDArray[Any]]) -> Evidence:
+    """Return the evidence of a layer that wrote other elements, (C, H, W) with padding channels."""
+    walk = evidence_of(layer, memory).walk
+    return evidence_of(layer, memory, lambda patch: walk.write(change(walk.read_patch(patch)).astype(walk.dtype)))
 
 
 def beats_of(patch: Patch, width: int = 8) -> Beats:

@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from models.converter import Converter
-from models.layout import FeatureLayout, ImageWeightLayout, WeightLayout
+from models.layout import ImageWeightLayout, WeightLayout
 from models.precision import Precision
 from tb.explain.memory import Bytes, Patch
 from tb.nvdla.layers import ConvLayer
 from tests.unit.explain import cases
 from tests.unit.explain import full_cases as full
-from tests.unit.explain.faults import FP16, MEMORY, Fault, run
+from tests.unit.explain.faults import FP16, MEMORY, Fault, by_value, elements, parameters, ran, run
 from tests.unit.nvdla.samples import SMALL
 
 CUBE, IMAGE = cases.conv_layer(), cases.image_layer()
@@ -30,62 +30,41 @@ def with_weights(layer: ConvLayer, seen: NDArray[Any], memory: Bytes = MEMORY) -
     return run(bare, full.stored(memory, layer.weights.address, packed))
 
 
-def convolutions() -> Iterator[tuple[str, Fault]]:
-    def parameters(layer: ConvLayer, name: str, **new: Any) -> Fault:
-        return Fault(layer, run(replace(layer, params=replace(layer.params, **new))), (name,))
-
-    yield "truncation", parameters(CUBE, "conv-truncate", truncate=CUBE.params.truncate - 1)
-    yield "zero padding", parameters(CUBE, "conv-pad-value", pad_value=0)
-    raw = MEMORY.read(CUBE.weights.address, CUBE.weights.layout.nbytes).data
+def convolutions() -> Iterator[Fault]:
+    yield parameters("truncation", CUBE, "conv-truncate", truncate=CUBE.params.truncate - 1)
+    yield parameters("zero padding", CUBE, "conv-pad-value", pad_value=0)
     stored = CUBE.weights.layout
+    raw = MEMORY.read(CUBE.weights.address, stored.nbytes).data
     kernels = stored.unpack(raw)
-    yield (
-        "R reversed",
-        Fault(CUBE, with_weights(CUBE, np.ascontiguousarray(kernels[:, :, ::-1])), ("conv-kernel-order",)),
-    )
-    reversed_groups = np.concatenate([kernels[8 * g : 8 * g + 8][::-1] for g in range(3)])
-    yield "kernels reversed in groups", Fault(CUBE, with_weights(CUBE, reversed_groups), ("conv-kernel-order",))
     # The last group has three kernels: its other multipliers have none.
     places = [8 * (k // 8) + -k % 8 for k in range(len(kernels))]
     backwards = np.array([kernels[k] if k < len(kernels) else np.zeros_like(kernels[0]) for k in places])
-    yield "kernels backwards from the first", Fault(CUBE, with_weights(CUBE, backwards), ("conv-kernel-order",))
-    channels, height, width = CUBE.src.layout.shape
-    short = replace(CUBE.src.layout, shape=(channels, height - 1, width))
-    params = replace(CUBE.params, pad_bottom=CUBE.params.pad_bottom + 1)
-    patch = run(replace(CUBE, src=replace(CUBE.src, layout=short), params=params))
-    yield "last line taken for padding", Fault(CUBE, patch, ("conv-padding",))
-    for what, size, name in (
-        ("mac_atomic_k_size", 32, "conv-kernel-group"),
-        ("mac_atomic_c_size", 32, "conv-kernel-cube"),
+    for title, seen in (
+        ("R reversed", np.ascontiguousarray(kernels[:, :, ::-1])),
+        ("kernels reversed in groups", np.concatenate([kernels[8 * g : 8 * g + 8][::-1] for g in range(3)])),
+        ("kernels backwards from the first", backwards),
     ):
-        other = WeightLayout(replace(SMALL, **{what: size, "cbuf_bank_width_bytes": 32}), Precision.INT8, stored.shape)
-        yield what, Fault(CUBE, with_weights(CUBE, other.unpack(raw)), (name,))
+        yield Fault(title, CUBE, with_weights(CUBE, seen), "conv-kernel-order")
+    channels, height, width = CUBE.src.layout.shape
+    short = replace(CUBE.src, layout=replace(CUBE.src.layout, shape=(channels, height - 1, width)))
+    params = replace(CUBE.params, pad_bottom=CUBE.params.pad_bottom + 1)
+    yield ran("last line taken for padding", CUBE, "conv-padding", src=short, params=params)
+    for what, name in (("mac_atomic_k_size", "conv-kernel-group"), ("mac_atomic_c_size", "conv-kernel-cube")):
+        other = WeightLayout(replace(SMALL, **{what: 32, "cbuf_bank_width_bytes": 32}), Precision.INT8, stored.shape)
+        yield Fault(what, CUBE, with_weights(CUBE, other.unpack(raw)), name)
     images = ImageWeightLayout(SMALL, Precision.INT8, (9, 4, 3, 3))
     pixels = MEMORY.read(IMAGE.weights.address, images.nbytes).data
-    plain = WeightLayout(SMALL, Precision.INT8, (9, 4, 3, 3)).unpack(pixels)
-    yield "no pre-extension", Fault(IMAGE, with_weights(IMAGE, images.pre_extend(plain)), ("conv-kernel-extension",))
-    yield (
-        "X offset ignored",
-        Fault(
-            IMAGE,
-            run(replace(IMAGE, src=replace(IMAGE.src, layout=replace(IMAGE.src.layout, x_offset=0)))),
-            ("conv-x-offset",),
-        ),
-    )
-    yield "first and third channel swapped", Fault(IMAGE, swapped_image(), ("conv-pixel-order",))
-    yield (
-        "mean not subtracted",
-        Fault(IMAGE, run(replace(IMAGE, conversion=replace(IMAGE.conversion, mean=(0, 0, 0, 0)))), ("conv-mean",)),
-    )
-    yield (
-        "sign",
-        Fault(IMAGE, run(replace(IMAGE, conversion=replace(IMAGE.conversion, signed=True))), ("conv-pixel-sign",)),
-    )
-    yield "data unsigned", Fault(CUBE, summed(np.uint8, lambda sums: sums), ("conv-sign",))
-    yield (
-        "accumulators of 14 bits",
-        Fault(CUBE, summed(np.int8, lambda sums: (sums + (1 << 13)) % (1 << 14) - (1 << 13)), ("conv-accumulator",)),
-    )
+    plain = images.pre_extend(WeightLayout(SMALL, Precision.INT8, (9, 4, 3, 3)).unpack(pixels))
+    yield Fault("no pre-extension", IMAGE, with_weights(IMAGE, plain), "conv-kernel-extension")
+    aligned = replace(IMAGE.src, layout=replace(IMAGE.src.layout, x_offset=0))
+    yield ran("X offset ignored", IMAGE, "conv-x-offset", src=aligned)
+    yield Fault("first and third channel swapped", IMAGE, swapped_image(), "conv-pixel-order")
+    conversion = IMAGE.conversion
+    yield ran("mean not subtracted", IMAGE, "conv-mean", conversion=replace(conversion, mean=(0, 0, 0, 0)))
+    yield ran("sign", IMAGE, "conv-pixel-sign", conversion=replace(conversion, signed=True))
+    yield Fault("data unsigned", CUBE, summed(np.uint8, lambda sums: sums), "conv-sign")
+    narrow = summed(np.int8, lambda sums: (sums + (1 << 13)) % (1 << 14) - (1 << 13))
+    yield Fault("accumulators of 14 bits", CUBE, narrow, "conv-accumulator")
     yield from coded()
 
 
@@ -102,7 +81,7 @@ def summed(taken_as: type, accumulated: Callable[[NDArray[np.int64]], NDArray[np
     padded = np.full((cube.shape[0], 40, 40), pad, dtype=np.int64)
     top, left = params.pad_top, params.pad_left
     padded[:, top : top + cube.shape[1], left : left + cube.shape[2]] = cube
-    sums = np.zeros((24, height, width), dtype=np.int64)
+    sums = np.zeros(elements(layer).shape, dtype=np.int64)
     for k, y, x in np.ndindex(count, height, width):
         rows = y * params.stride_y + np.arange(kernels.shape[2]) * params.dilation_y
         columns = x * params.stride_x + np.arange(kernels.shape[3]) * params.dilation_x
@@ -115,11 +94,7 @@ def summed(taken_as: type, accumulated: Callable[[NDArray[np.int64]], NDArray[np
     scaled = (total - 40) * 5
     rounded = np.where(scaled < 0, -((-scaled + (1 << 12)) >> 13), (scaled + (1 << 12)) >> 13)
     data = np.clip(rounded, -128, 127).astype(np.int8)
-    dst = layer.dst.layout
-    padded_layout = FeatureLayout(
-        dst.config, dst.precision, data.shape, dst.line_stride_bytes, dst.surface_stride_bytes
-    )
-    return Patch(layer.dst.address, padded_layout.pack(data), dst.written_mask())
+    return by_value(layer, lambda _: data)
 
 
 def swapped_image() -> Patch:
@@ -130,7 +105,7 @@ def swapped_image() -> Patch:
     return with_weights(IMAGE, layout.pre_extend(np.ascontiguousarray(kernels[:, [2, 1, 0, 3]])))
 
 
-def coded() -> Iterator[tuple[str, Fault]]:
+def coded() -> Iterator[Fault]:
     """Yield faults in compressed weights and in Winograd's."""
     layer = full.compressed_conv()
     layout = layer.weights.layout
@@ -159,12 +134,9 @@ def coded() -> Iterator[tuple[str, Fault]]:
         ("WGS as elements", decompressed(kept, lambda size: 2 * size), "conv-group-size"),
         ("groups aligned", decompressed(kept, lambda size: -(-size // 128) * 128), "conv-group-size"),
     ):
-        yield what, Fault(layer, with_weights(layer, seen, PACKED_MEMORY), (name,), PACKED_MEMORY)
+        yield Fault(what, layer, with_weights(layer, seen, PACKED_MEMORY), name, PACKED_MEMORY)
     for precision, memory in ((Precision.INT16, MEMORY), (Precision.FP16, FP16)):
         wino = full.winograd_conv(precision)
         tiles = wino.weights.layout.unpack(memory.read(wino.weights.address, wino.weights.layout.nbytes).data)
-        turned = np.ascontiguousarray(tiles.swapaxes(2, 3))
-        yield (
-            f"Winograd transposed {precision.name}",
-            Fault(wino, with_weights(wino, turned, memory), ("conv-winograd",), memory),
-        )
+        left = with_weights(wino, np.ascontiguousarray(tiles.swapaxes(2, 3)), memory)
+        yield Fault(f"Winograd transposed {precision.name}", wino, left, "conv-winograd", memory)

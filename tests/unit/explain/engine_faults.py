@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -18,23 +17,16 @@ from tb.explain.memory import Patch
 from tb.nvdla.layers import PdpLayer, Surface, WidthSplit
 from tests.unit.explain import cases
 from tests.unit.explain import full_cases as full
-from tests.unit.explain.faults import MEMORY, Fault, by_value, elements, run, strides, written
+from tests.unit.explain.faults import MEMORY, Fault, by_value, elements, parameters, strides, written
 
 AVERAGE, MAXIMUM, CDP = cases.pdp_layer(), cases.pdp_layer(PoolMethod.MAX), cases.cdp_layer()
 
 
-def other_engines() -> Iterator[tuple[str, Fault]]:
-    def pooling(layer: PdpLayer, name: str, **new: Any) -> Fault:
-        return Fault(layer, run(replace(layer, params=replace(layer.params, **new))), (name,))
-
-    yield "minimum", pooling(MAXIMUM, "pool-method", method=PoolMethod.MIN)
-    yield "padding 0", pooling(AVERAGE, "pool-pad-value", pad_values=(0,) * 7)
-    yield (
-        "reciprocals swapped",
-        pooling(
-            AVERAGE, "pool-reciprocal", recip_width=AVERAGE.params.recip_height, recip_height=AVERAGE.params.recip_width
-        ),
-    )
+def other_engines() -> Iterator[Fault]:
+    yield parameters("minimum", MAXIMUM, "pool-method", method=PoolMethod.MIN)
+    yield parameters("padding 0", AVERAGE, "pool-pad-value", pad_values=(0,) * 7)
+    width, height = AVERAGE.params.recip_width, AVERAGE.params.recip_height
+    yield parameters("reciprocals swapped", AVERAGE, "pool-reciprocal", recip_width=height, recip_height=width)
 
     split = WidthSplit(2, 5, 0, 4, 3, 0, 2)
     cut = replace(AVERAGE, split=split)
@@ -44,7 +36,7 @@ def other_engines() -> Iterator[tuple[str, Fault]]:
     for c, h, w in np.ndindex(right.shape):
         if w != 2:
             late.append((c // 8 * surface + h * line + (w - (w > 2)) * 8 + c % 8, right[c, h, w].tobytes()))
-    yield "band one column early", Fault(cut, written(cut, iter(late)), ("pool-split",))
+    yield Fault("band one column early", cut, written(cut, iter(late)), "pool-split")
     # With strides swapped, windows soon lie behind the cube, and nothing is written of them.
     params = PdpParams(PoolMethod.MAX, 2, 2, 1, 2, 0, 0, 0, 0, (0,) * 7, 0, 0, Precision.INT8)
     flat = PdpLayer(Surface(cases.gapped((16, 6, 9)), cases.SRC), Surface(cases.gapped((16, 3, 8)), cases.DST), params)
@@ -54,26 +46,24 @@ def other_engines() -> Iterator[tuple[str, Fault]]:
         (c // 8 * surface + h * line + w * 8 + c % 8, cube[c, h : h + 2, 2 * w : 2 * w + 2].max().tobytes())
         for c, h, w in np.ndindex(16, 3, 4)
     )
-    yield "strides swapped", Fault(flat, written(flat, swapped), ("pool-stride+lost-write", "pool-stride+lost-part"))
+    lost = ("pool-stride+lost-write", "pool-stride+lost-part")
+    yield Fault("strides swapped", flat, written(flat, swapped), lost[0], or_else=lost[1:])
 
-    def tables(name: str, **new: Any) -> Fault:
-        return Fault(CDP, run(replace(CDP, params=replace(CDP.params, **new))), (name,))
+    lut, converter = CDP.params.lut, CDP.params.output_converter
+    yield parameters("hybrid priority", CDP, "lut-priority", lut=replace(lut, hybrid_priority=LutChoice.LE))
+    shifted = replace(lut.lo, entries=np.roll(lut.lo.entries, -1))
+    yield parameters("next entry", CDP, "lut-index", lut=replace(lut, lo=shifted))
+    yield parameters("window of three", CDP, "lut-window", local_size=3)
+    yield parameters("output shift", CDP, "lut-converter", output_converter=replace(converter, shift=16))
 
-    lut = CDP.params.lut
-    yield "hybrid priority", tables("lut-priority", lut=replace(lut, hybrid_priority=LutChoice.LE))
-    shifted = replace(lut.lo, entries=np.concatenate([lut.lo.entries[1:], lut.lo.entries[:1]]))
-    yield "next entry", tables("lut-index", lut=replace(lut, lo=shifted))
-    yield "window of three", tables("lut-window", local_size=3)
-    yield "output shift", tables("lut-converter", output_converter=replace(CDP.params.output_converter, shift=16))
-
-    yield "first of five channels not summed", Fault(CDP, summed(-1, 0, 1, 2), ("lut-neighbour",))
-    yield "last of five channels summed twice", Fault(CDP, summed(-2, -1, 0, 2, 2), ("lut-instead",))
+    yield Fault("first of five channels not summed", CDP, summed(-1, 0, 1, 2), "lut-neighbour")
+    yield Fault("last of five channels summed twice", CDP, summed(-2, -1, 0, 2, 2), "lut-instead")
     pooled = np.zeros((16, 4, 5), np.int8)
     pixels = MAXIMUM.src.layout.unpack(MEMORY.read(cases.SRC, MAXIMUM.src.layout.nbytes).data)
     for c, h, w in np.ndindex(pooled.shape):
         window = pixels[c, max(0, 2 * h - 1) : 2 * h + 1, max(0, 2 * w - 1) : 2 * w + 2]
         pooled[c, h, w] = window.view(np.uint8).max().view(np.int8)
-    yield "unsigned maximum of PDP", Fault(MAXIMUM, by_value(MAXIMUM, lambda _: pooled), ("compare",))
+    yield Fault("unsigned maximum of PDP", MAXIMUM, by_value(MAXIMUM, lambda _: pooled), "compare")
 
     table = full.table_layer()
     stage = table.params.y
@@ -84,8 +74,7 @@ def other_engines() -> Iterator[tuple[str, Fault]]:
         ("operation", {"alu": AluOp.MAX}, "y-alu"),
         ("converter", {"alu_converter": None}, "y-converter"),
     ):
-        wrong = replace(table, params=replace(table.params, y=replace(stage, **new)))
-        yield f"Y {what}", Fault(table, run(wrong), (cause,))
+        yield parameters(f"Y {what}", table, cause, y=replace(stage, **new))
 
 
 def summed(*distances: int) -> Patch:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,10 +11,7 @@ from numpy.typing import NDArray
 
 from models.layout import FeatureLayout
 from tb.explain.memory import Bytes, Patch
-from tb.judge.predictor import predict
-from tb.judge.tracker import StartedLayer
 from tb.nvdla.layers import Layer, Surface
-from tb.nvdla.memory import Ram
 from tests.unit.explain import cases
 from tests.unit.explain import full_cases as full
 
@@ -24,26 +21,34 @@ FP16 = full.fp16_memory(2)
 
 @dataclass(frozen=True, eq=False)
 class Fault:
-    """A layer, the memory it finds, what it leaves, and what the explainer should name first.
+    """A layer, what it leaves, what the explainer should name first, and the memory that the layer finds.
 
-    ``twice`` says that some bytes were written more than once, which what is left does not tell.
+    ``or_else`` are other names that do as well. ``twice`` says that some bytes were written more than once, which what
+    is left does not tell.
     """
 
+    title: str
     layer: Layer
     left: Patch
-    names: tuple[str, ...]
+    name: str
     memory: Bytes = MEMORY
+    or_else: tuple[str, ...] = ()
     twice: bool = False
 
 
 def run(layer: Layer, memory: Bytes = MEMORY) -> Patch:
     """Return what the reference model leaves."""
+    return cases.result(cases.predicted(layer, memory))
 
-    def read(ram: Ram, address: int, nbytes: int) -> NDArray[np.uint8]:
-        return memory.read(address, nbytes).data
 
-    expectation = predict(StartedLayer(0, layer.unit, 0, layer), read)
-    return Patch(expectation.address, expectation.data, expectation.must_write)
+def ran(title: str, layer: Layer, name: str, **new: Any) -> Fault:
+    """Return the fault of a layer that runs with other attributes."""
+    return Fault(title, layer, run(replace(layer, **new)), name)
+
+
+def parameters(title: str, layer: Any, name: str, **new: Any) -> Fault:
+    """Return the fault of a layer that runs with other parameters."""
+    return ran(title, layer, name, params=replace(layer.params, **new))
 
 
 def elements(layer: Layer, memory: Bytes = MEMORY) -> NDArray[Any]:

@@ -17,7 +17,6 @@ from tb.explain.memory import Patch
 from tb.nvdla.layers import (
     BdmaLayer,
     ConvLayer,
-    Layer,
     LinesSurface,
     PlanarSurface,
     PooledLayer,
@@ -28,7 +27,7 @@ from tb.nvdla.layers import (
     on_the_fly,
 )
 from tests.unit.explain import cases
-from tests.unit.explain.faults import MEMORY, Fault, run
+from tests.unit.explain.faults import MEMORY, Fault, parameters, ran, run
 from tests.unit.nvdla.samples import FULL, SMALL
 
 
@@ -42,42 +41,36 @@ def pooled(producer: SdpLayer | ConvLayer) -> PooledLayer:
     return PooledLayer(flying, Surface(cases.gapped(shape, 1, 2), cases.DST), params)
 
 
-def joint() -> Iterator[tuple[str, Fault]]:
+def joint() -> Iterator[Fault]:
     """Yield faults on both sides of what is handed on without memory."""
     alone, behind = pooled(cases.sdp_layer()), pooled(cases.conv_layer())
+    maximum = {"method": PoolMethod.MAX, "recip_width": 0, "recip_height": 0, "pad_values": (0,) * 7}
     for name, layer in (("SDP", alone), ("convolution", behind)):
         for what, cause, new in (
-            ("method", "pool-method", {"method": PoolMethod.MAX, "recip_width": 0, "recip_height": 0}),
+            ("method", "pool-method", maximum),
             ("padding value", "pool-pad-value", {"pad_values": (0,) * 7}),
             ("reciprocal", "pool-reciprocal", {"recip_height": 1 << 16}),
         ):
-            params = replace(layer.params, **new)
-            if "method" in new:
-                params = replace(params, pad_values=(0,) * 7)
-            yield f"{name} pooled: {what}", Fault(layer, run(replace(layer, params=params)), (cause,))
+            yield parameters(f"{name} pooled: {what}", layer, cause, **new)
     assert isinstance(alone.producer, SdpLayer)
     assert isinstance(behind.producer, ConvLayer)
     first = alone.producer.params.x1
     assert first is not None
 
-    def produced(layer: PooledLayer, name: str, **new: Any) -> Fault:
-        return Fault(layer, run(replace(layer, producer=replace(layer.producer, **new))), (name,))
+    def produced(what: str, layer: PooledLayer, name: str, **new: Any) -> Fault:
+        return ran(what, layer, name, producer=replace(layer.producer, **new))
 
     no_relu = replace(alone.producer.params, x1=replace(first, relu=False))
-    yield "SDP pooled: no ReLU", produced(alone, "stage-relu", params=no_relu)
+    yield produced("SDP pooled: no ReLU", alone, "stage-relu", params=no_relu)
     moved = replace(alone.producer.src, address=cases.SRC + 64)
-    yield "SDP pooled: input address", produced(alone, "src-base", src=moved)
+    yield produced("SDP pooled: input address", alone, "src-base", src=moved)
     params: ConvParams = replace(behind.producer.params, pad_value=0)
-    yield "convolution pooled: zero padding", produced(behind, "conv-pad-value", params=params)
-    converter = replace(behind.producer.sdp.converter, shift=12)
-    shifted = replace(behind.producer.sdp, converter=converter)
-    yield "convolution pooled: shift", produced(behind, "converter-shift", sdp=shifted)
+    yield produced("convolution pooled: zero padding", behind, "conv-pad-value", params=params)
+    shifted = replace(behind.producer.sdp, converter=replace(behind.producer.sdp.converter, shift=12))
+    yield produced("convolution pooled: shift", behind, "converter-shift", sdp=shifted)
     layout = alone.dst.layout
-    wide = replace(layout, line_stride_bytes=layout.line_stride_bytes - 8)
-    yield (
-        "SDP pooled: line stride",
-        Fault(alone, run(replace(alone, dst=replace(alone.dst, layout=wide))), ("dst-line-stride",)),
-    )
+    narrow = replace(alone.dst, layout=replace(layout, line_stride_bytes=layout.line_stride_bytes - 8))
+    yield ran("SDP pooled: line stride", alone, "dst-line-stride", dst=narrow)
 
 
 def feature(shape: tuple[int, int, int], address: int, line: int = 0, surface: int = 0) -> Surface:
@@ -103,7 +96,7 @@ MERGE = RubikLayer(RubikMode.MERGE, planes((40, 5, 37), cases.SRC, plane=128), f
 COPIED = BdmaLayer(lines(cases.SRC, 96, 512), lines(cases.DST, 128, 512))
 
 
-def movements() -> Iterator[tuple[str, Fault]]:
+def movements() -> Iterator[Fault]:
     """Yield faults of contract, split, merge and copies: other layers, and loops over what lies in memory."""
     source = CONTRACT.src.layout
     assert isinstance(source, FeatureLayout)
@@ -131,20 +124,19 @@ def movements() -> Iterator[tuple[str, Fault]]:
         ("stride along x ignored", contracted(lambda y, x, c: y * 64 + c, 3, 1), "move-stride"),
         ("strides swapped", contracted(lambda y, x, c: (y * 3 + x) * 32 + c, 2, 3), "move-stride"),
     ):
-        yield f"contract: {name}", Fault(CONTRACT, patch, (cause,), twice=name == "strides swapped")
-
-    def moved(layer: Layer, name: str, end: str, **new: Any) -> Fault:
-        surface = getattr(layer, end)
-        other = replace(surface, layout=replace(surface.layout, **new.pop("layout"))) if "layout" in new else surface
-        return Fault(layer, run(replace(layer, **{end: replace(other, **new)})), (name,))
-
-    yield "split: line stride", moved(SPLIT, "src-line-stride", "src", layout={"line_stride_bytes": 36 * 32 + 64})
-    yield "split: planar stride", moved(SPLIT, "dst-surface-stride", "dst", layout={"planar_stride_bytes": 448})
-    yield "merge: planar stride", moved(MERGE, "src-surface-stride", "src", layout={"planar_stride_bytes": 320})
-    yield "merge: line stride", moved(MERGE, "dst-line-stride", "dst", layout={"line_stride_bytes": 37 * 32})
-    yield "copy: line stride", moved(COPIED, "src-line-stride", "src", layout={"line_stride_bytes": 128})
-    yield "copy: surface stride", moved(COPIED, "dst-surface-stride", "dst", layout={"surface_stride_bytes": 640})
-    yield "copy: address", moved(COPIED, "src-base", "src", address=cases.SRC + 32)
+        yield Fault(f"contract: {name}", CONTRACT, patch, cause, twice=name == "strides swapped")
+    for title, layer, name, stride in (
+        ("split: line stride", SPLIT, "src-line-stride", {"line_stride_bytes": 36 * 32 + 64}),
+        ("split: planar stride", SPLIT, "dst-surface-stride", {"planar_stride_bytes": 448}),
+        ("merge: planar stride", MERGE, "src-surface-stride", {"planar_stride_bytes": 320}),
+        ("merge: line stride", MERGE, "dst-line-stride", {"line_stride_bytes": 37 * 32}),
+        ("copy: line stride", COPIED, "src-line-stride", {"line_stride_bytes": 128}),
+        ("copy: surface stride", COPIED, "dst-surface-stride", {"surface_stride_bytes": 640}),
+    ):
+        end = name[:3]
+        surface: Any = getattr(layer, end)
+        yield ran(title, layer, name, **{end: replace(surface, layout=replace(surface.layout, **stride))})
+    yield ran("copy: address", COPIED, "src-base", src=replace(COPIED.src, address=cases.SRC + 32))
     cubes = SPLIT.src.layout
     copied = Patch(cases.DST, MEMORY.read(cases.SRC, cubes.nbytes).data, cubes.written_mask())
-    yield "split: copied", Fault(SPLIT, copied, ("move-mode",))
+    yield Fault("split: copied", SPLIT, copied, "move-mode")

@@ -16,64 +16,38 @@ from tb.explain.memory import Patch
 from tb.nvdla.layers import OperandSurface, SdpLayer, StageSource
 from tests.unit.explain import cases
 from tests.unit.explain import full_cases as full
-from tests.unit.explain.faults import MEMORY, Fault, altered, by_value, elements, run
+from tests.unit.explain.faults import MEMORY, Fault, altered, by_value, elements, parameters, ran, run
 from tests.unit.nvdla.samples import SMALL
 
 SDP, REGISTERS, PAIRS = cases.sdp_layer(), cases.register_layer(), cases.pair_layer()
 
 
-def sdp() -> Iterator[tuple[str, Fault]]:
-    def parameters(layer: SdpLayer, names: str, **new: Any) -> Fault:
-        return Fault(layer, run(replace(layer, params=replace(layer.params, **new))), (names,))
-
+def sdp() -> Iterator[Fault]:
     converter = REGISTERS.params.converter
-    yield "converter shift", parameters(REGISTERS, "converter-shift", converter=replace(converter, shift=8))
-    yield "converter scale", parameters(REGISTERS, "converter-scale", converter=replace(converter, scale=1))
-    yield "converter offset", parameters(REGISTERS, "converter-offset", converter=replace(converter, offset=0))
-    for name in ("relu", "bias shift", "operation"):
-        stage = SDP.params.x1
-        assert stage is not None
-        new = {"relu": {"relu": False}, "bias shift": {"alu_shift": 0}, "operation": {"alu": AluOp.MAX}}[name]
-        cause = {"relu": "stage-relu", "bias shift": "stage-alu-shift", "operation": "stage-alu"}[name]
-        yield f"X1 {name}", parameters(SDP, cause, x1=replace(stage, **new))
-    second = SDP.params.x2
+    for what, value in (("shift", 8), ("scale", 1), ("offset", 0)):
+        other = replace(converter, **{what: value})
+        yield parameters(f"converter {what}", REGISTERS, f"converter-{what}", converter=other)
+    first, second = SDP.params.x1, SDP.params.x2
+    assert first is not None
     assert second is not None
-    yield "X2 truncation", parameters(SDP, "stage-mul-shift", x2=replace(second, mul_shift=4))
-    yield "X2 PReLU", parameters(SDP, "stage-prelu", x2=replace(second, mul_prelu=True))
-    yield (
-        "X2 before X1",
-        Fault(
-            SDP,
-            run(replace(SDP, params=replace(SDP.params, x1=second, x2=SDP.params.x1), x1=SDP.x2, x2=SDP.x1)),
-            ("stage-order",),
-        ),
-    )
-    yield (
-        "bias of zeros",
-        Fault(SDP, altered(SDP, cases.X1, 24, np.zeros_like, MEMORY), ("operand-zero", "operand-sharing", "stage-alu")),
-    )
-    yield (
-        "operands swapped",
-        Fault(
-            PAIRS,
-            altered(
-                PAIRS,
-                cases.X1,
-                96,
-                lambda b: b.view("<u2").reshape(-1, 2)[:, ::-1].copy().view(np.uint8).ravel(),
-                MEMORY,
-            ),
-            ("operand-pairs",),
-        ),
-    )
-    yield (
-        "operands' bytes swapped",
-        Fault(
-            PAIRS,
-            altered(PAIRS, cases.X1, 96, lambda b: b.view("<u2").byteswap().view(np.uint8), MEMORY),
-            ("operand-byte-order",),
-        ),
-    )
+    yield parameters("X1 relu", SDP, "stage-relu", x1=replace(first, relu=False))
+    yield parameters("X1 bias shift", SDP, "stage-alu-shift", x1=replace(first, alu_shift=0))
+    yield parameters("X1 operation", SDP, "stage-alu", x1=replace(first, alu=AluOp.MAX))
+    yield parameters("X2 truncation", SDP, "stage-mul-shift", x2=replace(second, mul_shift=4))
+    yield parameters("X2 PReLU", SDP, "stage-prelu", x2=replace(second, mul_prelu=True))
+    swapped = replace(SDP.params, x1=second, x2=first)
+    yield ran("X2 before X1", SDP, "stage-order", params=swapped, x1=SDP.x2, x2=SDP.x1)
+    zeros = altered(SDP, cases.X1, 24, np.zeros_like, MEMORY)
+    yield Fault("bias of zeros", SDP, zeros, "operand-zero", or_else=("operand-sharing", "stage-alu"))
+
+    def pairs(title: str, name: str, change: Callable[[NDArray[np.uint16]], NDArray[np.uint16]]) -> Fault:
+        def changed(raw: NDArray[np.uint8]) -> NDArray[np.uint8]:
+            return change(raw.view("<u2")).copy().view(np.uint8).ravel()
+
+        return Fault(title, PAIRS, altered(PAIRS, cases.X1, 96, changed, MEMORY), name)
+
+    yield pairs("operands swapped", "operand-pairs", lambda numbers: numbers.reshape(-1, 2)[:, ::-1])
+    yield pairs("operands' bytes swapped", "operand-byte-order", lambda numbers: numbers.byteswap())
     # ((x + alu) * mul) >> 2, - 23, * 3, >> 7, each literally with a rounding or without a limit.
     raw = REGISTERS.src.layout.unpack_padded(MEMORY.read(cases.SRC, REGISTERS.src.layout.nbytes).data).astype(object)
     products = (raw - 61) * 293
@@ -89,32 +63,29 @@ def sdp() -> Iterator[tuple[str, Fault]]:
     def clip(value: int) -> int:
         return max(-128, min(127, value))
 
-    right = literal(away, clip)
-    np.testing.assert_array_equal(right, elements(REGISTERS))
-    yield "rounding", Fault(REGISTERS, by_value(REGISTERS, lambda _: literal(lambda v, n: v >> n, clip)), ("rounding",))
-    yield "saturation", Fault(REGISTERS, by_value(REGISTERS, lambda _: literal(away, lambda v: v)), ("saturation",))
-    wrapped = literal(away, lambda v: min(127, v))
-    yield "saturation below", Fault(REGISTERS, by_value(REGISTERS, lambda _: wrapped), ("saturation",))
-    symmetric = literal(away, lambda v: max(-127, min(127, v)))
-    yield "symmetric saturation", Fault(REGISTERS, by_value(REGISTERS, lambda _: symmetric), ("saturation-symmetric",))
+    def valued(title: str, layer: SdpLayer, name: str, values: NDArray[np.int8]) -> Fault:
+        return Fault(title, layer, by_value(layer, lambda _: values), name)
+
+    np.testing.assert_array_equal(literal(away, clip), elements(REGISTERS))
+    for title, shift, limit, name in (
+        ("rounding", lambda v, n: v >> n, clip, "rounding"),
+        ("saturation", away, lambda v: v, "saturation"),
+        ("saturation below", away, lambda v: min(127, v), "saturation"),
+        ("symmetric saturation", away, lambda v: max(-127, min(127, v)), "saturation-symmetric"),
+    ):
+        yield valued(title, REGISTERS, name, literal(shift, limit))
     products += 293
-    carried = literal(away, clip)
-    yield "a carry into the sum", Fault(REGISTERS, by_value(REGISTERS, lambda _: carried), ("constant",))
+    yield valued("a carry into the sum", REGISTERS, "constant", literal(away, clip))
+    copy = cases.copy_layer()
     larger = SdpStage(AluOp.MAX, 0, mul=False, mul_prelu=False, mul_shift=0, relu=False)
-    limited = replace(cases.copy_layer(), params=replace(cases.copy_layer().params, x1=larger), x1=StageSource(alu=20))
-    yield (
-        "unsigned maximum",
-        Fault(
-            limited,
-            by_value(limited, lambda _: np.vectorize(lambda v: v if v < 0 or v > 20 else 20, [np.int8])(raw)),
-            ("compare",),
-        ),
-    )
+    limited = replace(copy, params=replace(copy.params, x1=larger), x1=StageSource(alu=20))
+    largest = np.vectorize(lambda v: v if v < 0 or v > 20 else 20, [np.int8])(raw)
+    yield valued("unsigned maximum", limited, "compare", largest)
     prelu = SdpStage(None, 0, mul=True, mul_prelu=True, mul_shift=2, relu=False)
-    leaky = replace(cases.copy_layer(), params=replace(cases.copy_layer().params, x1=prelu), x1=StageSource(mul=3))
+    leaky = replace(copy, params=replace(copy.params, x1=prelu), x1=StageSource(mul=3))
     shifted = np.vectorize(lambda v: (int(v) + 2) >> 2 if v >= 0 else -((-3 * int(v) + 2) >> 2), [np.int8])(raw)
-    yield "positive numbers of PReLU shifted", Fault(leaky, by_value(leaky, lambda _: shifted), ("prelu-truncates",))
-    yield "operands of both stages unsigned", Fault(SDP, zero_extended(SDP), ("sign",))
+    yield valued("positive numbers of PReLU shifted", leaky, "prelu-truncates", shifted)
+    yield Fault("operands of both stages unsigned", SDP, zero_extended(SDP), "sign")
 
 
 def zero_extended(layer: SdpLayer) -> Patch:

@@ -10,7 +10,7 @@ import pytest
 from models.arithmetic import Site
 from tb.explain.cause import Fit
 from tb.explain.cause_units import Region, regions
-from tb.explain.stage import KINDS
+from tb.explain.handovers import KINDS
 
 
 def fit(*names: str, site: Site | None = None) -> Fit:

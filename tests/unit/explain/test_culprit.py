@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Container, Sequence
 from dataclasses import replace
 
 import pytest
 
-from tb.explain.stage import Stage
+from tb.explain.handovers import Stage
 from tb.explain.stages import StageResult, culprit
 
 
@@ -20,11 +21,6 @@ INSIDE = stage("inside", "CSC", "elements")
 SUMS = stage("CACC out", "CACC", "sums")
 
 
-def result(stage: str, wrong: str | None = None, skipped: str | None = None) -> StageResult:
-    """Return the result of a stage with one beat."""
-    return StageResult(stage, "layer 0", 1, 1, wrong, skipped)
-
-
 def test_the_culprit_is_the_unit_before_the_first_bad_hand_over() -> None:
     names = ("CDMA", "CSC", "CMAC_A", "CMAC_B", "CACC")
     stages = [replace(INSIDE, name=f"{name} out", unit=(name,)) for name in names]
@@ -33,7 +29,7 @@ def test_the_culprit_is_the_unit_before_the_first_bad_hand_over() -> None:
 
     def found(*texts: str | None, skipped: int = 0) -> tuple[str, bool] | None:
         results = [
-            result(stage.name, text, "no order" if number < skipped else None)
+            StageResult(stage, 1, 1, text, "no order" if number < skipped else None)
             for number, (stage, text) in enumerate(zip(stages, texts, strict=True))
         ]
         one = culprit(stages, results, "CONV")
@@ -64,23 +60,25 @@ STAGES = [
 TOTAL = {"converted": 40, "packed": 30, "elements": 80, "products": 80, "sums": 320, "credits": 40, "loaded-lines": 4}
 
 
+def words(results: Sequence[StageResult], offered: Container[str] | None = None) -> str | None:
+    """Return the units that results of the stages point at."""
+    found = culprit(STAGES, results, "CONV", offered)
+    return None if found is None else found.suspect.words
+
+
 def hung(*beats: int, offered: str = "", skipped: str | None = None) -> str:
     """Return the units of a hang after which so many beats have passed each stage."""
     results = [
         StageResult(
-            stage.name,
-            "layer 0",
+            stage,
             count,
             TOTAL[stage.value],
-            None,
-            "no order" if stage.name == skipped else None,
+            skipped="no order" if stage.name == skipped else None,
             finished=count / TOTAL[stage.value],
         )
         for stage, count in zip(STAGES, beats, strict=False)
     ]
-    found = culprit(STAGES, results, "CONV", {offered})
-    assert found is not None
-    return found.suspect.words
+    return str(words(results, {offered}))
 
 
 @pytest.mark.parametrize(
@@ -107,14 +105,12 @@ def test_the_culprit_of_a_hang_has_taken_more_than_it_handed_on(beats: tuple[int
 def test_cells_without_kernels_say_nothing_of_a_hang() -> None:
     counts = {"converted": 40, "packed": 30, "elements": 48, "products": 48, "sums": 160}
     results = [
-        StageResult(stage.name, "layer 0", counts[stage.value], TOTAL[stage.value], None, finished=finished)
+        StageResult(stage, counts[stage.value], TOTAL[stage.value], finished=finished)
         for stage, finished in zip(STAGES[:7], (1, 1, 0.6, 0.6, 0.6, 0.6, 0.5), strict=True)
     ]
     results[5] = replace(results[5], beats=0, expected=0, finished=0.0)
     results[3] = replace(results[3], beats=0, expected=0, finished=0.0)
-    found = culprit(STAGES, results, "CONV", set())
-    assert found is not None
-    assert found.suspect.words == "CACC"
+    assert words(results, set()) == "CACC"
 
 
 def test_what_is_offered_and_not_taken_points_at_who_should_take_it() -> None:
@@ -126,19 +122,15 @@ def test_what_could_not_be_compared_stays_suspected() -> None:
 
 
 def test_a_wrong_value_says_more_than_what_is_missing() -> None:
-    results = [StageResult(stage.name, "layer 0", 10, TOTAL[stage.value], None) for stage in STAGES]
+    results = [StageResult(stage, 10, TOTAL[stage.value]) for stage in STAGES]
     results[4] = replace(results[4], wrong="x")
-    found = culprit(STAGES, results, "CONV", set())
-    assert found is not None
-    assert found.suspect.words == "CMAC_A"
-    found = culprit(STAGES, results, "CONV")
-    assert found is not None
-    assert found.suspect.words == "CDMA (data)", "nothing holds back the first units of a layer that has ended"
+    assert words(results, set()) == "CMAC_A"
+    assert words(results) == "CDMA (data)", "nothing holds back the first units of a layer that has ended"
 
 
 def test_a_flush_that_is_never_done_says_who_holds_up_a_hang() -> None:
     flushes = [stage(f"flush of {what}", f"CDMA ({what})", "flush") for what in ("data", "weights")]
-    results = [StageResult(stage.name, "layer 0", 0, TOTAL[stage.value], None) for stage in STAGES]
+    results = [StageResult(stage, 0, TOTAL[stage.value]) for stage in STAGES]
 
     def named(*offered: str) -> str:
         found = culprit([*STAGES, *flushes], results, "CONV", set(offered))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from tb.dlhdl.judge import DlhdlJudge
 from tb.dlhdl.network import Layer, Network
 from tb.dlhdl.scenario import DlhdlEntry, DlhdlScenario, load_plan, save
 from tb.explain import record
-from tb.explain.runs import explain_dlhdl, explain_folder, frames, loaded_weights
+from tb.explain.runs import explain_dlhdl, explain_folder, loaded_weights, with_frames
 from tb.explain.seen import Seen
 from tb.explain.text import Explanation
 from tb.judge.beats import Beats
@@ -85,14 +85,26 @@ def changed(number: int, **change: Any) -> Callable[[DlhdlScenario], Bytes]:
     """Return what a layer gives when some of its attributes differ."""
 
     def data(scenario: DlhdlScenario) -> Bytes:
-        network = scenario.program.network
-        layers = list(network.layers)
+        layers = list(scenario.program.network.layers)
         new = {name: make(layers[number]) if callable(make) else make for name, make in change.items()}
         layers[number] = replace(layers[number], **new)
-        other = Network(network.config, network.shape, network.exponent, tuple(layers))
-        return packed(scenario, number, other.results(scenario.frames[0])[number])
+        return packed(scenario, number, results_of(scenario, layers)[number])
 
     return data
+
+
+def results_of(scenario: DlhdlScenario, layers: Sequence[Layer]) -> list[Any]:
+    """Return what other layers make of the first frame."""
+    network = scenario.program.network
+    other = Network(network.config, network.shape, network.exponent, tuple(layers))
+    return other.results(scenario.frames[0])
+
+
+def stale_weights(scenario: DlhdlScenario) -> Bytes:
+    """Return what the second layer gives with the weights of the first, as they lie in memory."""
+    first, second = scenario.program.network.layers
+    layers = (first, replace(second, weights=first.operands[0].copy()))
+    return packed(scenario, 1, results_of(scenario, layers)[1])
 
 
 def given(change: Callable[[DlhdlScenario], NDArray[Any]]) -> Callable[[DlhdlScenario], Bytes]:
@@ -117,16 +129,14 @@ def late_blocks(scenario: DlhdlScenario) -> NDArray[Any]:
 
 
 def right(scenario: DlhdlScenario) -> Bytes:
-    network = scenario.program.network
-    return packed(scenario, 0, network.results(scenario.frames[0])[0])
+    return packed(scenario, 0, scenario.program.network.results(scenario.frames[0])[0])
 
 
 def in_blocks_of_n(scenario: DlhdlScenario) -> Bytes:
     layout = scenario.program.network.tensors[0].layout
     values = scenario.program.network.results(scenario.frames[0])[0]
     assert isinstance(layout, ConvolutionDataLayout)
-    other = ConvolutionDataLayout(DlhdlType.INT8, layout.shape, layout.parallel).pack(np.asarray(values))
-    return other
+    return ConvolutionDataLayout(DlhdlType.INT8, layout.shape, layout.parallel).pack(np.asarray(values))
 
 
 def loud_lanes(scenario: DlhdlScenario) -> Bytes:
@@ -156,7 +166,7 @@ CASES = [
     ("exponent", DENSE, 0, changed(0, weight_exponent=0)),
     ("exponent", SUM, 2, changed(2, exponent=lambda layer: layer.exponent + 2)),
     pytest.param("exponent", AVERAGE, 0, changed(0, exponent=lambda layer: layer.exponent - 1), marks=LONG),
-    pytest.param("stale-weights", TWO, 1, changed(1, weights=lambda layer: layer.operands[0]), marks=LONG),
+    pytest.param("stale-weights", TWO, 1, stale_weights, marks=LONG),
 ]
 
 
@@ -165,24 +175,13 @@ def test_the_cause_is_named_first(
     cause: str, data: dict[str, Any], index: int, wrong: Callable[[DlhdlScenario], Bytes]
 ) -> None:
     scenario = built(data)
-    bytes_ = stale_weights(scenario) if cause == "stale-weights" else wrong(scenario)
-    (first, *_) = explained(scenario, {index: bytes_})
+    (first, *_) = explained(scenario, {index: wrong(scenario)})
     assert [fit.name for fit in first.causes][:1] == [cause]
-
-
-def stale_weights(scenario: DlhdlScenario) -> Bytes:
-    """Return what the second layer gives with the weights of the first, as they lie in memory."""
-    network = scenario.program.network
-    first, second = network.layers
-    layers = (first, replace(second, weights=first.operands[0].copy()))
-    other = Network(network.config, network.shape, network.exponent, layers)
-    return packed(scenario, 1, other.results(scenario.frames[0])[1])
 
 
 def test_a_frame_that_was_read_before_it_was_given_is_named() -> None:
     scenario = built(STREAM)
-    network = scenario.program.network
-    (first, *_) = explained(scenario, {2: packed(scenario, 0, network.results(scenario.frames[0])[0])})
+    (first, *_) = explained(scenario, {2: right(scenario)})
     assert first.evidence.name == "layer 2 (CONVOLUTION, frame 2)"
     assert first.causes[0].name == "frame-early"
 
@@ -190,9 +189,8 @@ def test_a_frame_that_was_read_before_it_was_given_is_named() -> None:
 @pytest.mark.slow
 def test_a_layer_that_is_right_of_what_an_earlier_one_left_says_so() -> None:
     scenario = built(TWO)
-    network = scenario.program.network
-    layers = (replace(network.layers[0], relu=True), network.layers[1])
-    other = Network(network.config, network.shape, network.exponent, layers).results(scenario.frames[0])
+    first, second = scenario.program.network.layers
+    other = results_of(scenario, (replace(first, relu=True), second))
     found = explained(scenario, {number: packed(scenario, number, value) for number, value in enumerate(other)})
     assert [explanation.causes[0].name for explanation in found] == ["relu", "inherited"]
 
@@ -220,11 +218,9 @@ def test_every_layer_of_the_plan_can_be_computed_again(config: DlhdlConfig) -> N
     for entry in load_plan(PLANS / "dlhdl.toml"):
         scenario = entry.build(config, 1)
         seen = seen_of(scenario, {})
-        broken = [replace(layer, expected=layer.expected) for layer in seen.layers]
-        given_frames = frames(scenario, seen.layers)
         # Nothing was written: each layer is evidence.
-        nothing = Seen(tuple(broken), (seen.beats[0].take(np.zeros(len(seen.beats[0]), np.bool_)),))
-        found = list(nothing.evidence(loaded_weights(scenario), given_frames))
+        nothing = Seen(seen.layers, (seen.beats[0].take(np.zeros(len(seen.beats[0]), np.bool_)),))
+        found = list(with_frames(nothing, scenario).evidence(loaded_weights(scenario)))
         assert len(found) == len(seen.layers), entry.name
         assert all(evidence.rerun is not None for evidence in found), entry.name
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -67,16 +68,26 @@ def operations(stripe: int) -> dict[str, list[Handover]]:
     return {value: [Handover(n, data) for n, data in enumerate(beats)] for value, beats in found.items()}
 
 
-CONVOLUTION = Seen.of(played(conv_layer(), wrong=0, moved=0))
+CONVOLUTION = Seen.of(played(conv_layer()))
+
+
+def compared(beats: list[Handover], value: str, seen: Seen = CONVOLUTION, **more: Any) -> StageResult:
+    """Return what is found of beats of a run's only layer."""
+    stage = replace(INSIDE, value=value, **{"stripe": None, **more})
+    (finding,) = compare([stage], {stage.name: beats}, seen, (LOAD,))[0]
+    return finding
 
 
 def judged(value: str, beats: list[Handover], stripe: int = 16, cells: tuple[int, int] | None = None) -> StageResult:
-    """Return what is found of a convolution's beats."""
-    stage = replace(INSIDE, value=value, stripe=(stripe, stripe), cells=cells)
-    if value == "products":
-        stage = replace(stage, element_bits=20)
-    (finding,) = compare([stage], {"inside": beats}, CONVOLUTION, (LOAD,))[0]
-    return finding
+    """Return what is found of the atomic operations of a convolution."""
+    return compared(beats, value, stripe=(stripe, stripe), cells=cells, element_bits=20 if value == "products" else 8)
+
+
+def flipped(beat: Handover, byte: int = 0, bit: int = 0) -> Handover:
+    """Return a beat of which a bit differs."""
+    data = bytearray(beat.data)
+    data[byte] ^= 1 << bit
+    return replace(beat, data=bytes(data))
 
 
 @pytest.mark.parametrize("value", ["kernels", "elements", "products"])
@@ -97,8 +108,7 @@ def test_atomic_operations_are_those_of_a_literal_loop(value: str, stripe: int) 
 )
 def test_a_wrong_operation_is_named_with_its_place(value: str, beat: int, bit: int, place: str) -> None:
     beats = operations(16)[value]
-    word = int.from_bytes(beats[beat].data, "little") ^ 1 << bit
-    beats[beat] = replace(beats[beat], data=word.to_bytes(len(beats[beat].data), "little"))
+    beats[beat] = flipped(beats[beat], *divmod(bit, 8))
     finding = judged(value, beats)
     assert finding.wrong is not None
     assert finding.wrong.startswith(f"first wrong at {place} in beat {beat + 1} of {len(beats)}, cycle {beat}: ")
@@ -116,52 +126,42 @@ def converted() -> list[Handover]:
     return [Handover(n, atom.tobytes()) for n, atom in enumerate(atoms)]
 
 
-def judged_input(beats: list[Handover], *, zeros: bool = True) -> StageResult:
-    """Return what is found of the beats of a convolution's converted input."""
-    stage = replace(INSIDE, value="converted", stripe=None, zeros=zeros)
-    (finding,) = compare([stage], {"inside": beats}, CONVOLUTION, (LOAD,))[0]
-    return finding
-
-
 def test_each_atom_goes_to_the_next_entry_of_the_data_banks() -> None:
     entries = conv_layer().cbuf.data_banks * 512
     beats = [replace(beat, address=(entries - 20 + n) % entries) for n, beat in enumerate(converted())]
-
-    def found(beats: list[Handover]) -> str | None:
-        stage = replace(INSIDE, value="converted", stripe=None, address="a")
-        return compare([stage], {"inside": beats}, CONVOLUTION, (LOAD,))[0][0].wrong
-
-    assert found(beats) is None
+    assert compared(beats, "converted", address="a").wrong is None
     beats[20] = replace(beats[20], address=entries)
-    wrong = found(beats)
-    assert wrong is not None
+    wrong = str(compared(beats, "converted", address="a"))
     assert wrong.endswith(f"expected in entry 0 of the buffer, got in {entries}")
 
 
 def test_converted_input_is_compared_line_by_line() -> None:
     beats = converted()
-    assert judged_input(beats).wrong is None
-    changed = bytes([beats[19].data[0] ^ 4]) + beats[19].data[1:]
-    beats[19] = replace(beats[19], data=changed)
-    finding = judged_input(beats)
-    assert finding.wrong is not None
-    assert finding.wrong.startswith("first wrong at c=0 h=1 w=3 in beat 20 of 112, cycle 19: ")
+    assert compared(beats, "converted").wrong is None
+    beats[19] = flipped(beats[19], bit=2)
+    found = str(compared(beats, "converted"))
+    assert found.startswith("inside: first wrong at c=0 h=1 w=3 in beat 20 of 112, cycle 19: ")
 
 
 def test_unknown_bits_are_wrong_where_they_count() -> None:
     beats = converted()
     beats[19] = replace(beats[19], unknown=b"\0" * 7 + b"\1")
-    assert str(judged_input(beats)).endswith("got unknown bits")
+    assert str(compared(beats, "converted")).endswith("got unknown bits")
     beats = converted()
     beats[8] = replace(beats[8], unknown=b"\0" * 7 + b"\1")
-    assert not judged_input(beats).is_bad
+    assert not compared(beats, "converted").is_bad
+
+
+def image_pixels() -> tuple[list[list[list[int]]], tuple[int, ...]]:
+    """Return the converted image as lists, and its shape."""
+    cube = operands_of(cases.image_layer(), lambda _, address, nbytes: MEMORY.read(address, nbytes).data).cube
+    return cube.tolist(), cube.shape
 
 
 def test_images_are_compared_line_by_line() -> None:
     layer = cases.image_layer()
     params, (_, height, width) = layer.params, layer.dst.layout.shape
-    pixels = operands_of(layer, lambda _, address, nbytes: MEMORY.read(address, nbytes).data).cube.tolist()
-    channels, lines, columns = len(pixels), len(pixels[0]), len(pixels[0][0])
+    pixels, (channels, lines, columns) = image_pixels()
     beats = []
     for _ in range(2):
         for h in range(height):
@@ -178,11 +178,10 @@ def test_images_are_compared_line_by_line() -> None:
                                 pad = params.pad_value
                                 seen.append(0x33 if not real else pixels[number % channels][y][x] if inside else pad)
                             beats.append(Handover(len(beats), np.array(seen, dtype="<i1").tobytes()))
-    run = Seen.of(played(layer, wrong=0, moved=0))
-    (found,) = compare([replace(INSIDE, stripe=(2, 4))], {"inside": beats}, run, (LOAD,))[0]
+    run = Seen.of(played(layer))
+    found = compared(beats, "elements", run, stripe=(2, 4))
     assert (found.wrong, found.beats, found.expected) == (None, len(beats), len(beats))
-    (across,) = compare([replace(INSIDE, stripe=(4, 4), across_lines=True)], {"inside": beats}, run, (LOAD,))[0]
-    assert across.is_bad
+    assert compared(beats, "elements", run, stripe=(4, 4), across_lines=True).is_bad
 
 
 def test_images_with_post_extension_are_not_compared_and_neither_is_what_follows_them() -> None:
@@ -191,7 +190,7 @@ def test_images_with_post_extension_are_not_compared_and_neither_is_what_follows
     weights = ImageWeightLayout(cases.SMALL, Precision.INT8, (9, 4, 3, 1), line_group=2)
     params = replace(layer.params, pad_left=0, pad_right=0)
     extended = replace(layer, weights=replace(layer.weights, layout=weights), params=params)
-    run = Seen.of(played(extended, later, wrong=0, moved=0))
+    run = Seen.of(played(extended, later))
     findings = compare([INSIDE], {"inside": operations(16)["elements"]}, run, (LOAD,))
     assert [str(findings[index][0]) for index in (0, 1)] == [
         "inside: not compared: images of which several lines are taken at once have no known order there",
@@ -202,8 +201,7 @@ def test_images_with_post_extension_are_not_compared_and_neither_is_what_follows
 
 def test_pixels_come_line_by_line_with_their_channels_side_by_side_and_the_padding_beside_them() -> None:
     layer = cases.image_layer()
-    pixels = operands_of(layer, lambda _, address, nbytes: MEMORY.read(address, nbytes).data).cube.tolist()
-    channels, lines, columns = len(pixels), len(pixels[0]), len(pixels[0][0])
+    pixels, (channels, lines, columns) = image_pixels()
     pad = [layer.params.pad_value] * channels
     atoms = []
     for h in range(lines):
@@ -214,14 +212,11 @@ def test_pixels_come_line_by_line_with_their_channels_side_by_side_and_the_paddi
         line += [0] * (-len(line) % 8)
         atoms += [line[at : at + 8] for at in range(0, len(line), 8)]
     beats = [Handover(n, np.array(atom, dtype="<i1").tobytes()) for n, atom in enumerate(atoms)]
-    run = Seen.of(played(layer, wrong=0, moved=0))
-    stage = replace(INSIDE, value="converted", stripe=None)
-    (found,) = compare([stage], {"inside": beats}, run, (LOAD,))[0]
+    run = Seen.of(played(layer))
+    found = compared(beats, "converted", run)
     assert (found.is_bad, found.beats) == (False, len(atoms))
     last = len(atoms) - 1
-    wrong = bytearray(beats[last].data)
-    wrong[2] ^= 1
-    (found,) = compare([stage], {"inside": [*beats[:last], replace(beats[last], data=bytes(wrong))]}, run, (LOAD,))[0]
+    found = compared([*beats[:last], flipped(beats[last], 2)], "converted", run)
     place = last % (len(atoms) // lines) * 8 + 2
     where = f"c={place % channels} h={lines - 1} w={place // channels - layer.params.pad_left}"
     assert f"first wrong at {where} in beat {last + 1} of {last + 1}" in str(found)
@@ -243,14 +238,12 @@ def test_numbers_that_units_tell_each_other_are_added_up(value: str, numbers: li
     assert layer.src.layout.shape[1] == 7
     assert layer.dst.layout.shape == (19, 7, 5)
     beats = [Handover(cycle, bytes([number, 0])) for cycle, number in enumerate(numbers)]
-    stage = replace(INSIDE, name="told", value=value, stripe=None)
-    (found,) = compare([stage], {"told": beats}, Seen.of(played(layer, wrong=0, moved=0)), (LOAD,))[0]
-    assert str(found) == said
+    assert str(compared(beats, value, name="told")) == said
 
 
 def test_numbers_of_a_layer_end_where_those_of_the_next_begin() -> None:
     later = replace(conv_layer(), dst=replace(conv_layer().dst, address=cases.DST + 0x2000))
-    run = Seen.of(played(conv_layer(), later, wrong=0, moved=0))
+    run = Seen.of(played(conv_layer(), later))
     beats = [Handover(cycle, bytes([number])) for cycle, number in enumerate([4, 3, 4, 2])]
     stage = replace(INSIDE, name="told", value="loaded-lines", stripe=None)
     found = compare([stage], {"told": beats}, run, (LOAD,))
@@ -265,7 +258,6 @@ def test_a_beat_of_another_width_is_not_compared() -> None:
 
 def test_sums_are_those_of_a_literal_convolution() -> None:
     layer, (cube, kernels) = conv_layer(), conv_operands()
-    run = Seen.of(played(layer, wrong=0, moved=0))
     _, height, width = layer.dst.layout.shape
     beats = []
     for surface in range(3):
@@ -274,7 +266,7 @@ def test_sums_are_those_of_a_literal_convolution() -> None:
                 numbers = range(8 * surface, 8 * surface + 8)
                 sums = [element(layer.params, cube, kernels[k], h, w)[0] if k < 19 else 0 for k in numbers]
                 beats.append(Handover(len(beats), np.array(sums, dtype="<i4").tobytes()))
-    (finding,) = compare([SUMS], {SUMS.name: beats}, run, (LOAD,))[0]
+    (finding,) = compare([SUMS], {SUMS.name: beats}, CONVOLUTION, (LOAD,))[0]
     assert (finding.is_bad, finding.beats) == (False, 3 * height * width)
 
 
@@ -300,10 +292,9 @@ def test_kernels_may_come_one_after_the_other_to_some_of_the_cells() -> None:
     ]
     finding = judged("kernels", single, cells=(4, 4))
     assert (finding.wrong, finding.beats, finding.expected) == (None, len(single), len(single))
-    single[6] = replace(single[6], data=bytes([single[6].data[0] ^ 1]) + single[6].data[1:])
-    assert "first wrong at k=6 c=0 r=0 s=1 for the output h=0 w=0 in beat 7" in str(
-        judged("kernels", single, cells=(4, 4))
-    )
+    single[6] = flipped(single[6])
+    found = str(judged("kernels", single, cells=(4, 4)))
+    assert "first wrong at k=6 c=0 r=0 s=1 for the output h=0 w=0 in beat 7" in found
 
 
 def test_a_stage_that_nothing_passed_is_bad_unless_nothing_should_have() -> None:
@@ -327,18 +318,14 @@ def test_weights_are_compared_as_they_lie_in_memory() -> None:
     layer = conv_layer()
     raw = MEMORY.read(layer.weights.address, -(-layer.weights.layout.nbytes // 8) * 8).data
     beats = [Handover(at, raw[at : at + 8].tobytes()) for at in range(0, len(raw), 8)]
-    stage = replace(INSIDE, value="packed", stripe=None)
-    (finding,) = compare([stage], {"inside": beats}, CONVOLUTION, (LOAD,))[0]
-    assert not finding.is_bad
-    beats[3] = replace(beats[3], data=bytes([beats[3].data[0] ^ 1]) + beats[3].data[1:])
-    (finding,) = compare([stage], {"inside": beats}, CONVOLUTION, (LOAD,))[0]
-    assert finding.wrong is not None
-    assert finding.wrong.startswith("first wrong at byte 24 of the weights in beat 4 ")
+    assert not compared(beats, "packed").is_bad
+    beats[3] = flipped(beats[3])
+    assert str(compared(beats, "packed")).startswith("inside: first wrong at byte 24 of the weights in beat 4 ")
 
 
 def test_beats_of_zeros_are_left_out_where_the_hardware_clears_the_buffer() -> None:
     cleared = [Handover(-n, bytes(8)) for n in range(9, 0, -1)]
-    assert not judged_input(cleared + converted(), zeros=False).is_bad
-    assert judged_input(cleared + converted()).is_bad
+    assert not compared(cleared + converted(), "converted", zeros=False).is_bad
+    assert compared(cleared + converted(), "converted").is_bad
     beats = [beat for beat in converted() if any(beat.data)]
-    assert judged_input(cleared + beats[:-1], zeros=False).is_bad
+    assert compared(cleared + beats[:-1], "converted", zeros=False).is_bad

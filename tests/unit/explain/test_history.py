@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
-from functools import partial
-
-import numpy as np
-from numpy.typing import NDArray
 
 from tb.explain import Explanation, explain_run
-from tb.explain.memory import Bytes, Patch
+from tb.explain.memory import Patch
 from tb.explain.seen import Seen
-from tb.judge.predictor import predict
-from tb.judge.scoreboard import Scoreboard
-from tb.judge.tracker import StartedLayer
-from tb.nvdla.engines import chain_of
+from tb.judge.beats import Beats
+from tb.judge.predictor.expectation import Expectation
 from tb.nvdla.layers import ConvLayer, Layer, SdpLayer
-from tb.nvdla.memory import Ram
 from tests.unit.explain import cases
 from tests.unit.explain.faults import run
 from tests.unit.explain.full_cases import stored
@@ -27,24 +21,18 @@ FIRST = cases.copy_layer()
 SECOND = replace(cases.sdp_layer(), src=FIRST.dst, dst=replace(cases.sdp_layer().dst, address=cases.DST + 0x2000))
 
 
-def read(memory: Bytes, ram: Ram, address: int, nbytes: int) -> NDArray[np.uint8]:
-    del ram
-    return memory.read(address, nbytes).data
-
-
 def explained(layers: list[Layer], left: list[Patch]) -> list[Explanation]:
     """Explain layers that left some bytes, each expected to find what the ones before should have left."""
-    scoreboard, found = Scoreboard(), MEMORY
-    for number, (layer, patch) in enumerate(zip(layers, left, strict=True)):
-        expectation = predict(StartedLayer(number, chain_of(layer).name, number % 2, layer), partial(read, found))
-        scoreboard.expect(expectation)
-        beats = cases.beats_of(patch)
-        scoreboard.write_beats(replace(beats, cycle=beats.cycle + 1000 * number))
-        scoreboard.judge_pending()
-        right = found.read(expectation.address, len(expectation.data)).data
-        right[expectation.must_write] = expectation.data[expectation.must_write]
-        found = stored(found, expectation.address, right)
-    return explain_run(Seen.of(scoreboard), (LOAD,))
+
+    def written() -> Iterator[tuple[Expectation, Beats]]:
+        found = MEMORY
+        for number, (layer, patch) in enumerate(zip(layers, left, strict=True)):
+            expectation = cases.predicted(layer, found, number)
+            yield expectation, cases.beats_of(patch)
+            found = replace(found, data=found.data.copy())
+            found.paint(cases.result(expectation))
+
+    return explain_run(Seen.of(cases.scored(written())), (LOAD,))
 
 
 def names(explanations: list[Explanation]) -> list[tuple[int, str]]:
@@ -84,9 +72,7 @@ def test_a_register_of_the_layer_before_is_told() -> None:
     first = cases.register_layer()
     converter = replace(first.params.converter, offset=-9, scale=-7, shift=6)
     second = replace(
-        first,
-        params=replace(first.params, converter=converter),
-        dst=replace(first.dst, address=cases.DST + 0x2000),
+        first, params=replace(first.params, converter=converter), dst=replace(first.dst, address=cases.DST + 0x2000)
     )
     assert isinstance(second, SdpLayer)
     stale = run(replace(second, params=first.params), MEMORY)

@@ -25,25 +25,18 @@ class Wires:
     offered: set[str] = field(default_factory=set)
 
     def seen(self) -> dict[str, Tapped]:
-        ar, r, aw, w, b = (tap.name for tap in PORT)
         burst = (ADDRESS_BITS, LENGTH_BITS, ID_BITS)
-        bits = {ar: burst, aw: burst, r: (ATOM_BITS, ID_BITS), w: (ATOM_BITS, ATOM_BITS // 8), b: (ID_BITS,)}
+        bits = {AR: burst, AW: burst, R: (ATOM_BITS, ID_BITS), W: (ATOM_BITS, ATOM_BITS // 8), B: (ID_BITS,)}
         for reader in (READER, OTHER):
             for tap, width in zip(reader.taps, (47, 65, 0), strict=False):
                 bits[tap.name] = (width,) if width else ()
-        requests, answers = (tap.name for tap in WRITER.taps)
-        bits |= {requests: (66,), answers: ()}
-        return {
-            name: Tapped(
-                [
-                    Handover(cycle, word.to_bytes(-(-sum(widths) // 8), "little"))
-                    for cycle, word in self.beats.get(name, [])
-                ],
-                widths,
-                name in self.offered,
-            )
-            for name, widths in bits.items()
-        }
+        bits |= {WRITES: (66,), ACKNOWLEDGED: ()}
+        return {name: self._tapped(name, widths) for name, widths in bits.items()}
+
+    def _tapped(self, name: str, widths: tuple[int, ...]) -> Tapped:
+        nbytes = -(-sum(widths) // 8)
+        beats = [Handover(cycle, word.to_bytes(nbytes, "little")) for cycle, word in self.at(name)]
+        return Tapped(beats, widths, name in self.offered)
 
     def at(self, name: str) -> list[tuple[int, int]]:
         return self.beats.setdefault(name, [])
@@ -126,11 +119,7 @@ WRITE = "a write of SDP, id 1"
     ("change", "side", "said"),
     [
         (change(AR, 1, flip=0x40), 0, f"{READ}, 0x80000050, cycle 10, became 0x80000010, cycle 15"),
-        (
-            change(AR, 1, flip=1 << ADDRESS_BITS + LENGTH_BITS),
-            0,
-            f"{READ} at 0x80000050, cycle 10, never came",
-        ),
+        (change(AR, 1, flip=1 << ADDRESS_BITS + LENGTH_BITS), 0, f"{READ} at 0x80000050, cycle 10, never came"),
         (change(READS, 0, cycle=5), 0, f"{READ} at 0x80000040, cycle 14, was not asked for"),
         (
             change(ANSWERS, 2, flip=0x100),
@@ -143,11 +132,7 @@ WRITE = "a write of SDP, id 1"
         (change(W, 2, flip=1), 1, f"{WRITE}, a2 00 00 00 00 00 00 00 ff at 0x80000050, cycle 63, became a3 00"),
         (change(W, 0, flip=1 << ATOM_BITS), 1, f"{WRITE}, a0 00 00 00 00 00 00 00 ff at 0x80000040, cycle 61, became"),
         (drop((AW, 2), (W, 2), (B, 2)), 1, f"{WRITE}, a2 00 00 00 00 00 00 00 ff at 0x80000050, cycle 63, never came"),
-        (
-            drop((ACKNOWLEDGED, 0)),
-            1,
-            f"the answer to {WRITE}, a2 00 00 00 00 00 00 00 ff at 0x80000050, cycle 63",
-        ),
+        (drop((ACKNOWLEDGED, 0)), 1, f"the answer to {WRITE}, a2 00 00 00 00 00 00 00 ff at 0x80000050, cycle 63"),
         (offer(READS), 0, f"{READ} is not taken"),
         (offer(WRITES), 1, f"{WRITE} is not taken"),
         (change(ACKNOWLEDGED, 0, cycle=-30), 1, f"the answer in cycle 55 to {WRITE}"),

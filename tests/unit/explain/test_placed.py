@@ -2,29 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 import pytest
 
 from tb.explain import Explanation, explain_run
-from tb.explain.memory import Patch
+from tb.explain.memory import Bytes, Patch
 from tb.explain.seen import Seen
 from tb.explain.suspect import suspects
 from tb.judge.beats import Beats
 from tb.judge.finding import Finding
 from tb.judge.layer_id import LayerId
-from tb.judge.predictor import predict
-from tb.judge.scoreboard import Scoreboard
-from tb.judge.tracker import StartedLayer
 from tb.judge.verdict import Verdict
-from tb.nvdla.engines import chain_of
 from tb.nvdla.layers import Layer, WidthSplit
 from tests.unit.explain import cases
 from tests.unit.explain.faults import run, strides
 from tests.unit.explain.full_cases import stored
-from tests.unit.explain.test_history import read
 from tests.unit.explain.test_runs import LOAD
 from tests.unit.run.regress.tasks import wrong
 
@@ -33,17 +28,11 @@ FIRST = cases.copy_layer()
 SECOND = replace(cases.sdp_layer(), dst=replace(cases.sdp_layer().dst, address=cases.DST + 0x2000))
 
 
-def explained(layers: list[Layer], written: list[Beats]) -> list[Explanation]:
-    """Explain layers, the first in the first group, that wrote some beats, one after the other."""
-    scoreboard = Scoreboard()
-    for number, (layer, beats) in enumerate(zip(layers, written, strict=True)):
-        scoreboard.expect(predict(StartedLayer(number, chain_of(layer).name, number % 2, layer), partial(read, MEMORY)))
-        scoreboard.write_beats(replace(beats, cycle=np.arange(len(beats)) + 1000 * (number + 1)))
-        scoreboard.judge_pending()
-    return explain_run(Seen.of(scoreboard), (LOAD_OF_THESE,))
-
-
-LOAD_OF_THESE = replace(LOAD, chunks=((0, MEMORY.data.tobytes()),))
+def explained(layers: Sequence[Layer], written: Sequence[Beats], memory: Bytes = MEMORY) -> list[Explanation]:
+    """Explain layers that wrote some beats, one after the other."""
+    expectations = [cases.predicted(layer, memory, number) for number, layer in enumerate(layers)]
+    seen = Seen.of(cases.scored(zip(expectations, written, strict=True)))
+    return explain_run(seen, (replace(LOAD, chunks=((0, memory.data.tobytes()),)),))
 
 
 def at(patch: Patch, address: int) -> Beats:
@@ -76,32 +65,19 @@ def test_so_is_one_whose_bytes_are_no_others_than_those_that_lie_there() -> None
 
 
 def test_equal_bytes_everywhere_are_whose_all_of_them_are() -> None:
-    first, second = (replace(run(layer, MEMORY), data=np.zeros_like(run(layer, MEMORY).data)) for layer in PLAIN)
-    scoreboard = Scoreboard()
     memory = stored(MEMORY, cases.SRC, np.zeros(0x1000, dtype=np.uint8))
-    for number, (layer, patch) in enumerate(zip(PLAIN, (first, replace(second, address=first.address)), strict=True)):
-        started = StartedLayer(number, chain_of(layer).name, number % 2, layer)
-        scoreboard.expect(predict(started, partial(read, memory)))
-        scoreboard.write_beats(cases.beats_of(patch))
-        scoreboard.judge_pending()
-    (found,) = explain_run(Seen.of(scoreboard), (replace(LOAD, chunks=((0, memory.data.tobytes()),)),))
+    again = replace(FIRST, dst=replace(FIRST.dst, address=cases.DST + 0x2000))
+    left = run(FIRST, memory)
+    (found,) = explained([FIRST, again], [cases.beats_of(left), at(run(again, memory), left.address)], memory)
     assert told(found)[1].startswith("output: wrong start address: ")
-
-
-PLAIN = (FIRST, replace(FIRST, dst=replace(FIRST.dst, address=cases.DST + 0x2000)))
 
 
 def test_a_result_that_another_write_went_over_has_no_cause_in_its_arithmetic() -> None:
     """All of it had been right: what the layer computes cannot be the reason."""
     right = run(FIRST, MEMORY)
     moved = replace(FIRST, src=replace(FIRST.src, address=cases.SRC + 64))
-    (found,) = explained(
-        [FIRST, SECOND],
-        [
-            cases.beats_of(right),
-            Beats.joined([cases.beats_of(run(SECOND, MEMORY)), cases.beats_of(run(moved, MEMORY))]),
-        ],
-    )
+    second = Beats.joined([cases.beats_of(run(layer, MEMORY)) for layer in (SECOND, moved)])
+    (found,) = explained([FIRST, SECOND], [cases.beats_of(right), second])
     assert told(found)[0] == 0
     assert told(found)[1].startswith("output: overwritten after it was right: from cycle ")
     assert told(found)[1].endswith(", when layer 1 (SDP, group 1) had begun")

@@ -29,10 +29,10 @@ from tb.explain.seen import Seen
 from tb.explain.text import bad_beats
 from tb.judge.beats import Beats
 from tb.judge.predictor import predict
+from tb.judge.predictor.expectation import Expectation
 from tb.judge.scoreboard import Scoreboard
 from tb.judge.tracker import StartedLayer
 from tb.judge.verdict import Verdict
-from tb.nvdla.engines import chain_of
 from tb.nvdla.layers import Batch, Layer, Surface
 from tb.nvdla.memory import Ram
 from tb.nvdla.program.ops import MemLoad
@@ -51,17 +51,15 @@ def read(ram: Ram, address: int, nbytes: int) -> NDArray[np.uint8]:
     return MEMORY.read(address, nbytes).data
 
 
-def played(*layers: Layer, wrong: int, moved: int) -> Scoreboard:
+def played(*layers: Layer, wrong: int = 0, moved: int = 0) -> Scoreboard:
     """Return what a scoreboard saw of layers of which one writes its bytes at other addresses."""
-    scoreboard = Scoreboard()
-    for number, layer in enumerate(layers):
-        expectation = predict(StartedLayer(number, chain_of(layer).name, number % 2, layer), read)
-        scoreboard.expect(expectation)
-        step = moved if number == wrong else 0
-        beats = cases.beats_of(cases.Patch(expectation.address + step, expectation.data, expectation.must_write))
-        scoreboard.write_beats(replace(beats, cycle=beats.cycle + 1000 * number))
-        scoreboard.judge_pending()
-    return scoreboard
+
+    def written(number: int, layer: Layer) -> tuple[Expectation, Beats]:
+        expectation = cases.predicted(layer, MEMORY, number)
+        right = cases.result(expectation)
+        return expectation, cases.beats_of(replace(right, address=right.address + moved * (number == wrong)))
+
+    return cases.scored(written(*numbered) for numbered in enumerate(layers))
 
 
 def elsewhere(layer: Layer, nbytes: int) -> Layer:
@@ -99,8 +97,8 @@ def test_strays_of_a_batch_are_those_of_the_nearest_cube() -> None:
     for expectation in cubes:
         scoreboard.expect(expectation)
     for number, expectation in enumerate(cubes):
-        patch = cases.Patch(expectation.address + further * number, expectation.data, expectation.must_write)
-        scoreboard.write_beats(cases.beats_of(patch))
+        right = cases.result(expectation)
+        scoreboard.write_beats(cases.beats_of(replace(right, address=right.address + further * number)))
     scoreboard.judge_pending()
     explanations = explain_run(Seen.of(scoreboard), (LOAD,))
     wrong = [explanation.evidence.started for explanation in explanations]
@@ -148,15 +146,9 @@ def test_a_layer_that_takes_what_another_has_left_in_the_buffer_is_explained_aga
 
 def wrongly(layers: tuple[Layer, ...], faults: dict[int, Callable[[LayerRun], LayerRun]]) -> Seen:
     """Return a run in which some layers, by their numbers, ran as changed."""
-    scoreboard = Scoreboard()
-    for number, layer in enumerate(layers):
-        expectation = predict(StartedLayer(number, chain_of(layer).name, number % 2, layer), read)
-        scoreboard.expect(expectation)
-        patch = faults.get(number, lambda run: run)(run_of(layer)).patch(MEMORY)
-        beats = cases.beats_of(patch)
-        scoreboard.write_beats(replace(beats, cycle=beats.cycle + 1000 * number))
-        scoreboard.judge_pending()
-    return Seen.of(scoreboard)
+    patches = [faults.get(number, lambda run: run)(run_of(layer)).patch(MEMORY) for number, layer in enumerate(layers)]
+    expectations = [cases.predicted(layer, MEMORY, number) for number, layer in enumerate(layers)]
+    return Seen.of(cases.scored(zip(expectations, map(cases.beats_of, patches), strict=True)))
 
 
 @pytest.mark.slow
@@ -203,7 +195,7 @@ def test_two_faults_at_once_are_doubted_when_another_layer_has_neither() -> None
 
 
 def test_a_run_without_wrong_bytes_has_no_explanation() -> None:
-    assert explain_run(Seen.of(played(*LAYERS, wrong=0, moved=0)), (LOAD,)) == []
+    assert explain_run(Seen.of(played(*LAYERS)), (LOAD,)) == []
 
 
 def failed_run(run: Path) -> Path:
@@ -275,7 +267,7 @@ def test_facts_of_another_type_are_refused(key: str, value: object, message: str
 def test_arrays_of_another_shape_are_refused(
     name: str, array: NDArray[np.generic], message: str, tmp_path: Path
 ) -> None:
-    scoreboard = played(cases.copy_layer(), wrong=0, moved=0)
+    scoreboard = played(cases.copy_layer())
     path = tmp_path / FILE_NAME
     save(path, Seen.of(scoreboard), SMALL, "nv_small")
     with np.load(path) as file:

@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 from models.layout import FeatureLayout
-from tb.explain.handovers import load_handovers
+from tb.explain.handovers import Stage, load_handovers
+from tb.explain.memory import Patch
 from tb.explain.seen import Seen
-from tb.explain.stage import Stage
 from tb.explain.stages import compare, told
 from tb.explain.tap import Handover, StageError
 from tb.places import HDL
@@ -43,21 +43,21 @@ def entering(number: int) -> list[Handover]:
     """Return the atoms of a layer's input, widened to 32 bits, a literal loop."""
     src = LAYERS[number].src
     raw = MEMORY.read(src.address, src.layout.nbytes).data
-    channels, height, width = src.layout.padded_channels, *src.layout.shape[1:]
     beats = []
-    for surface in range(channels // 8):
-        for h in range(height):
-            for w in range(width):
-                at = surface * src.layout.surface_stride_bytes + h * src.layout.line_stride_bytes + 8 * w
-                words = raw[at : at + 8].view(np.int8).astype("<i4")
-                beats.append(Handover(len(beats) + 1000 * number, words.tobytes()))
+    for surface, h, w in np.ndindex(src.layout.padded_channels // 8, *src.layout.shape[1:]):
+        at = surface * src.layout.surface_stride_bytes + h * src.layout.line_stride_bytes + 8 * w
+        words = raw[at : at + 8].view(np.int8).astype("<i4")
+        beats.append(Handover(len(beats) + 1000 * number, words.tobytes()))
     return beats
 
 
 def writing(number: int) -> list[Handover]:
     """Return the atoms that a layer writes, in the order of their addresses."""
-    (layer,) = [layer for layer in Seen.of(played(*LAYERS, wrong=0, moved=0)).layers if layer.started.index == number]
-    expected = layer.expected
+    return writes_of(RUN.layers[number].expected)
+
+
+def writes_of(expected: Patch) -> list[Handover]:
+    """Return the atoms of a surface as they are written."""
     return [
         Handover(5000 + at, expected.data[at : at + 8].tobytes(), expected.address + at)
         for at in range(0, len(expected.data), 8)
@@ -65,7 +65,7 @@ def writing(number: int) -> list[Handover]:
     ]
 
 
-RUN = Seen.of(played(*LAYERS, wrong=0, moved=0))
+RUN = Seen.of(played(*LAYERS))
 
 
 def test_right_hand_overs_of_layers_one_after_the_other_are_right() -> None:
@@ -120,23 +120,21 @@ def test_missing_and_stray_hand_overs_are_bad() -> None:
 
 def test_layers_pooled_on_the_fly_pass_the_stages_of_their_producer() -> None:
     layer = pooled(cases.sdp_layer())
-    run = Seen.of(played(layer, wrong=0, moved=0))
+    run = Seen.of(played(layer))
     assert run.layers[0].started.engine == "SDP-PDP"
     stage = replace(ENTERED, name="in")
     out, behind = replace(WRITTEN, name="out"), replace(WRITTEN, name="behind", engines=("PDP",))
-    expected = run.layers[0].expected
-    beats = [
-        Handover(at, expected.data[at : at + 8].tobytes(), expected.address + at)
-        for at in range(0, len(expected.data), 8)
-        if expected.mask[at]
-    ]
     src = layer.src.layout
     assert isinstance(src, FeatureLayout)
     cube = src.unpack_padded(MEMORY.read(cases.SRC, src.nbytes).data).astype("<i4")
     atoms = [cube[8 * c : 8 * c + 8, h, w].tobytes() for c in range(3) for h in range(5) for w in range(6)]
-    seen = {"in": [Handover(n, atom) for n, atom in enumerate(atoms)], "out": [], "behind": beats}
+    seen = {
+        "in": [Handover(n, atom) for n, atom in enumerate(atoms)],
+        "out": [],
+        "behind": writes_of(run.layers[0].expected),
+    }
     found = compare([stage, out, behind], seen, run, (LOAD,))[0]
-    assert [(finding.stage, finding.is_bad) for finding in found] == [("in", False), ("behind", False)]
+    assert [(finding.stage.name, finding.is_bad) for finding in found] == [("in", False), ("behind", False)]
 
 
 def test_the_hand_overs_that_belong_to_the_bench_load() -> None:
@@ -180,8 +178,7 @@ GOOD = '[[stage]]\nname = "a"\nunit = "u"\nengines = ["SDP"]\nvalue = "entered"\
         (
             lambda text: text.replace("entered", "left"),
             "a: value must be one of converted, loaded-lines, packed, loaded-kernels, flush, kernels, elements, "
-            "products, "
-            "sums, credits, entered, written, not left",
+            "products, sums, credits, entered, written, not left",
         ),
         (
             lambda text: text.replace("entered", "written"),
@@ -203,17 +200,11 @@ GOOD = '[[stage]]\nname = "a"\nunit = "u"\nengines = ["SDP"]\nvalue = "entered"\
         (lambda text: text + "width = 9\n", "{path}: a stage has no key width"),
         (lambda text: text.replace('valid = "v"\n', ""), "{path}: a stage must have the key valid"),
         (lambda text: text.replace('data = "d"\n', ""), "a: data must name a signal or more, and none for flush"),
-        (
-            lambda text: "clock = 1\n" + text,
-            TABLES + " not clock, stage",
-        ),
+        (lambda text: "clock = 1\n" + text, TABLES + " not clock, stage"),
         (lambda text: "stage = 1", "{path}: stage must be tables [[stage]], not 1"),
         (lambda text: "stage = [1]", "{path}: stage[0] must be a table, not 1"),
         (lambda text: text + "mask = 1\n", "{path}: stage[0]: Expected `array`, got `int` - at `$.mask`"),
-        (
-            lambda text: "",
-            TABLES + " not nothing",
-        ),
+        (lambda text: "", TABLES + " not nothing"),
     ],
 )
 def test_what_a_file_of_stages_must_not_say_is_refused(

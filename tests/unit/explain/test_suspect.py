@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import msgspec
 import numpy as np
 import pytest
 
 from tb.explain.evidence import Evidence
-from tb.explain.memory import Patch
 from tb.explain.suspect import suspects
 from tb.explain.text import explain
-from tb.explain.units import Unit, shared
+from tb.explain.units import Unit
 from tb.judge.csb_rules import LINE_OFF_CLOCK
 from tb.judge.detail import (
     AnyDetail,
@@ -50,10 +50,15 @@ def of(detail: AnyDetail, check: Check = Check.PROTOCOL, layer: LayerId | None =
     return told(Finding(check, detail, 50, layer))
 
 
+def wrong_of(layer: LayerId, check: Check = Check.VALUE) -> Finding:
+    """Return wrong bytes of a layer."""
+    return Finding(check, wrong().detail, 30, layer)
+
+
 def hang(layer: LayerId, *running: str, **more: object) -> list[str]:
     units = tuple(UnitState(unit, ("RUNNING", "IDLE")) for unit in running)
     detail = Hang(5000, (f"{layer.engine}_0",), None, (layer,), (), (), units)
-    return of(Hang(**{**{name: getattr(detail, name) for name in Hang.__struct_fields__}, **more}), Check.HANG)
+    return of(msgspec.structs.replace(detail, **more), Check.HANG)
 
 
 @pytest.mark.parametrize(
@@ -142,35 +147,28 @@ def test_a_reader_that_is_done_is_not_said_to_come_after_what_runs() -> None:
 
 
 def test_bytes_that_a_done_layer_owes_were_lost_on_their_way_to_memory() -> None:
-    layer = LayerId(0, "CONV", 0)
-    idle = Hang(5000, ("SDP_0",), None, (layer,), (), (), ())
-    owed = replace_layer(wrong(3, Check.MISSING, None), layer)
-    (suspect,) = suspects(Verdict(findings=[Finding(Check.HANG, idle, 50), owed]))
+    idle = Hang(5000, ("SDP_0",), None, (CONV,), (), (), ())
+    (suspect,) = suspects(Verdict(findings=[Finding(Check.HANG, idle, 50), wrong_of(CONV, Check.MISSING)]))
     assert str(suspect) == (
         "SDP, its writes or write side of the memory interface: every unit is idle, and not all bytes were written"
     )
     assert suspect.named == (Unit.SDP, Unit.MEMORY)
-    other = replace_layer(wrong(3, Check.MISSING, None), LayerId(1, "CONV", 1))
+    other = wrong_of(LayerId(1, "CONV", 1), Check.MISSING)
     assert told(Finding(Check.HANG, idle, 50), other)[0].startswith("done event of SDP, the answers to its writes or ")
 
 
 def test_a_hang_names_what_runs_and_what_feeds_it() -> None:
-    layer = LayerId(0, "CONV", 0)
     units = tuple(UnitState(unit, ("RUNNING", "IDLE")) for unit in ("CACC", "SDP"))
-    detail = Hang(5000, ("SDP_0",), None, (layer,), (), (), units)
+    detail = Hang(5000, ("SDP_0",), None, (CONV,), (), (), units)
     (suspect,) = suspects(Verdict(findings=[Finding(Check.HANG, detail, 50)]))
     assert suspect.named == (Unit.CACC, Unit.CMAC, Unit.SDP, Unit.MEMORY)
 
 
 def test_an_id_of_another_engine_than_those_that_ran_names_nobody() -> None:
     read = BadAccess(Ram.MC, True, 8, 0x40, 2, 0x40, True, "nowhere")
-    assert told(Finding(Check.MEMORY, read, 5), replace_layer(wrong(), CONV)) == [
+    assert told(Finding(Check.MEMORY, read, 5), wrong_of(CONV)) == [
         "CDMA, CBUF, CSC, CMAC, CACC or SDP: layers of CONV are wrong"
     ]
-
-
-def replace_layer(finding: Finding, layer: LayerId) -> Finding:
-    return Finding(finding.check, finding.detail, finding.cycle, layer)
 
 
 def test_registers_of_one_unit_are_its_register_file_and_those_of_many_are_not() -> None:
@@ -211,34 +209,20 @@ def test_a_hang_names_the_first_unit_that_is_not_done_or_one_that_is_done_too_ea
     ]
 
 
-def test_layers_of_several_engines_point_at_what_all_of_them_pass() -> None:
-    assert shared(["CONV"]) is None
-    assert str(shared(["CONV", "SDP"])).startswith("SDP_RDMA or SDP: layers of CONV, SDP are wrong, and pass it")
-    assert str(shared(["PDP", "CDP"])) == (
-        "rather what all units share, as the memory interface: layers of PDP, CDP are wrong"
-    )
-    assert str(shared(["CONV", "CONV-PDP"])) == (
-        "CDMA, CBUF, CSC, CMAC_A, CMAC_B, CACC, SDP_RDMA or SDP: layers of CONV, CONV-PDP are wrong, and pass it"
-    )
-    assert shared(["conv_module", "fc_module"]) is None, "layers of the second system pass none of these units"
-
-
 def patterned(chosen: np.ndarray) -> list[str]:
     """Return what is said of a convolution whose chosen elements, (C, H, W), hold noise."""
 
-    def change(patch: Patch) -> Patch:
-        walk = right.walk
-        cube = walk.read_patch(patch)
-        noise = np.random.default_rng(7).integers(-128, 128, cube.shape).astype(cube.dtype)
+    def change(cube: np.ndarray) -> np.ndarray:
         full = np.zeros(cube.shape, dtype=bool)
         full[: len(chosen)] = chosen
-        return walk.write(np.where(full, noise, cube))
+        return np.where(full, np.random.default_rng(7).integers(-128, 128, cube.shape), cube)
 
-    layer = cases.conv_layer()
-    right: Evidence = cases.evidence_of(layer, MEMORY)
-    evidence = cases.evidence_of(layer, MEMORY, change)
-    verdict = Verdict(findings=[replace_layer(wrong(), CONV)])
-    return [str(suspect) for suspect in suspects(verdict, [explain(evidence)])]
+    return explained(cases.recast(cases.conv_layer(), MEMORY, change), CONV)
+
+
+def explained(evidence: Evidence, layer: LayerId) -> list[str]:
+    """Return what is said of a layer whose wrong bytes are explained."""
+    return [str(suspect) for suspect in suspects(Verdict(findings=[wrong_of(layer)]), [explain(evidence)])]
 
 
 @pytest.mark.slow
@@ -258,37 +242,29 @@ def test_the_pattern_of_wrong_elements_narrows_a_convolution_down() -> None:
 
 @pytest.mark.slow
 def test_no_pattern_of_pooling_tells_its_reader_from_its_line_buffers() -> None:
-    def first_line(patch: Patch) -> Patch:
-        walk = cases.evidence_of(layer, MEMORY).walk
-        cube = walk.read_patch(patch)
+    def first_line(cube: np.ndarray) -> np.ndarray:
         cube[:, 0] ^= np.random.default_rng(7).integers(1, 128, cube[:, 0].shape).astype(cube.dtype)
-        return walk.write(cube)
+        return cube
 
-    layer = cases.pdp_layer()
-    evidence = cases.evidence_of(layer, MEMORY, first_line)
-    verdict = Verdict(findings=[replace_layer(wrong(), LayerId(0, "PDP", 0))])
-    assert [str(suspect) for suspect in suspects(verdict, [explain(evidence)])] == [
-        "PDP_RDMA or PDP: layers of PDP are wrong"
-    ]
+    evidence = cases.recast(cases.pdp_layer(), MEMORY, first_line)
+    assert explained(evidence, LayerId(0, "PDP", 0)) == ["PDP_RDMA or PDP: layers of PDP are wrong"]
 
 
 def test_what_comes_after_the_done_event_may_be_another_groups_event() -> None:
-    late = Finding(Check.LATE, wrong().detail, 50, LayerId(3, "PDP", 1))
-    assert told(late) == ["PDP_RDMA, PDP, its done event or GLB: done before its data"]
+    assert told(wrong_of(LayerId(3, "PDP", 1), Check.LATE)) == [
+        "PDP_RDMA, PDP, its done event or GLB: done before its data"
+    ]
 
 
 def test_a_probable_cause_names_the_unit_that_it_is_about() -> None:
-    layer = cases.sdp_layer()
-    evidence = cases.evidence_of(layer, MEMORY, lambda patch: replace(patch, address=patch.address + 64))
-    verdict = Verdict(findings=[replace_layer(wrong(), LayerId(0, "SDP", 0))])
-    assert [str(suspect) for suspect in suspects(verdict, [explain(evidence)])] == [
-        "SDP, its writes or memory interface: the probable cause is its work"
-    ]
+    evidence = cases.evidence_of(cases.sdp_layer(), MEMORY, lambda patch: replace(patch, address=patch.address + 64))
+    said = explained(evidence, LayerId(0, "SDP", 0))
+    assert said == ["SDP, its writes or memory interface: the probable cause is its work"]
 
 
 def test_a_hang_says_more_than_the_engine_of_wrong_bytes() -> None:
     waits = Hang(5000, ("PDP_0",), None, (LayerId(3, "PDP", 0),), (), (), (UnitState("PDP", ("RUNNING", "IDLE")),))
-    assert told(replace_layer(wrong(), LayerId(2, "PDP", 0)), Finding(Check.HANG, waits, 9000)) == [
+    assert told(wrong_of(LayerId(2, "PDP", 0)), Finding(Check.HANG, waits, 9000)) == [
         "PDP, what feeds it or write side of the memory interface: "
         "the first unit that is not done; PDP_RDMA before it is done"
     ]

@@ -10,6 +10,7 @@ import pytest
 
 from models.arithmetic import HARDWARE, Rounding, Rules, Site, Step
 from tb.explain import diagnose
+from tb.explain.build import run_of
 from tb.explain.evidence import Evidence
 from tb.explain.memory import Patch
 from tb.explain.traits import element_leads, traits_of, watched
@@ -20,19 +21,16 @@ MEMORY = cases.memory_for(3)
 CONVOLUTION = replace(cases.conv_layer(), params=replace(cases.conv_layer().params, truncate=9))
 
 
-def faulty(layer: Layer, change: Callable[[Evidence, Patch], Patch]) -> Evidence:
-    """Return the evidence of a layer whose result is changed."""
-    right = cases.evidence_of(layer, MEMORY)
-    return cases.evidence_of(layer, MEMORY, lambda patch: change(right, patch))
+def off_by_one(layer: Layer, choose: Callable[[Evidence], np.ndarray]) -> Evidence:
+    """Return the evidence of a layer of which chosen elements, (C, H, W), are one too low."""
+    chosen = choose(cases.evidence_of(layer, MEMORY))
 
+    def change(cube: np.ndarray) -> np.ndarray:
+        full = np.zeros(cube.shape, dtype=bool)
+        full[: len(chosen)] = chosen
+        return np.where(full & (cube > -128), cube - 1, cube)
 
-def off_by_one(evidence: Evidence, patch: Patch, chosen: np.ndarray) -> Patch:
-    """Return a patch in which the chosen elements, (C, H, W), are one too low."""
-    walk = evidence.walk
-    cube = walk.read_patch(patch)
-    full = np.zeros(cube.shape, dtype=bool)
-    full[: len(chosen)] = chosen
-    return walk.write(np.where(full & (cube > -128), cube - 1, cube).astype(cube.dtype))
+    return cases.recast(layer, MEMORY, change)
 
 
 def sums_just_below_a_half(evidence: Evidence) -> np.ndarray:
@@ -46,7 +44,7 @@ def sums_just_below_a_half(evidence: Evidence) -> np.ndarray:
 
 
 def test_a_fault_of_some_sums_is_found_by_what_the_truncation_drops() -> None:
-    evidence = faulty(CONVOLUTION, lambda right, patch: off_by_one(right, patch, sums_just_below_a_half(right)))
+    evidence = off_by_one(CONVOLUTION, sums_just_below_a_half)
     assert diagnose(evidence).probable is None
     traits = traits_of(evidence)
     assert traits is not None
@@ -59,13 +57,13 @@ def test_a_fault_of_some_sums_is_found_by_what_the_truncation_drops() -> None:
 
 
 def test_layers_of_a_few_wrong_elements_each_say_more_together() -> None:
-    def first_only(right: Evidence, patch: Patch) -> Patch:
+    def one_of_them(right: Evidence) -> np.ndarray:
         chosen = np.argwhere(sums_just_below_a_half(right))
         single = np.zeros(right.cube.shape, dtype=bool)
         single[tuple(chosen[len(chosen) // 2])] = True
-        return off_by_one(right, patch, single)
+        return single
 
-    one = traits_of(faulty(CONVOLUTION, first_only))
+    one = traits_of(off_by_one(CONVOLUTION, one_of_them))
     assert one is not None
     assert element_leads([one]) == [], "chance gives as much"
     assert len(element_leads([one] * 8)) == 1
@@ -74,8 +72,7 @@ def test_layers_of_a_few_wrong_elements_each_say_more_together() -> None:
 def test_elements_that_were_chosen_by_chance_have_no_telling_trait() -> None:
     rng = np.random.default_rng(8)
     for layer in (cases.conv_layer(), cases.sdp_layer(), cases.pdp_layer(), cases.cdp_layer()):
-        evidence = faulty(layer, lambda right, patch: off_by_one(right, patch, rng.random(right.cube.shape) < 0.05))
-        traits = traits_of(evidence)
+        traits = traits_of(off_by_one(layer, lambda right: rng.random(right.cube.shape) < 0.05))
         assert traits is not None
         assert traits.tried > 20
         assert element_leads([traits]) == []
@@ -83,18 +80,18 @@ def test_elements_that_were_chosen_by_chance_have_no_telling_trait() -> None:
 
 
 def test_a_block_of_wrong_elements_has_its_place_in_common_and_missing_ones_have_no_values() -> None:
-    def block(right: Evidence, patch: Patch) -> Patch:
+    def block(right: Evidence) -> np.ndarray:
         chosen = np.zeros(right.cube.shape, dtype=bool)
         chosen[2:5, 1, :] = True
-        return off_by_one(right, patch, chosen)
+        return chosen
 
-    def missing(right: Evidence, patch: Patch) -> Patch:
+    def missing(patch: Patch) -> Patch:
         mask = patch.mask.copy()
         mask[::7] = False
         return replace(patch, mask=mask)
 
-    assert traits_of(faulty(cases.copy_layer(), block)) is None
-    assert traits_of(faulty(cases.copy_layer(), missing)) is None
+    assert traits_of(off_by_one(cases.copy_layer(), block)) is None
+    assert traits_of(cases.evidence_of(cases.copy_layer(), MEMORY, missing)) is None
 
 
 @pytest.mark.parametrize(
@@ -107,11 +104,8 @@ def test_a_block_of_wrong_elements_has_its_place_in_common_and_missing_ones_have
     ],
 )
 def test_rounding_that_is_wrong_at_one_site_alone_is_named_with_the_site(layer: Layer, site: Site) -> None:
-    def change(right: Evidence, patch: Patch) -> Patch:
-        assert right.rerun is not None
-        return replace(right.rerun, rules=Rules(rounding=Rounding.FLOOR, site=site)).patch(MEMORY)
-
-    probable = diagnose(faulty(layer, change)).probable
+    wrong = replace(run_of(layer), rules=Rules(rounding=Rounding.FLOOR, site=site)).patch(MEMORY)
+    probable = diagnose(cases.evidence_of(layer, MEMORY, lambda _: wrong)).probable
     assert probable is not None
     assert probable.text == f"wrong rounding: towards minus infinity in the {site.value} alone"
 

@@ -81,10 +81,16 @@ def test_right_data_do_not_clear_a_register_file() -> None:
     assert registers.without(Unit.MEMORY) == registers
 
 
-def test_what_engines_share_is_named_as_data_too() -> None:
-    both = shared(["CONV", "SDP"])
+def test_layers_of_several_engines_point_at_what_all_of_them_pass() -> None:
+    both, apart = shared(["CONV", "SDP"]), shared(["PDP", "CDP"])
+    assert str(both) == "SDP_RDMA or SDP: layers of CONV, SDP are wrong, and pass it"
     assert both is not None
-    assert set(both.named) == {Unit.SDP_RDMA, Unit.SDP}
-    apart = shared(["PDP", "CDP"])
+    assert both.named == (Unit.SDP_RDMA, Unit.SDP)
+    assert str(apart) == "rather what all units share, as the memory interface: layers of PDP, CDP are wrong"
     assert apart is not None
     assert apart.named == (Unit.MEMORY,)
+    assert str(shared(["CONV", "CONV-PDP"])) == (
+        "CDMA, CBUF, CSC, CMAC_A, CMAC_B, CACC, SDP_RDMA or SDP: layers of CONV, CONV-PDP are wrong, and pass it"
+    )
+    assert shared(["CONV"]) is None
+    assert shared(["conv_module", "fc_module"]) is None, "layers of the second system pass none of these units"

@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
-import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from tb.explain import Explanation, explain_run
-from tb.explain.memory import Bytes
 from tb.explain.page import page
 from tb.explain.seen import Seen
-from tb.judge.predictor import predict
-from tb.judge.scoreboard import Scoreboard
-from tb.judge.tracker import StartedLayer
 from tb.nvdla.layers import SdpLayer, Surface
 from tb.nvdla.memory import Ram
 from tb.stimulus.scenario import MemLoad
@@ -48,19 +41,9 @@ def explained(origin: int, faulty: str) -> Explanation:
         "dst-base": replace(right, dst=surface(dst - 4096)),
         "dst-line-stride": replace(right, dst=surface(dst, 1)),
     }
-    scoreboard = Scoreboard()
-    scoreboard.expect(predict(StartedLayer(0, "SDP", 0, right), reader(memory)))
-    scoreboard.write_beats(cases.beats_of(run(wrong[faulty], memory)))
-    scoreboard.judge_pending()
-    (explanation,) = explain_run(Seen.of(scoreboard), (MemLoad(Ram.MC, origin, ((0, memory.data.tobytes()),), "all"),))
+    seen = Seen.of(cases.scored([(cases.predicted(right, memory), cases.beats_of(run(wrong[faulty], memory)))]))
+    (explanation,) = explain_run(seen, (MemLoad(Ram.MC, origin, ((0, memory.data.tobytes()),), "all"),))
     return explanation
-
-
-def reader(memory: Bytes) -> Callable[[Ram, int, int], NDArray[np.uint8]]:
-    def read(ram: Ram, address: int, nbytes: int) -> NDArray[np.uint8]:
-        return memory.read(address, nbytes).data
-
-    return read
 
 
 @pytest.mark.parametrize("faulty", ["src-base", "dst-base", "dst-line-stride"])

@@ -204,7 +204,7 @@ def _demand(flat: Flat, attribute: str, expected: Any, what: str) -> None:
 def _build_converter(flat: Flat) -> Converter | None:
     if not flat["cvt"]:
         return None
-    with blame((field_of(TABLE, "cvt"),)):
+    with blame(field_of(TABLE, "cvt")):
         return Converter(flat["cvt.offset"], flat["cvt.scale"], flat["cvt.shift"], ConverterEncoding.CDMA_INPUT)
 
 
@@ -224,7 +224,7 @@ def _build_image(config: HwConfig, flat: Flat) -> ImageSurface:
     planes = ("", "second_")[: len(pixel_format(flat["format"]).planes)]
     shape = (flat["channels"], flat["height"], flat["width"])
     strides = tuple(flat[f"src.{plane}line_stride_bytes"] for plane in planes)
-    with blame((field_of(TABLE, "format"),)):
+    with blame(field_of(TABLE, "format")):
         PixelLayout.packed(config, flat["format"], shape)
     with blame_attributes(TABLE, "src"):
         layout = PixelLayout(config, flat["format"], shape, strides, flat["src.x_offset"])
@@ -247,7 +247,7 @@ def _build_weights(
 ) -> WeightSurface:
     check_ram(config, TABLE, flat, "weights")
     layout: KernelLayout
-    with blame((field_of(TABLE, "winograd" if flat["winograd"] else "kernel.channels"),)):
+    with blame(field_of(TABLE, "winograd" if flat["winograd"] else "kernel.channels")):
         if flat["winograd"]:
             layout = WinogradWeightLayout(config, precision, shape)
         elif flat["image"]:
@@ -260,13 +260,13 @@ def _build_weights(
     _demand(flat, "kernel.nbytes", layout.kernel_elements * precision.nbytes, "bytes of a kernel")
     compression = None
     if flat["compressed"]:
-        with blame((field_of(TABLE, "compressed"),)):
+        with blame(field_of(TABLE, "compressed")):
             _demand(flat, "mask.nbytes", CompressedWeightLayout(layout).wmb_nbytes, "bytes of the mask")
-        with blame((field_of(TABLE, "mask.address"),)):
+        with blame(field_of(TABLE, "mask.address")):
             compression = Compression(flat["mask.address"], flat["sizes.address"], flat["weights.nbytes"])
     with blame_attributes(TABLE, "weights"):
         surface = WeightSurface(layout, flat["weights.address"], flat["weights.ram"], compression)
     if flat["weights.nbytes"] == surface.fetched_bytes:
         return surface
-    with blame((field_of(TABLE, "weights.nbytes"),)):
+    with blame(field_of(TABLE, "weights.nbytes")):
         return replace(surface, whole_bytes=flat["weights.nbytes"])

@@ -150,7 +150,7 @@ def build(config: HwConfig, flat: Flat) -> PdpLayer:
     channels, height, width = (flat[f"in.{axis}"] for axis in AXES)
     src = build_surface(config, TABLE, flat, "src", (channels, height, width), precision)
     params, dst = build_pooling(config, flat)
-    with blame((field_of(TABLE, "parts"),)):
+    with blame(field_of(TABLE, "parts")):
         return PdpLayer(src, dst, params, _build_split(flat))
 
 
@@ -173,7 +173,7 @@ def build_pooling(config: HwConfig, flat: Flat) -> tuple[PdpParams, Surface]:
     with blame_attributes(TABLE, ""):
         params = PdpParams(pad_values=tuple(flat.get(f"pad_value_{n}x", 0) for n in range(1, 8)), **values)
     for axis, size in (("height", params.output_height), ("width", params.output_width)):
-        with blame((field_of(TABLE, f"in.{axis}"),)):
+        with blame(field_of(TABLE, f"in.{axis}")):
             expected = size(flat[f"in.{axis}"])
         if flat[f"out.{axis}"] != expected:
             raise Refused(f"{field_of(TABLE, f'out.{axis}')}: must be {expected}, not {flat[f'out.{axis}']}")

@@ -84,7 +84,7 @@ def build(producer: Callable[[HwConfig, Flat], Any], config: HwConfig, flat: Fla
             raise Refused(f"{field}: must be the {size} that SDP hands on, not {pool[f'in.{axis}']}")
     layer = replace(layer, dst=on_the_fly(config, layout.precision, layout.shape))
     params, dst = pdp.build_pooling(config, pool)
-    with blame((_OUTPUT,)):
+    with blame(_OUTPUT):
         return PooledLayer(layer, dst, params)
 
 

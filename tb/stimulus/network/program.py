@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from tb.nvdla.engines import ENGINES
-from tb.nvdla.program.copies import LAUNCHES
+from tb.nvdla.program.bdma import LAUNCHES
 from tb.nvdla.program.ops import Comparison, InterruptNotify, Op, Poll, RegRead, RegWrite, SyncNotify, SyncWait
 from tb.nvdla.registers import Register, RegisterMap
 from tb.stimulus.network.descriptors import EngineId, Event

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -24,18 +23,14 @@ from tb.judge.counters import CounterBoard
 from tb.judge.detail import WrongCounter
 from tb.judge.layer_id import LayerId
 from tb.judge.predictor import predict
-from tb.judge.tracker import LayerTracker, StartedLayer
 from tb.nvdla.layers import Batch, ConvLayer, PooledLayer, StageSource, Surface, on_the_fly
 from tb.nvdla.memory import MemoryImage, Ram
-from tb.nvdla.program.codec import encode
-from tb.nvdla.program.ops import RegWrite
 from tb.nvdla.surfaces import WeightSurface
 from tests.unit.nvdla.conv_samples import conv_params, image_conv, small_conv
-from tests.unit.nvdla.registers_helper import check_refused
+from tests.unit.nvdla.registers_helper import Tracked, cases, check_refused, refused
 from tests.unit.nvdla.samples import FULL, SMALL, small_pdp, surface
 
 BATCH = Batch(3, 0x1_0000, 0x2_0000)
-CUBES = "CDMA.D_BATCH_NUMBER.batches"
 
 
 def batched(precision: Precision = Precision.INT8, batch: Batch | None = BATCH) -> ConvLayer:
@@ -46,11 +41,6 @@ def batched(precision: Precision = Precision.INT8, batch: Batch | None = BATCH) 
         dst=Surface(replace(layer.dst.layout, line_stride_bytes=128, surface_stride_bytes=640), 0x2000),
         batch=batch,
     )
-
-
-def started_by(layer: ConvLayer, tracker: LayerTracker, group: int = 0) -> list[StartedLayer]:
-    ops = (op for op in encode(layer, FULL, group) if isinstance(op, RegWrite))
-    return [started for op in ops for started in tracker.write(tracker.state.registers.parse(op.register), op.value)]
 
 
 def memory_of(layer: ConvLayer, seed: int) -> MemoryImage:
@@ -72,8 +62,8 @@ def test_the_cubes_lie_evenly_apart() -> None:
 
 
 def test_a_batch_starts_a_layer_for_each_cube_and_ends_them_with_one_interrupt() -> None:
-    tracker = LayerTracker(FULL)
-    started = started_by(batched(), tracker)
+    tracked = Tracked(FULL)
+    tracker, started = tracked.tracker, tracked.program(batched())
     assert [layer.name for layer in started] == [f"layer {n} (CONV, group 0, cube {n})" for n in range(3)]
     assert tuple(layer.layer for layer in started) == batched().cubes
     assert [tracker.interrupts_of(layer) for layer in started[:-1]] == [(), ()]
@@ -81,7 +71,7 @@ def test_a_batch_starts_a_layer_for_each_cube_and_ends_them_with_one_interrupt()
     assert tracker.running == tuple(started)
     assert tracker.finish("SDP", 0) == started
     assert tracker.running == ()
-    assert [layer.index for layer in started_by(batched(batch=None), tracker, 1)] == [3]
+    assert [layer.index for layer in tracked.program(batched(batch=None), 1)] == [3]
 
 
 @pytest.mark.parametrize("precision", [Precision.INT8, Precision.INT16, Precision.FP16])
@@ -92,9 +82,9 @@ def test_each_cube_gives_what_it_gives_alone(precision: Precision) -> None:
     def read(ram: Ram, address: int, nbytes: int) -> NDArray[np.uint8]:
         return image.read_array(address, nbytes)
 
-    together = [predict(started, read) for started in started_by(layer, LayerTracker(FULL))]
+    together = [predict(started, read) for started in Tracked(FULL).program(layer)]
     for cube, expectation in zip(layer.cubes, together, strict=True):
-        (alone,) = started_by(cube, LayerTracker(FULL))
+        (alone,) = Tracked(FULL).program(cube)
         expected = predict(alone, read)
         assert (expectation.address, expectation.layout) == (expected.address, expected.layout)
         np.testing.assert_array_equal(expectation.data, expected.data)
@@ -114,12 +104,12 @@ def test_counters_count_all_cubes_and_weights_once() -> None:
     for cube in layer.cubes[1:]:
         assert isinstance(cube.src, Surface)
         image.write(cube.src.address, np.array([nan & 0xFF, nan >> 8], np.uint8))
-    tracker, board = LayerTracker(FULL), CounterBoard(lambda unit: 0, dict.fromkeys(Ram, 0))
-    started = started_by(layer, tracker)
+    tracked, board = Tracked(FULL), CounterBoard(lambda unit: 0, dict.fromkeys(Ram, 0))
+    started = tracked.program(layer)
     for cube in started:
         board.start(cube, predict(cube, lambda _, address, nbytes: image.read_array(address, nbytes)).counts)
     assert board.check("CDMA", "D_NAN_INPUT_DATA_NUM", 0, 7) is None, "nothing is judged while a layer runs"
-    for ended in tracker.finish("SDP", 0):
+    for ended in tracked.tracker.finish("SDP", 0):
         board.end(ended.index)
     assert board.check("CDMA", "D_NAN_INPUT_DATA_NUM", 0, 2) is None
     assert board.check("CDMA", "D_NAN_INPUT_WEIGHT_NUM", 0, 2) is None
@@ -133,7 +123,7 @@ def blank(nbytes: int) -> Patch:
 
 
 def test_the_record_of_a_failed_run_keeps_the_cubes(tmp_path: Path) -> None:
-    started = started_by(batched(), LayerTracker(FULL))
+    started = Tracked(FULL).program(batched())
     seen = Seen(
         tuple(SeenLayer(one, one.layer.dst.layout, Ram.MC, blank(one.layer.dst.layout.nbytes), 0) for one in started),
         (),
@@ -181,7 +171,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
 
 @pytest.mark.parametrize(("changes", "message"), REFUSED.values(), ids=REFUSED)
 def test_a_batch_that_does_not_fit_is_refused(changes: dict[str, Any], message: str) -> None:
-    with pytest.raises(InputError, match=rf"^{re.escape(message)}$"):
+    with refused(message):
         replace(batched(), **changes)
 
 
@@ -220,21 +210,26 @@ def test_what_was_not_measured_in_a_batch_is_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({CUBES: 0}, f"CSC.D_BATCH_NUMBER.batches must agree with {CUBES} (1), not 3"),
+    ("layer", "changes", "message"),
+    cases(
+        batched(),
         (
-            {"CDMA.D_BATCH_STRIDE.batch_stride": 5},
-            "CDMA.D_BATCH_STRIDE.batch_stride: batch.src_stride_bytes must be a multiple of 32 bytes, not 5",
+            "CDMA.D_BATCH_NUMBER.batches",
+            0,
+            "CSC.D_BATCH_NUMBER.batches must agree with CDMA.D_BATCH_NUMBER.batches (1), not 3",
         ),
+        ("CDMA.D_BATCH_STRIDE.batch_stride", 5, ": batch.src_stride_bytes must be a multiple of 32 bytes, not 5"),
         (
-            {"SDP.D_DST_BATCH_STRIDE.dst_batch_stride": 0},
-            "SDP.D_DST_BATCH_STRIDE.dst_batch_stride: batch.dst_stride_bytes must keep the 3 cubes of dst apart, not 0",
+            "SDP.D_DST_BATCH_STRIDE.dst_batch_stride",
+            0,
+            ": batch.dst_stride_bytes must keep the 3 cubes of dst apart, not 0",
         ),
-    ],
+    ),
 )
-def test_a_program_of_a_batch_is_refused_with_its_register(changes: dict[str, int], message: str) -> None:
-    check_refused(batched(), FULL, changes, message)
+def test_a_program_of_a_batch_is_refused_with_its_register(
+    layer: ConvLayer, changes: dict[str, int], message: str
+) -> None:
+    check_refused(layer, changes, message)
 
 
 def test_other_configurations_lack_batches() -> None:

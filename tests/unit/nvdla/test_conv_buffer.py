@@ -173,4 +173,4 @@ def test_precisions_must_agree() -> None:
 
 @pytest.mark.parametrize("layer", [conv(3, 7, reuse_data=True), conv(reuse_data=True), conv(reuse_weights=True)])
 def test_registers_hold_what_a_layer_reuses(layer: ConvLayer) -> None:
-    assert decode_with(layer, SMALL, {}) == layer
+    assert decode_with(layer, {}) == layer

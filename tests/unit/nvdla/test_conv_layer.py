@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from models.converter import Converter, ConverterEncoding
-from models.errors import InputError
 from models.layout import FeatureLayout, ImageWeightLayout, OperandLayout, PixelConversion, WeightLayout
 from models.precision import Precision
 from tb.nvdla.layers import ConvLayer, StageSource, Surface
@@ -17,13 +15,10 @@ from tb.nvdla.memory import Ram
 from tb.nvdla.surfaces import CbufUse, OperandSurface, WeightSurface
 from tests.unit.explain.full_cases import winograd_conv
 from tests.unit.nvdla.conv_samples import CONVERTER, biased_conv, conv_params, image_conv, planar_conv, small_conv
+from tests.unit.nvdla.registers_helper import refused
 from tests.unit.nvdla.samples import FULL, SMALL, surface
 
 INT8, INT16 = Precision.INT8, Precision.INT16
-
-
-def refused(message: str) -> pytest.RaisesExc[InputError]:
-    return pytest.raises(InputError, match=rf"^{re.escape(message)}$")
 
 
 def cbuf(**changes: Any) -> CbufUse:
@@ -239,5 +234,5 @@ def test_other_precisions_out_of_winograd_are_refused() -> None:
         "output_precision must be the INT16 of the convolution in Winograd, whose conversions were not measured, "
         "not FP16"
     )
-    with pytest.raises(InputError, match=rf"^{re.escape(message)}$"):
+    with refused(message):
         replace(layer, dst=dst, sdp=replace(layer.sdp, output_precision=Precision.FP16))

@@ -12,7 +12,17 @@ from tb.judge.predictor.movement import predict_bdma, predict_rubik
 from tb.judge.predictor.pdp import predict_pdp, predict_pooled
 from tb.judge.predictor.sdp import predict_sdp
 from tb.judge.tracker import StartedLayer
-from tb.nvdla.layers import BdmaLayer, CdpLayer, ConvLayer, Layer, PdpLayer, PooledLayer, RubikLayer, SdpLayer
+from tb.nvdla.layers import (
+    BdmaLayer,
+    CdpLayer,
+    ConvLayer,
+    Layer,
+    PdpLayer,
+    PooledLayer,
+    RubikLayer,
+    SdpLayer,
+    convolution_of,
+)
 
 __all__ = ["BufferContents", "Expectation", "ReadMemory", "predict"]
 
@@ -47,9 +57,8 @@ def predict(started: StartedLayer, read: ReadMemory, buffer: BufferContents | No
     layer = started.layer
     if type(layer) in FROM_MEMORY:
         return FROM_MEMORY[type(layer)](started, read)
-    first = layer.producer if isinstance(layer, PooledLayer) else layer
-    operands = None
-    if isinstance(first, ConvLayer):
+    operands, convolution = None, convolution_of(layer)
+    if convolution is not None:
         contents = BufferContents() if buffer is None else buffer
-        operands = contents.take(first, started.fetch, read)
+        operands = contents.take(convolution, started.fetch, read)
     return BUFFERED[type(layer)](started, read, operands)

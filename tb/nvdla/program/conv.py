@@ -22,7 +22,7 @@ from models.layout.winograd import KERNEL_SIDE
 from models.precision import Precision
 from tb.nvdla.layers import Batch, ConvLayer, Surface
 from tb.nvdla.program import sdp
-from tb.nvdla.program.common import build_surface, check_precision, check_ram, field_of
+from tb.nvdla.program.common import NEUTRAL, build_surface, check_precision, check_ram, field_of, flatten_surface
 from tb.nvdla.program.conv_table import CBUF, MEANS, PADS, TABLE, TABLE_WITH_OPERANDS
 from tb.nvdla.program.table import Flat, Refused, blame, blame_attributes
 from tb.nvdla.surfaces import CbufUse, Compression, ImageSurface, WeightSurface
@@ -75,17 +75,11 @@ def flatten(layer: ConvLayer) -> Flat:
             "extended.channels": kernel_channels,
         }
     if converter is not None:
-        flat |= {"cvt.shift": converter.shift, "cvt.offset": converter.offset, "cvt.scale": converter.scale}
+        flat |= {f"cvt.{part}": getattr(converter, part) for part in NEUTRAL}
     if isinstance(layer.src, Surface):
         layout = layer.src.layout
-        return flat | {
-            "image": False,
-            "src.address": layer.src.address,
-            "src.line_stride_bytes": layout.line_stride_bytes,
-            "src.surface_stride_bytes": layout.surface_stride_bytes,
-            "line_packed": layout.line_packed,
-            "surf_packed": layout.surface_packed,
-        }
+        packed = {"line_packed": layout.line_packed, "surf_packed": layout.surface_packed}
+        return flat | flatten_surface("src", layer.src) | packed | {"image": False}
     assert isinstance(conversion, PixelConversion)
     assert isinstance(weights, ImageWeightLayout)
     return flat | _flatten_image(layer.src, conversion) | {"line_group": weights.line_group}

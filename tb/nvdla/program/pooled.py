@@ -91,9 +91,5 @@ def build(producer: Callable[[HwConfig, Flat], Any], config: HwConfig, flat: Fla
 def _without_memory(config: HwConfig, flat: Flat) -> Flat:
     """Return attributes with those of a destination that is not in memory."""
     line = flat["shape.width"] * config.memory_atomic_bytes
-    return flat | {
-        "dst.address": 0,
-        "dst.line_stride_bytes": line,
-        "dst.surface_stride_bytes": flat["shape.height"] * line,
-        "dst.ram": Ram.MC,
-    }
+    strides = {"dst.line_stride_bytes": line, "dst.surface_stride_bytes": flat["shape.height"] * line}
+    return flat | strides | {"dst.address": 0, "dst.ram": Ram.MC}

@@ -1,6 +1,7 @@
 """Which layer starts when: ping-pong groups as measured, interrupts, and refusals."""
 
 from __future__ import annotations
+from tests.unit.nvdla.registers_helper import Tracked
 
 from dataclasses import replace
 
@@ -13,7 +14,6 @@ from tb.nvdla.program.codec import encode
 from tb.nvdla.program.ops import INTERRUPT_UNITS, InterruptNotify, Op, RegRead, RegWrite, SyncWait, done_bit
 from tb.nvdla.registers import RegisterMap
 from tb.stimulus.refusal import refusal
-from tests.unit.nvdla.registers_helper import Tracked
 from tests.unit.nvdla.samples import SMALL, small_cdp, small_pdp, small_sdp
 
 A, B, C, D = (small_sdp(dst=0x2000 + 0x100 * n) for n in range(4))

@@ -90,6 +90,11 @@ def disagreeing(layer: Layer, *changed: tuple[str, int, str, object, object]) ->
     )
 
 
+def misfits(layer: Layer, *changed: tuple[dict[str, Any], str]) -> list[Any]:
+    """Return parameters for a layer with parts that do not fit: it, other parts, and the message."""
+    return [pytest.param(layer, parts, message, id=message) for parts, message in changed]
+
+
 class Tracked:
     """A tracker that is fed by name."""
 

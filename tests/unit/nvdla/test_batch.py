@@ -27,7 +27,7 @@ from tb.nvdla.layers import Batch, ConvLayer, PooledLayer, StageSource, Surface,
 from tb.nvdla.memory import MemoryImage, Ram
 from tb.nvdla.surfaces import WeightSurface
 from tests.unit.nvdla.conv_samples import conv_params, image_conv, small_conv
-from tests.unit.nvdla.registers_helper import Tracked, cases, check_refused, refused
+from tests.unit.nvdla.registers_helper import Tracked, cases, check_refused, misfits, refused
 from tests.unit.nvdla.samples import FULL, SMALL, small_pdp, surface
 
 BATCH = Batch(3, 0x1_0000, 0x2_0000)
@@ -135,44 +135,42 @@ def test_the_record_of_a_failed_run_keeps_the_cubes(tmp_path: Path) -> None:
 
 
 WIDE = WeightSurface(WeightLayout(FULL, Precision.INT8, (9, 130, 2, 3)), 0x3000)
-REFUSED: dict[str, tuple[dict[str, Any], str]] = {
-    "one cube": ({"batch": replace(BATCH, cubes=1)}, "batch.cubes must be 2 to 32, not 1"),
-    "too many": ({"batch": replace(BATCH, cubes=33)}, "batch.cubes must be 2 to 32, not 33"),
-    "src stride": (
-        {"batch": replace(BATCH, src_stride_bytes=16)},
-        "batch.src_stride_bytes must be a multiple of 32 bytes, not 16",
-    ),
-    "dst stride": (
+MISFITS = misfits(
+    batched(),
+    ({"batch": replace(BATCH, cubes=1)}, "batch.cubes must be 2 to 32, not 1"),
+    ({"batch": replace(BATCH, cubes=33)}, "batch.cubes must be 2 to 32, not 33"),
+    ({"batch": replace(BATCH, src_stride_bytes=16)}, "batch.src_stride_bytes must be a multiple of 32 bytes, not 16"),
+    (
         {"batch": replace(BATCH, dst_stride_bytes=0x1_0020)},
         "batch.dst_stride_bytes must be a multiple of 64 bytes, not 65568",
     ),
-    "room": (
+    (
         {"src": replace(batched().src, address=(1 << 64) - 0x2_0000)},
         "batch.src_stride_bytes must leave room for 3 cubes in the 64-bit address space, not 65536",
     ),
-    "overlap": (
+    (
         {"batch": replace(BATCH, dst_stride_bytes=512)},
         "batch.dst_stride_bytes must keep the 3 cubes of dst apart, not 512",
     ),
-    "address": (
+    (
         {"dst": replace(batched().dst, address=0x2020)},
         "dst.address must be a multiple of 64 bytes in a batch, not 0x2020",
     ),
-    "line": (
+    (
         {"dst": surface((9, 5, 3), 0x2000, FULL)},
         "dst.line_stride_bytes must be a multiple of 64 bytes in a batch, not 0x60",
     ),
-    "buffer": (
+    (
         {"batch": replace(BATCH, cubes=32), "src": surface((130, 4, 5), 0x1000, FULL), "weights": WIDE},
         "data_banks must hold 128 slices of 7 entries, not 1 banks of 256 entries",
     ),
-}
+)
 
 
-@pytest.mark.parametrize(("changes", "message"), REFUSED.values(), ids=REFUSED)
-def test_a_batch_that_does_not_fit_is_refused(changes: dict[str, Any], message: str) -> None:
+@pytest.mark.parametrize(("layer", "changes", "message"), MISFITS)
+def test_a_batch_that_does_not_fit_is_refused(layer: ConvLayer, changes: dict[str, Any], message: str) -> None:
     with refused(message):
-        replace(batched(), **changes)
+        replace(layer, **changes)
 
 
 def test_interleaved_cubes_do_not_overlap() -> None:

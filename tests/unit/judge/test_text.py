@@ -54,14 +54,11 @@ def test_a_verdict_that_passes_needs_no_words() -> None:
 
 
 def test_a_verdict_that_compared_nothing_says_so() -> None:
-    assert complaints(Verdict(written_bytes=8)) == [
-        "nothing was compared: no layer wrote a byte that was expected",
-    ]
+    assert complaints(Verdict(written_bytes=8)) == ["nothing was compared: no layer wrote a byte that was expected"]
 
 
 @pytest.mark.parametrize(
-    ("worst", "part"),
-    [(0.3125, "31.2 %"), (0.0, "0.0 %"), (1.5, "150.0 %"), (None, "more than any part")],
+    ("worst", "part"), [(0.3125, "31.2 %"), (0.0, "0.0 %"), (1.5, "150.0 %"), (None, "more than any part")]
 )
 def test_a_margin_is_one_line(worst: float | None, part: str) -> None:
     margin = Margin(MARGIN.layer, MARGIN.module, MARGIN.rule, MARGIN.elements, worst, MARGIN.at)

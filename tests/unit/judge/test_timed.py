@@ -155,8 +155,7 @@ def test_a_layer_that_does_not_read_by_a_client_says_nothing_of_its_stalls() -> 
     board = Board()
     board.timed.enable("SDP_RDMA", 0, 100)
     board.start(
-        StartedLayer(0, "SDP", 0, small_sdp(), groups={"SDP_RDMA": 0}, counting=frozenset(["SDP_RDMA.perf_dma_en"])),
-        {},
+        StartedLayer(0, "SDP", 0, small_sdp(), groups={"SDP_RDMA": 0}, counting=frozenset(["SDP_RDMA.perf_dma_en"])), {}
     )
     board.end(0, 200)
     assert board.wrong("SDP_RDMA.D_PERF_BRDMA_READ_STALL", 0, 10_000) is None

@@ -171,9 +171,7 @@ def test_the_twenty_first_copy_of_a_group_is_refused() -> None:
     for number in range(20):
         fed.ops(*enable(copy(dst=0x8000 + 0x1000 * number)))
     check_ops_refused(
-        fed,
-        enable(copy()),
-        "BDMA.CFG_OP.en must stay DISABLE: copies that were not launched take all 20 slots",
+        fed, enable(copy()), "BDMA.CFG_OP.en must stay DISABLE: copies that were not launched take all 20 slots"
     )
 
 

@@ -220,8 +220,7 @@ REFUSALS = (
         ("CDP.S_LUT_INFO.lut_lo_index_select", 14, ": lut.lo.index_select must be an integer from -8 to 13, not 14"),
     ),
     *disagreeing(
-        small_cdp(),
-        ("CDP_RDMA.D_DATA_FORMAT.input_data", 1, "CDP.D_DATA_FORMAT.input_data_type", "INT8", "INT16"),
+        small_cdp(), ("CDP_RDMA.D_DATA_FORMAT.input_data", 1, "CDP.D_DATA_FORMAT.input_data_type", "INT8", "INT16")
     ),
     (
         small_cdp(),

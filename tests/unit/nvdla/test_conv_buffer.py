@@ -166,8 +166,7 @@ def test_precisions_must_agree() -> None:
     first = replace(first, cbuf=replace(first.cbuf, skip_data_release=True))
     second = replace(second, cbuf=replace(second.cbuf, reuse_data=True))
     check_refused(
-        "CDMA.D_MISC_CFG.proc_precision must be the INT16 of layer 0, whose lines are reused, not INT8",
-        (first, second),
+        "CDMA.D_MISC_CFG.proc_precision must be the INT16 of layer 0, whose lines are reused, not INT8", (first, second)
     )
 
 

@@ -49,10 +49,7 @@ LAYERS = (
             "conversion must be a Converter of CDMA or None, because src is a feature cube",
         ),
         (
-            {
-                "src": Surface(FeatureLayout(SMALL, INT8, (10, 4, 5), 48, 192), 0x1000),
-                "cbuf": cbuf(fetch_slices=2),
-            },
+            {"src": Surface(FeatureLayout(SMALL, INT8, (10, 4, 5), 48, 192), 0x1000), "cbuf": cbuf(fetch_slices=2)},
             "fetch_slices must be 1, because lines are not packed, not 2",
         ),
         ({"cbuf": cbuf(fetch_slices=0)}, "fetch_slices must be at least 1, not 0"),
@@ -67,10 +64,7 @@ LAYERS = (
             "dst must have strides of 8 bytes, because SDP ignores those of a 1 x 1 cube, not 16 and 16",
         ),
         (
-            {
-                "src": surface((10, 4, 71), 0x1000),
-                "dst": surface((9, 5, 36), 0x2000),
-            },
+            {"src": surface((10, 4, 71), 0x1000), "dst": surface((9, 5, 36), 0x2000)},
             "data_banks must hold 4 slices of 142 entries, not 1 banks of 512 entries",
         ),
         (

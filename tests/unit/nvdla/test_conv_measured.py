@@ -29,10 +29,7 @@ from tb.stimulus.trace.measured import MeasuredFile, read_measured
 from tests.references import MEASURED, TRACES, needs_traces
 from tests.unit.models.layout.hardware_files import load_measured
 
-FOLDERS = [
-    *sorted(TRACES.glob("nv_small/dc_*")),
-    *sorted(TRACES.glob("nv_small_measured/*")),
-]
+FOLDERS = [*sorted(TRACES.glob("nv_small/dc_*")), *sorted(TRACES.glob("nv_small_measured/*"))]
 
 
 def predicted(

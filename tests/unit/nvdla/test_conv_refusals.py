@@ -66,11 +66,7 @@ REFUSALS = (
             1,
             ": weights must be uncompressed for nv_small, which cannot decompress",
         ),
-        (
-            pipeline("proc_precision"),
-            1,
-            " must be INT8, not INT16: nv_small",
-        ),
+        (pipeline("proc_precision"), 1, " must be INT8, not INT16: nv_small"),
         (both("D_MISC_CFG.in_precision"), 2, " must be INT8, not FP16: nv_small"),
         ("CSC.D_WEIGHT_SIZE_EXT_1.weight_channel_ext", 7, ": must be the 10 of the input, not 8"),
         ("CDMA.D_WEIGHT_SIZE_0.byte_per_kernel", 60, ": must be the 60 bytes of a kernel, not 61"),
@@ -96,11 +92,7 @@ REFUSALS = (
         ),
         ("CDMA.D_WEIGHT_ADDR_LOW.weight_addr_low", 0x3080, ": address must be a multiple of 256 bytes, not 0x3080"),
         ("CDMA.D_DAIN_RAM_TYPE.datain_ram_type", 0, NO_CVSRAM),
-        (
-            "CDMA.D_WEIGHT_RAM_TYPE.weight_ram_type",
-            0,
-            NO_CVSRAM,
-        ),
+        ("CDMA.D_WEIGHT_RAM_TYPE.weight_ram_type", 0, NO_CVSRAM),
         (both("D_BANK.data_bank"), 31, ": data_banks must be 1 to 31, not 32"),
         (both("D_BANK.weight_bank"), 31, ": weight_banks must be 1 to 31 of 32 banks, not 32"),
         ("CSC.D_RELEASE.rls_slices", 4, ": release_slices must be 1 to the 4 lines of src, not 5"),
@@ -187,8 +179,7 @@ REFUSALS = (
         ),
     ),
     *disagreeing(
-        biased_conv(),
-        ("SDP_RDMA.D_DATA_CUBE_WIDTH.width", 9, "CSC.D_DATAOUT_SIZE_0.dataout_width", "3", "10"),
+        biased_conv(), ("SDP_RDMA.D_DATA_CUBE_WIDTH.width", 9, "CSC.D_DATAOUT_SIZE_0.dataout_width", "3", "10")
     ),
     *cases(
         replace(small_conv(), src=Surface(FeatureLayout(SMALL, INT8, (10, 4, 5), 48, 192), 0x1000)),
@@ -201,11 +192,7 @@ REFUSALS = (
     *cases(
         image_conv(),
         ("CDMA.D_DAIN_RAM_TYPE.datain_ram_type", 0, NO_CVSRAM),
-        (
-            "CDMA.D_DATAIN_FORMAT.pixel_format",
-            36,
-            f": must be one of {', '.join(map(str, range(36)))}, not 36",
-        ),
+        ("CDMA.D_DATAIN_FORMAT.pixel_format", 36, f": must be one of {', '.join(map(str, range(36)))}, not 36"),
         ("CDMA.D_DATAIN_FORMAT.pixel_format", 0, "CDMA.D_DATAIN_SIZE_1.datain_channel: must be the 1 of T_R8, not 4"),
         (
             "CDMA.D_DATAIN_FORMAT.pixel_format",

@@ -244,9 +244,7 @@ def test_runs_are_the_written_bytes_of_allocations(two_ranges: MemoryImage) -> N
 
 
 ADDRESSES = st.one_of(
-    st.integers(0, 300),
-    st.integers(PAGE_BYTES - 20, PAGE_BYTES + 20),
-    st.integers((1 << 64) - 300, (1 << 64) - 40),
+    st.integers(0, 300), st.integers(PAGE_BYTES - 20, PAGE_BYTES + 20), st.integers((1 << 64) - 300, (1 << 64) - 40)
 )
 WRITES = st.lists(st.tuples(ADDRESSES, st.binary(max_size=20), st.integers(0, (1 << 20) - 1)), max_size=12)
 

@@ -63,10 +63,7 @@ def test_every_address_has_one_register_and_every_bit_one_field(name: str) -> No
 def test_fields_are_read_when_they_are_asked_for_and_malformed_ones_are_refused() -> None:
     register = Register("SDP", "D_X", 0, ("on[0:0] rw 0x1 NO=0 YES=1", "size[15:4] r 0x20"))
     assert "fields" not in vars(register)
-    assert register.fields == (
-        Field("on", 0, 0, "rw", 1, {"NO": 0, "YES": 1}),
-        Field("size", 4, 15, "r", 0x20, {}),
-    )
+    assert register.fields == (Field("on", 0, 0, "rw", 1, {"NO": 0, "YES": 1}), Field("size", 4, 15, "r", 0x20, {}))
     assert (register.reset, register.writable, register.readable) == (0x201, 1, 0xFFF1)
     with refused("malformed field in registers.json: size[15] r 0x20"):
         Register("SDP", "D_X", 0, ("size[15] r 0x20",)).field("size")

@@ -163,11 +163,7 @@ def test_a_program_is_refused(layer: RubikLayer, changes: dict[str, int], messag
             {"src": surface((192, 3, 5), 0), "dst": surface((32, 9, 10), 0)},
             "mode must not be used: nv_small has no RUBIK",
         ),
-        (
-            contract(),
-            {"dst": surface((32, 9, 10), 0)},
-            "dst must be laid out for nv_full as src, not nv_small",
-        ),
+        (contract(), {"dst": surface((32, 9, 10), 0)}, "dst must be laid out for nv_full as src, not nv_small"),
     ],
 )
 def test_a_layer_that_does_not_fit_is_refused(layer: RubikLayer, changes: dict[str, object], message: str) -> None:

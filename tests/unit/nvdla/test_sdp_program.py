@@ -249,11 +249,7 @@ def test_nv_small_refuses(layer: SdpLayer, changes: dict[str, int], message: str
 
 
 def test_fp16_is_not_converted_to_int8() -> None:
-    changes = {
-        f"{RFM}.in_precision": 2,
-        f"{RFM}.proc_precision": 0,
-        "SDP.D_DATA_FORMAT.proc_precision": 0,
-    }
+    changes = {f"{RFM}.in_precision": 2, f"{RFM}.proc_precision": 0, "SDP.D_DATA_FORMAT.proc_precision": 0}
     message = (
         "SDP.D_DATA_FORMAT.out_precision: target must be INT16 or FP16 for a SDP layer (offline mode) "
         "with fp16 feature data, not INT8 (Table 30)"

@@ -1,7 +1,6 @@
 """Which convolutions of images the hardware misreads: as measured, and refused with the field."""
 
 from __future__ import annotations
-from tests.unit.nvdla.registers_helper import check_refused
 
 from dataclasses import replace
 
@@ -17,6 +16,7 @@ from tb.nvdla.program.conv_table import TABLE
 from tb.nvdla.program.table import Row
 from tb.nvdla.surfaces import CbufUse, ImageSurface, WeightSurface
 from tests.unit.nvdla.conv_samples import conv_params, image_conv
+from tests.unit.nvdla.registers_helper import check_refused
 from tests.unit.nvdla.samples import SMALL, surface
 
 RIGHT = {

@@ -1,7 +1,6 @@
 """When a fused convolution starts and ends, and what its units do on their own."""
 
 from __future__ import annotations
-from tests.unit.nvdla.registers_helper import Tracked, refused
 
 from dataclasses import replace
 
@@ -17,6 +16,7 @@ from tb.nvdla.program.table import Refused
 from tb.nvdla.surfaces import WeightSurface
 from tb.stimulus.refusal import refusal
 from tests.unit.nvdla.conv_samples import biased_conv, image_conv, small_conv
+from tests.unit.nvdla.registers_helper import Tracked, refused
 from tests.unit.nvdla.samples import FULL, SMALL, small_sdp
 
 PIPELINE = ("CACC", "CMAC_A", "CMAC_B", "CSC", "CDMA")

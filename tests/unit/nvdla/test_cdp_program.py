@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from models.precision import Precision
-from tb.nvdla.layers import CdpLayer
+from tb.nvdla.layers import CdpLayer, Surface
 from tb.nvdla.program.codec import encode, uses_lut
 from tb.nvdla.program.ops import RegWrite
 from tb.nvdla.program.state import RegisterState
@@ -21,6 +21,7 @@ from tests.unit.nvdla.registers_helper import (
     check_refused,
     decode_with,
     disagreeing,
+    misfits,
     refused,
     state_after,
     words_of,
@@ -235,21 +236,21 @@ def test_nv_small_refuses(layer: CdpLayer, changes: dict[str, int], message: str
     check_refused(layer, changes, message)
 
 
-def test_an_output_of_another_size_is_refused() -> None:
-    with refused("dst must have the shape (3, 2, 2) of src, not (3, 2, 3)"):
-        replace(small_cdp(), dst=surface((3, 2, 3), 0x2000))
-
-
-def test_an_output_of_another_precision_is_refused() -> None:
-    with refused("dst must have the precision INT8, not INT16"):
-        replace(small_cdp(config=FULL), dst=surface((3, 2, 2), 0x2000, FULL, Precision.INT16))
-
-
-def test_an_input_of_another_precision_is_refused() -> None:
-    with refused("src must have the precision INT8, not INT16"):
-        replace(small_cdp(config=FULL), src=surface((3, 2, 2), 0x1000, FULL, Precision.INT16))
-
-
-def test_an_output_of_another_configuration_is_refused() -> None:
-    with refused("dst must be laid out for nv_small as src, not nv_full"):
-        replace(small_cdp(), dst=surface((3, 2, 2), 0x2000, FULL))
+@pytest.mark.parametrize(
+    ("layer", "changes", "message"),
+    [
+        *misfits(
+            small_cdp(),
+            ({"dst": surface((3, 2, 3), 0x2000)}, "dst must have the shape (3, 2, 2) of src, not (3, 2, 3)"),
+            ({"dst": surface((3, 2, 2), 0x2000, FULL)}, "dst must be laid out for nv_small as src, not nv_full"),
+        ),
+        *misfits(
+            small_cdp(config=FULL),
+            ({"dst": surface((3, 2, 2), 0, FULL, Precision.INT16)}, "dst must have the precision INT8, not INT16"),
+            ({"src": surface((3, 2, 2), 0, FULL, Precision.INT16)}, "src must have the precision INT8, not INT16"),
+        ),
+    ],
+)
+def test_a_layer_that_does_not_fit_is_refused(layer: CdpLayer, changes: dict[str, Surface], message: str) -> None:
+    with refused(message):
+        replace(layer, **changes)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
@@ -16,7 +15,7 @@ from tb.nvdla.program.conv_buffer import FETCHES_ALL, ConvBuffer, Fetch
 from tb.nvdla.program.table import Refused
 from tb.nvdla.surfaces import WeightSurface
 from tests.unit.nvdla.conv_samples import image_conv, small_conv
-from tests.unit.nvdla.registers_helper import decode_with
+from tests.unit.nvdla.registers_helper import decode_with, refused
 from tests.unit.nvdla.samples import FULL, SMALL, surface
 
 
@@ -45,7 +44,7 @@ def check_refused(message: str, layers: Iterable[ConvLayer]) -> None:
     buffer = ConvBuffer()
     for number, layer in enumerate(before):
         buffer.begin(f"layer {number}", layer)
-    with pytest.raises(Refused, match=rf"^{re.escape(message)}$"):
+    with refused(message, Refused):
         buffer.begin("the last", last)
 
 

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
-
 from models.config import HwConfig
-from models.errors import InputError
 from models.precision import Precision
 from tb.nvdla.engines import chain_of
 from tb.nvdla.program.codec import encode
 from tb.nvdla.program.ops import InterruptNotify, Poll, RegWrite
 from tests.unit.nvdla.conv_samples import biased_conv, image_conv, planar_conv, small_conv
-from tests.unit.nvdla.registers_helper import decode_with, words_of
+from tests.unit.nvdla.registers_helper import decode_with, refused, words_of
 from tests.unit.nvdla.samples import FULL, SMALL
 
 PIPELINE = ("CDMA", "CSC", "CMAC_A", "CMAC_B", "CACC")
@@ -97,5 +94,5 @@ def test_int16_has_the_words_of_its_precision() -> None:
 
 
 def test_encode_refuses_a_convolution_of_another_configuration() -> None:
-    with pytest.raises(InputError, match=r"^layer must be laid out for nv_large, not nv_small$"):
+    with refused("layer must be laid out for nv_large, not nv_small"):
         encode(image_conv(), HwConfig.load("nv_large"))

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
-from models.errors import InputError
 from models.pdp import PdpParams, PoolMethod
 from models.precision import Precision
 from tb.nvdla.layers import PdpLayer, WidthSplit
@@ -17,6 +17,7 @@ from tests.unit.nvdla.registers_helper import (
     check_refused,
     decode_with,
     disagreeing,
+    misfits,
     refused,
     words_of,
 )
@@ -173,19 +174,26 @@ def test_nv_small_refuses(layer: PdpLayer, changes: dict[str, int], message: str
     check_refused(layer, changes, message)
 
 
-def test_an_output_of_the_wrong_size_is_refused() -> None:
-    with refused("dst must have the shape (3, 2, 3), not (3, 2, 4)"):
-        replace(small_pdp(), dst=surface((3, 2, 4), 0x2000))
-
-
-def test_an_output_of_another_precision_is_refused() -> None:
-    with refused("dst must have the precision INT8, not INT16"):
-        replace(small_pdp(config=FULL), dst=surface((3, 2, 3), 0x2000, FULL, Precision.INT16))
-
-
-def test_a_split_that_does_not_add_up_is_refused() -> None:
-    with refused("split must add up to the widths 6 in and 3 out, not 6 and 4"):
-        small_pdp(split=WidthSplit(2, 4, 0, 2, 2, 0, 2))
+@pytest.mark.parametrize(
+    ("layer", "changes", "message"),
+    [
+        *misfits(
+            small_pdp(),
+            ({"dst": surface((3, 2, 4), 0x2000)}, "dst must have the shape (3, 2, 3), not (3, 2, 4)"),
+            (
+                {"split": WidthSplit(2, 4, 0, 2, 2, 0, 2)},
+                "split must add up to the widths 6 in and 3 out, not 6 and 4",
+            ),
+        ),
+        *misfits(
+            small_pdp(config=FULL),
+            ({"dst": surface((3, 2, 3), 0, FULL, Precision.INT16)}, "dst must have the precision INT8, not INT16"),
+        ),
+    ],
+)
+def test_a_layer_that_does_not_fit_is_refused(layer: PdpLayer, changes: dict[str, Any], message: str) -> None:
+    with refused(message):
+        replace(layer, **changes)
 
 
 def test_a_part_of_a_split_that_begins_in_the_padding_is_refused() -> None:
@@ -219,9 +227,9 @@ def test_a_part_wider_than_its_field_is_refused() -> None:
 def test_a_part_that_the_line_buffer_of_nv_small_cannot_hold_is_refused() -> None:
     assert small_pdp((1, 2, 256)).dst.layout.shape[2] == 128
     message = (
-        r"^split must leave parts of at most 128 output columns, which the line buffer of nv_small holds "
-        r"for this pooling, not 129$"
+        "split must leave parts of at most 128 output columns, which the line buffer of nv_small holds "
+        "for this pooling, not 129"
     )
-    with pytest.raises(InputError, match=message):
+    with refused(message):
         small_pdp((1, 2, 258))
     assert small_pdp((1, 2, 258), WidthSplit(2, 4, 0, 254, 2, 0, 127)).split is not None

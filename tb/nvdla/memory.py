@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from models.errors import InputError
+from models.layout.raw import round_up
 from models.limits import DRAWN_BYTES
 
 PAGE_BYTES = 1 << 16
@@ -150,10 +151,10 @@ class MemoryImage:
                 # Not by allocate_at: what comes next does not follow a wanted place, which may be the end of memory.
                 self._add(name, address, nbytes)
                 return address
-        address = _aligned(self._next_free + GUARD_BYTES, alignment_bytes)
+        address = round_up(self._next_free + GUARD_BYTES, alignment_bytes)
         for other in self._allocations:
             if address < other.end + GUARD_BYTES and other.address - GUARD_BYTES < address + nbytes:
-                address = _aligned(other.end + GUARD_BYTES, alignment_bytes)
+                address = round_up(other.end + GUARD_BYTES, alignment_bytes)
         self.allocate_at(name, address, nbytes)
         return address
 
@@ -373,11 +374,6 @@ class MemoryImage:
             yield page, start, start + count
             address += count
             nbytes -= count
-
-
-def _aligned(address: int, alignment_bytes: int) -> int:
-    """Return the first multiple of an alignment from an address on."""
-    return -(-address // alignment_bytes) * alignment_bytes
 
 
 def _mark(valid: memoryview, start: int, stop: int) -> None:

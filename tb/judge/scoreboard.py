@@ -80,11 +80,7 @@ class Scoreboard:
     """
 
     def __init__(self, exact: bool = False) -> None:
-        """Start without expectations.
-
-        Args:
-            exact: Whether to compare every byte with the bit-accurate model, tolerances or not.
-        """
+        """Start without expectations; ``exact`` compares every byte with the bit-accurate model, tolerances or not."""
         self.verdict = Verdict()
         self.exact = exact
         self._waiting: dict[Ram, list[Beats]] = {}

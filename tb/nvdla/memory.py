@@ -161,11 +161,6 @@ class MemoryImage:
     def allocate_at(self, name: str, address: int, nbytes: int) -> None:
         """Make a range at a given address accessible.
 
-        Args:
-            name: Its name in messages.
-            address: First byte.
-            nbytes: Size in bytes.
-
         Raises:
             MemoryFault: when it overlaps an allocation or leaves the address space.
         """
@@ -304,13 +299,7 @@ class MemoryImage:
         return crc, holes
 
     def first_bad_byte(self, address: int, nbytes: int, *, reading: bool) -> BadByte | None:
-        """Return the first byte that an access must not touch, or None.
-
-        Args:
-            address: First byte.
-            nbytes: Bytes accessed.
-            reading: True also refuses bytes that were never written.
-        """
+        """Return the first byte that an access must not touch, or None; a read must not touch unwritten ones either."""
         reached = address
         while reached < address + nbytes:
             inside = self.allocation_at(reached)

@@ -72,12 +72,7 @@ class Performance:
 
 
 def work_of(layer: Layer, fetch: Fetch = FETCHES_ALL) -> Work:
-    """Return the work of a layer.
-
-    Args:
-        layer: The layer.
-        fetch: Of a convolution, what it does not find in the convolution buffer.
-    """
+    """Return the work of a layer; a convolution reads what it does not find in the convolution buffer."""
     config = layer.dst.layout.config
     reads: dict[Ram, int] = {}
     for ram, nbytes in _reads(layer, fetch):

@@ -74,11 +74,7 @@ class CopyQueue:
         self._waiting: list[BdmaLayer] = []
 
     def enable(self, layer: BdmaLayer, busy: int) -> None:
-        """Put a copy into a slot.
-
-        Args:
-            layer: The copy.
-            busy: Number of groups that were launched and have not ended.
+        """Put a copy into a slot, while so many groups are busy: they were launched and have not ended.
 
         Raises:
             Refused: when that is not allowed.

@@ -55,13 +55,12 @@ class CounterBoard(Rule):
         self.judged = 0
         self.timed = TimedBounds(latency_cycles)
         self._producer = producer
-        self._running: dict[int, tuple[StartedLayer, Counts]] = {}
-        self._ended: dict[tuple[str, int], tuple[StartedLayer, Counts]] = {}
+        self.reset()
 
     def reset(self) -> None:
         """Forget all layers, as a reset of the DUT clears the counters."""
-        self._running.clear()
-        self._ended.clear()
+        self._running: dict[int, tuple[StartedLayer, Counts]] = {}
+        self._ended: dict[tuple[str, int], tuple[StartedLayer, Counts]] = {}
         self.timed.reset()
 
     def start(self, started: StartedLayer, counts: Counts) -> None:

@@ -22,8 +22,7 @@ from tb.nvdla.program.state import RegisterState
 from tb.nvdla.program.table import Refused
 from tb.nvdla.registers import Register, RegisterMap
 from tests.unit.nvdla.conv_strategies import conv_layers
-from tests.unit.nvdla.layer_strategies import cdp_layers, layers
-from tests.unit.nvdla.pooled_strategies import pooled_layers
+from tests.unit.nvdla.layer_strategies import cdp_layers, layers, pooled_layers
 from tests.unit.nvdla.registers_helper import refused
 from tests.unit.nvdla.samples import small_sdp
 from tests.unit.nvdla.sdp_strategies import sdp_layers

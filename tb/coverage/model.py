@@ -79,7 +79,7 @@ class CoverageModel:
         """Return items by name; ``UNIT.prefix.*`` means all whose name begins so.
 
         Raises:
-            PlanError: for a name that is none.
+            PlanError: for an unknown name.
         """
         found: dict[str, Item] = {}
         for name in names:

@@ -26,12 +26,12 @@ _WRITES = {1: "CFG_WR_WEIGHT_0.wr_weight_sdp", 2: "CFG_WR_WEIGHT_0.wr_weight_pdp
 """By id on the port, the field with the weight."""
 
 _CLIENT_BITS = 0xF
-"""Those of an id that tell the client, if a wrapper has kept them."""
+"""The bits of an id that name the client, if a wrapper keeps them."""
 
 _UNIT = "MCIF"
 _FEWEST_TURNS = 8
 _SHARE = 0.9
-"""Of the turns that must be as long as the weight; the others find that a client was a cycle late."""
+"""Share of turns that must be as long as the weight; in the others a client may be a cycle late."""
 
 
 class ArbitrationRule(Rule):

@@ -88,10 +88,10 @@ class Watcher(Protocol):
     """A listener to the starts and ends of layers."""
 
     def started(self, layer: StartedLayer, expectation: Expectation, cycle: int | None) -> None:
-        """Hear of a layer that starts, and of what it should write."""
+        """Take note of a layer that starts, and of what it should write."""
 
     def ended(self, layer: StartedLayer, cycle: int | None) -> None:
-        """Hear of a layer whose end was seen."""
+        """Take note of a layer whose end was seen."""
 
 
 class Judge:

@@ -9,9 +9,9 @@ from tb.nvdla.registers import Register
 
 
 class Rule:
-    """One of them, which follows what the judge sees: each method returns what is found to be wrong.
+    """A rule, which follows what the judge sees; each method returns its findings.
 
-    A rule overrides what it listens to. Cycles are None where nothing counts clock cycles.
+    A rule overrides the methods that it needs. Cycles are None where nothing counts clock cycles.
     """
 
     def reset(self) -> None:

@@ -71,7 +71,7 @@ class LayerTracker:
 
         Args:
             config: The configuration.
-            buffer: What earlier layers have left in the convolution buffer, None for nothing; it is gone on with.
+            buffer: The convolution buffer as earlier layers left it, which the tracker follows on; None for an empty one.
         """
         self.config = config
         self.state = RegisterState(RegisterMap.of(config))
@@ -81,7 +81,7 @@ class LayerTracker:
             self._buffer = buffer
 
     def reset(self) -> None:
-        """Forget all registers and running layers, as a reset of the DUT does; layers are counted on."""
+        """Forget all registers and running layers, as a reset of the DUT does. Layer numbering continues."""
         self.state.reset()
         self._next_group = {unit: 0 for chain in CHAINS for unit in chain.units}
         self._running: dict[tuple[str, int], _Running] = {}

@@ -44,10 +44,10 @@ AXI4_RULES = tuple(
         "{a}addr, {a}size, {a}burst, {a}lock, {a}cache, {a}prot and {a}qos must stay until {a}ready",
     )
 )
-"""Those of reads, and after them the same ones of writes.
+"""The rules of reads, and after them the same rules of writes.
 
 Source: AMBA AXI protocol specification, "Address structure" and "Handshake process". Narrow, fixed and wrapping bursts
-    and exclusive accesses are legal there; NVDLA's memory port has no such thing, so that none can follow from it.
+    and exclusive accesses are legal there; NVDLA's memory port has none of them, so none can follow from it.
 """
 
 
@@ -71,7 +71,7 @@ BROKEN = {
     "broken_mc": Broken(Ram.MC, len(RULES), len(AXI4_RULES)),
     "broken_cvsram": Broken(Ram.CVSRAM, len(RULES), len(AXI4_RULES)),
 }
-"""Those of the wrapper around a wrapped NVDLA, by their names there."""
+"""The pins of the wrapper around a wrapped NVDLA, by name."""
 
 REGISTER_RULES = (
     *(("CSB", rule) for rule in CSB_RULES),

@@ -96,7 +96,7 @@ class PageStore:
         return page
 
     def allocated(self, allocations: Sequence[Allocation]) -> None:
-        """Hear of the allocations, in address order, whenever they change."""
+        """Take note of the allocations, in address order, whenever they change."""
 
 
 class MemoryImage:

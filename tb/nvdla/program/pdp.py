@@ -36,19 +36,9 @@ _METHOD = Named(((PoolMethod.AVERAGE, 0), (PoolMethod.MAX, 1), (PoolMethod.MIN, 
 _UNITS = ("PDP", "PDP_RDMA")
 _PARTS = ("first", "middle", "last")
 _PARAMETERS = (
-    "method",
-    "kernel_width",
-    "kernel_height",
-    "stride_x",
-    "stride_y",
-    "pad_left",
-    "pad_right",
-    "pad_top",
-    "pad_bottom",
-    "recip_width",
-    "recip_height",
-    "precision",
-    "nan_to_zero",
+    *("method", "kernel_width", "kernel_height", "stride_x", "stride_y"),
+    *("pad_left", "pad_right", "pad_top", "pad_bottom"),
+    *("recip_width", "recip_height", "precision", "nan_to_zero"),
 )
 
 

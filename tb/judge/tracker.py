@@ -71,7 +71,7 @@ class LayerTracker:
 
         Args:
             config: The configuration.
-            buffer: The convolution buffer as earlier layers left it, which the tracker follows on; None for an empty one.
+            buffer: The convolution buffer as earlier layers left it, to go on with; None for an empty one.
         """
         self.config = config
         self.state = RegisterState(RegisterMap.of(config))

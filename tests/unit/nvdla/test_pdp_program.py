@@ -81,23 +81,12 @@ REFUSALS = (
             0,
             " must be 1, not 0: PDP_RDMA is enabled, so the input lies in memory",
         ),
-        (
-            "PDP_RDMA.D_DATA_CUBE_IN_CHANNEL.cube_in_channel",
-            40,
-            "PDP.D_DATA_CUBE_IN_CHANNEL.cube_in_channel must agree with "
-            "PDP_RDMA.D_DATA_CUBE_IN_CHANNEL.cube_in_channel (41), not 3",
-        ),
-        (
-            "PDP_RDMA.D_DATA_CUBE_IN_HEIGHT.cube_in_height",
-            40,
-            "PDP.D_DATA_CUBE_IN_HEIGHT.cube_in_height must agree with "
-            "PDP_RDMA.D_DATA_CUBE_IN_HEIGHT.cube_in_height (41), not 4",
-        ),
-        (
-            "PDP_RDMA.D_DATA_CUBE_IN_WIDTH.cube_in_width",
-            40,
-            "PDP.D_DATA_CUBE_IN_WIDTH.cube_in_width must agree with PDP_RDMA.D_DATA_CUBE_IN_WIDTH.cube_in_width "
-            "(41), not 6",
+        *(
+            (f"PDP_RDMA.{field}", 40, f"PDP.{field} must agree with PDP_RDMA.{field} (41), not {size}")
+            for field, size in (
+                *(("D_DATA_CUBE_IN_CHANNEL.cube_in_channel", 3), ("D_DATA_CUBE_IN_HEIGHT.cube_in_height", 4)),
+                ("D_DATA_CUBE_IN_WIDTH.cube_in_width", 6),
+            )
         ),
         ("PDP.D_DATA_CUBE_OUT_CHANNEL.cube_out_channel", 3, ": must be the 3 channels in, not 4"),
         ("PDP.D_DATA_CUBE_OUT_HEIGHT.cube_out_height", 0, ": must be 2, not 1"),
@@ -132,14 +121,8 @@ REFUSALS = (
     ),
     *disagreeing(
         small_pdp(),
-        ("PDP_RDMA.D_POOLING_KERNEL_CFG.kernel_width", 2, "PDP.D_POOLING_KERNEL_CFG.kernel_width", "2", "3"),
-        (
-            "PDP_RDMA.D_POOLING_KERNEL_CFG.kernel_stride_width",
-            2,
-            "PDP.D_POOLING_KERNEL_CFG.kernel_stride_width",
-            "2",
-            "3",
-        ),
+        ("PDP_RDMA.D_POOLING_KERNEL_CFG.kernel_width", 2, "PDP.D_POOLING_KERNEL_CFG.kernel_width", 2, 3),
+        ("PDP_RDMA.D_POOLING_KERNEL_CFG.kernel_stride_width", 2, "PDP.D_POOLING_KERNEL_CFG.kernel_stride_width", 2, 3),
         ("PDP_RDMA.D_DATA_FORMAT.input_data", 1, "PDP.D_DATA_FORMAT.input_data", "INT8", "INT16"),
     ),
     *cases(
@@ -157,14 +140,8 @@ REFUSALS = (
     ),
     *disagreeing(
         small_pdp(split=SPLIT),
-        ("PDP_RDMA.D_OPERATION_MODE_CFG.split_num", 1, "PDP.D_OPERATION_MODE_CFG.split_num", "3", "2"),
-        (
-            "PDP_RDMA.D_PARTIAL_WIDTH_IN.partial_width_in_last",
-            4,
-            "PDP.D_PARTIAL_WIDTH_IN.partial_width_in_last",
-            "2",
-            "5",
-        ),
+        ("PDP_RDMA.D_OPERATION_MODE_CFG.split_num", 1, "PDP.D_OPERATION_MODE_CFG.split_num", 3, 2),
+        ("PDP_RDMA.D_PARTIAL_WIDTH_IN.partial_width_in_last", 4, "PDP.D_PARTIAL_WIDTH_IN.partial_width_in_last", 2, 5),
     ),
 )
 
@@ -180,10 +157,7 @@ def test_nv_small_refuses(layer: PdpLayer, changes: dict[str, int], message: str
         *misfits(
             small_pdp(),
             ({"dst": surface((3, 2, 4), 0x2000)}, "dst must have the shape (3, 2, 3), not (3, 2, 4)"),
-            (
-                {"split": WidthSplit(2, 4, 0, 2, 2, 0, 2)},
-                "split must add up to the widths 6 in and 3 out, not 6 and 4",
-            ),
+            ({"split": WidthSplit(2, 4, 0, 2, 2, 0, 2)}, "split must add up to the widths 6 in and 3 out, not 6 and 4"),
         ),
         *misfits(
             small_pdp(config=FULL),

@@ -127,20 +127,13 @@ REFUSALS = (
         ("SDP_RDMA.D_FEATURE_MODE_CFG.winograd", 1, " must be 0, not 1: Winograd is not modelled"),
         ("SDP.D_FEATURE_MODE_CFG.batch_number", 3, " must be 0, not 3: batches from memory are not modelled"),
         ("SDP_RDMA.D_FEATURE_MODE_CFG.batch_number", 3, " must be 0, not 3: batches from memory are not modelled"),
-        (
-            "SDP_RDMA.D_DATA_CUBE_CHANNEL.channel",
-            40,
-            "SDP.D_DATA_CUBE_CHANNEL.channel must agree with SDP_RDMA.D_DATA_CUBE_CHANNEL.channel (41), not 3",
-        ),
-        (
-            "SDP_RDMA.D_DATA_CUBE_HEIGHT.height",
-            40,
-            "SDP.D_DATA_CUBE_HEIGHT.height must agree with SDP_RDMA.D_DATA_CUBE_HEIGHT.height (41), not 2",
-        ),
-        (
-            "SDP_RDMA.D_DATA_CUBE_WIDTH.width",
-            40,
-            "SDP.D_DATA_CUBE_WIDTH.width must agree with SDP_RDMA.D_DATA_CUBE_WIDTH.width (41), not 2",
+        *(
+            (f"SDP_RDMA.{field}", 40, f"SDP.{field} must agree with SDP_RDMA.{field} (41), not {size}")
+            for field, size in (
+                ("D_DATA_CUBE_CHANNEL.channel", 3),
+                ("D_DATA_CUBE_HEIGHT.height", 2),
+                ("D_DATA_CUBE_WIDTH.width", 2),
+            )
         ),
         ("SDP_RDMA.D_FEATURE_MODE_CFG.in_precision", 1, " must be INT8, not INT16: nv_small"),
         (

@@ -15,16 +15,14 @@ from models.layout import FeatureLayout, OperandLayout
 from models.lut import HybridLut, LutTable
 from models.pdp import PdpParams, PoolMethod
 from models.precision import Precision
-from models.sdp import AluOp, SdpParams, SdpStage, output_converter
+from models.sdp import SdpParams, SdpStage, output_converter
 from tb.judge.predictor import Expectation, predict
 from tb.judge.tracker import StartedLayer
 from tb.nvdla.layers import CdpLayer, Layer, OperandSurface, PdpLayer, SdpLayer, StageSource, Surface, WidthSplit
 from tb.nvdla.memory import MemoryImage, Ram
-from tests.unit.nvdla.samples import FULL, IDENTITY, SMALL, small_sdp, surface
+from tests.unit.nvdla.samples import ADD, FULL, IDENTITY, SCALE, SMALL, small_sdp, surface
 
-ADD = SdpStage(AluOp.SUM, 0, mul=False, mul_prelu=False, mul_shift=0, relu=False)
-SCALE = SdpStage(None, 0, mul=True, mul_prelu=False, mul_shift=0, relu=False)
-BOTH = SdpStage(AluOp.SUM, 0, mul=True, mul_prelu=False, mul_shift=0, relu=False)
+BOTH = replace(ADD, mul=True)
 
 
 def hexed(data: str) -> bytes:

@@ -10,7 +10,7 @@ import pytest
 from models.config import HwConfig
 from models.layout import FeatureLayout, OperandLayout
 from models.precision import Precision
-from models.sdp import AluOp, SdpParams, SdpStage
+from models.sdp import SdpParams, SdpStage
 from tb.nvdla.layers import OperandSurface, SdpLayer, StageSource, Surface
 from tb.nvdla.memory import Ram
 from tests.unit.nvdla.registers_helper import (
@@ -23,10 +23,8 @@ from tests.unit.nvdla.registers_helper import (
     refused,
     words_of,
 )
-from tests.unit.nvdla.samples import FULL, IDENTITY, SMALL, bias_sdp, small_sdp, surface
+from tests.unit.nvdla.samples import ADD, FULL, IDENTITY, SCALE, SMALL, bias_sdp, small_sdp, surface
 
-ADD = SdpStage(AluOp.SUM, 0, mul=False, mul_prelu=False, mul_shift=0, relu=False)
-SCALE = SdpStage(None, 0, mul=True, mul_prelu=False, mul_shift=0, relu=False)
 CLAMP = SdpStage(None, 0, mul=False, mul_prelu=False, mul_shift=0, relu=True)
 FM, RFM = "SDP.D_FEATURE_MODE_CFG", "SDP_RDMA.D_FEATURE_MODE_CFG"
 

@@ -25,10 +25,6 @@ class Count:
     value: int
     at_least: bool = False
 
-    def admits(self, got: int) -> bool:
-        """Return whether a counter may read ``got``."""
-        return got >= self.value if self.at_least else got == self.value
-
     def __add__(self, other: Count) -> Count:
         """Return the value of a counter that has counted both."""
         return Count(self.value + other.value, self.at_least or other.at_least)
@@ -119,6 +115,6 @@ class CounterBoard(Rule):
         if count is None:
             return None
         self.judged += 1
-        if count.admits(got):
+        if got == count.value or (count.at_least and got > count.value):
             return None
         return started.id, WrongCounter(name, count.value, count.at_least, got)

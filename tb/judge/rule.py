@@ -1,11 +1,25 @@
-"""The rules that a DUT keeps besides writing the right bytes."""
+"""Rules that a DUT keeps besides writing the right bytes: what follows them, and how they are numbered."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from enum import IntEnum
+from typing import Self
 
 from tb.judge.finding import Finding
 from tb.nvdla.registers import Register
+
+
+class NumberedRule(IntEnum):
+    """A rule of an interface, which its ``text`` tells; the numbers count from 0."""
+
+    text: str
+
+    def __new__(cls, text: str) -> Self:
+        """Return the next rule."""
+        rule = int.__new__(cls, len(cls.__members__))
+        rule._value_, rule.text = len(cls.__members__), text
+        return rule
 
 
 class Rule:

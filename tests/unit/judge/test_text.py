@@ -9,7 +9,7 @@ import pytest
 from models.layout import Element
 from tb.judge.detail import AnyDetail, MoreBadAccesses, Note, PortViolation, UnexpectedInterrupt
 from tb.judge.finding import Check, Finding
-from tb.judge.port_rules import RULES
+from tb.judge.port_rules import PortRule
 from tb.judge.text import complaint, complaints, margin_line, margin_part, signature_line, why_not_passed
 from tb.judge.verdict import Margin, Verdict
 from tb.nvdla.memory import Ram
@@ -27,10 +27,10 @@ def test_a_finding_has_words(told: Told) -> None:
     assert complaint(told.finding) == told.text
 
 
-@pytest.mark.parametrize("rule", range(len(RULES)))
-def test_every_rule_of_a_port_has_words(rule: int) -> None:
+@pytest.mark.parametrize("rule", PortRule)
+def test_every_rule_of_a_port_has_words(rule: PortRule) -> None:
     finding = Finding(Check.PROTOCOL, PortViolation(Ram.CVSRAM, rule), 9)
-    assert complaint(finding) == f"protocol: CVSRAM: {RULES[rule]} (broken at cycle 9)"
+    assert complaint(finding) == f"protocol: CVSRAM: {rule.text} (broken at cycle 9)"
 
 
 def test_wrong_bytes_are_told_first_and_a_refusal_last() -> None:

@@ -64,18 +64,12 @@ def play(config: HwConfig, seed: int, *ops: Op) -> Played:
     return play_model(Scenario("t", config.name, (*memory, *ops), 0), config)
 
 
-PRODUCERS: dict[str, Callable[[], SdpLayer | ConvLayer]] = {
-    "SDP": lambda: bias_sdp((3, 4, 6)),
-    "convolution": small_conv,
-    "convolution with operands": biased_conv,
-}
+PRODUCERS = {"SDP": bias_sdp((3, 4, 6)), "convolution": small_conv(), "convolution with operands": biased_conv()}
 
 
 @pytest.mark.parametrize("producer", PRODUCERS.values(), ids=PRODUCERS)
-def test_it_starts_when_the_last_unit_is_enabled_whichever_that_is(
-    producer: Callable[[], SdpLayer | ConvLayer],
-) -> None:
-    layer = pooled(producer())
+def test_it_starts_when_the_last_unit_is_enabled_whichever_that_is(producer: SdpLayer | ConvLayer) -> None:
+    layer = pooled(producer)
     for last in chain_of(layer).units:
         tracked = Tracked()
         assert tracked.program(layer, but=(last,)) == []
@@ -86,10 +80,8 @@ def test_it_starts_when_the_last_unit_is_enabled_whichever_that_is(
 
 @pytest.mark.parametrize("producer", PRODUCERS.values(), ids=PRODUCERS)
 @pytest.mark.parametrize("seed", range(4))
-def test_it_writes_what_the_same_layers_write_through_memory(
-    producer: Callable[[], SdpLayer | ConvLayer], seed: int
-) -> None:
-    layer = pooled(producer(), pooling(method=list(PoolMethod)[seed % 3]))
+def test_it_writes_what_the_same_layers_write_through_memory(producer: SdpLayer | ConvLayer, seed: int) -> None:
+    layer = pooled(producer, pooling(method=list(PoolMethod)[seed % 3]))
     together = play(SMALL, seed, *encode(layer, SMALL, 0, "done"), CheckNothing("done"))
     first, second = in_two(layer)
     waits = [SyncWait(unit, "first") for unit in ("PDP", "PDP_RDMA")]

@@ -95,11 +95,9 @@ class CoverageModel:
 
 
 def load_model(folder: Path, config: HwConfig) -> CoverageModel:
-    """Read the model of all units from the TOML files of a folder.
+    """Read the model of all units from a folder with one TOML file a unit.
 
-    Args:
-        folder: holds one file a unit.
-        config: decides sizes, and which exclusions hold.
+    The configuration decides sizes, and which exclusions hold.
 
     Raises:
         PlanError: when a file cannot be understood; the message names place and rule.

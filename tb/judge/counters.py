@@ -87,13 +87,7 @@ class CounterBoard(Rule):
             yield Finding(Check.COUNTER, detail, cycle, layer)
 
     def check(self, unit: str, register: str, group: int, got: int) -> tuple[LayerId, WrongCounter] | None:
-        """Judge a counter that was read.
-
-        Args:
-            unit: Unit of the register.
-            register: Its name.
-            group: The register group that was read.
-            got: The value.
+        """Judge a counter that was read in a register group.
 
         Returns:
             The layer that counted and what is wrong, or None when the value is right or nothing is known of it.

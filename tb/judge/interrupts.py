@@ -34,11 +34,7 @@ class InterruptRules(Rule):
     """
 
     def __init__(self, line_cycles: int = LINE_CYCLES) -> None:
-        """Start from the reset state.
-
-        Args:
-            line_cycles: How long the interrupt line may lag behind the registers.
-        """
+        """Start from the reset state; the interrupt line may lag so many cycles behind the registers."""
         self._line_cycles = line_cycles
         self._pulses_show = line_cycles <= LINE_CYCLES
         self.reset()

@@ -160,11 +160,7 @@ class LayerTracker:
         return ended
 
     def finish(self, unit: str, group: int) -> list[StartedLayer]:
-        """Note that a unit's group is done.
-
-        Args:
-            unit: A unit, or what raises an interrupt.
-            group: Its register group.
+        """Note that a register group of a unit, or of what raises an interrupt, is done.
 
         Returns:
             What ended, if a layer was running there and the unit is its last.

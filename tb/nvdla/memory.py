@@ -211,11 +211,7 @@ class MemoryImage:
         return f"{address - nearest.end:#x} past the end of {nearest.name}"
 
     def write(self, address: int, data: bytes | bytearray | memoryview | NDArray[Any]) -> None:
-        """Store bytes and mark them as written; the range need not be allocated.
-
-        Args:
-            address: First byte.
-            data: Bytes, or an array whose memory is taken as it lies (C order).
+        """Store bytes, or an array as it lies in memory (C order), as written; the range need not be allocated.
 
         Raises:
             MemoryFault: outside the address space.

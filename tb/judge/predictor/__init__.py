@@ -47,12 +47,7 @@ def predict(started: StartedLayer, read: ReadMemory, buffer: BufferContents | No
 
     Padding channels are predicted like any other: hardware computes and writes them. All but CDP take the
     bytes that lie in memory after the last channel; SDP on the fly takes zeros, but operands that lie in
-    memory at their places.
-
-    Args:
-        started: The layer.
-        read: How to read memory as the layer will find it.
-        buffer: What lies in the convolution buffer; it follows the layer. An empty one when it is left out.
+    memory at their places. The convolution buffer follows the layer; it is empty when it is left out.
     """
     layer = started.layer
     if type(layer) in FROM_MEMORY:

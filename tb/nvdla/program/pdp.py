@@ -114,13 +114,7 @@ def flatten(layer: PdpLayer) -> Flat:
 
 
 def flatten_pooling(shape: tuple[int, ...], dst: Surface, params: PdpParams) -> Flat:
-    """Return the attributes of a pooling apart from its source in memory, by the names of ``TABLE``.
-
-    Args:
-        shape: (C, H, W) of the input.
-        dst: Where the output goes.
-        params: The pooling.
-    """
+    """Return the attributes of a pooling apart from its source in memory; ``shape`` is that of the input, (C, H, W)."""
     return {
         **{f"in.{axis}": size for axis, size in zip(AXES, shape, strict=True)},
         **{f"out.{axis}": size for axis, size in zip(AXES, dst.layout.shape, strict=True)},

@@ -213,9 +213,7 @@ def build_processing(
 ) -> tuple[SdpParams, Surface, StageSource | None, StageSource | None, StageSource | None]:
     """Return SDP's parameters, its destination and the operands of X1, X2 and Y, from decoded attributes.
 
-    Args:
-        config: The configuration.
-        flat: Attributes by the names of ``TABLE``; those of units that take no part may be missing.
+    Attributes of units that take no part may be missing.
 
     Raises:
         Refused: naming the register, field and rule that make it illegal or unsupported.

@@ -69,8 +69,8 @@ def test_a_copy_survives_registers(ram: Ram) -> None:
                 7,
                 ": surface_stride_bytes must be at least the 256 bytes of a surface, not 224",
             ),
-            ("BDMA.CFG_LINE_REPEAT.number", 0x2000, ": lines must be 1 to 8192, not 8193"),
-            ("BDMA.CFG_SURF_REPEAT.number", 0x2000, ": surfaces must be 1 to 8192, not 8193"),
+            ("BDMA.CFG_LINE_REPEAT.number", 8192, ": lines must be 1 to 8192, not 8193"),
+            ("BDMA.CFG_SURF_REPEAT.number", 8192, ": surfaces must be 1 to 8192, not 8193"),
         ),
         (
             copy(),

@@ -39,7 +39,7 @@ struct CsbSettings {
 };
 static_assert(sizeof(CsbSettings) == 24, "as CsbSettingsRecord in tb/sim/native.py");
 
-// Rules of CSB, in the order of CSB_RULES in tb/judge/csb_rules.py.
+// Rules of CSB, in the order of CsbRule in tb/judge/csb_rules.py.
 enum CsbRule : uint32_t { READ_UNASKED, WRITE_UNASKED, READ_IN_RESET, WRITE_IN_RESET, LINE_IN_RESET, LINE_OFF_CLOCK };
 
 struct CsbViolation {

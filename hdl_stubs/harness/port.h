@@ -42,7 +42,7 @@ struct FaultRecord {
 };
 static_assert(sizeof(FaultRecord) == 48, "as FAULT_RECORD in tb/sim/native.py");
 
-// Rules of the port, in the order of RULES in tb/judge/port_rules.py.
+// Rules of the port, in the order of PortRule in tb/judge/port_rules.py.
 enum Rule : uint32_t {
     AR_DROPPED,
     AR_CHANGED,

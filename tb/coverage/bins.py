@@ -23,7 +23,7 @@ class Bin:
     Attributes:
         label: as the model writes it.
         low: smallest number, or None when there is no limit.
-        high: largest number, likewise.
+        high: largest number, or None when there is no limit.
         word: the word itself; None for numbers.
     """
 
@@ -116,7 +116,7 @@ def _parse(where: str, label: object, sizes: Mapping[str, int]) -> Bin:
 
 
 def _number(text: str, sizes: Mapping[str, int]) -> int | None:
-    """Return the value of a term, None when it is none."""
+    """Return the value of a term, None for other text."""
     match = _TERM.fullmatch(text)
     if match is None:
         return None

@@ -79,7 +79,7 @@ class CoverageModel:
         """Return items by name; ``UNIT.prefix.*`` means all whose name begins so.
 
         Raises:
-            PlanError: for a name that is none.
+            PlanError: for an unknown name.
         """
         found: dict[str, Item] = {}
         for name in names:
@@ -95,11 +95,9 @@ class CoverageModel:
 
 
 def load_model(folder: Path, config: HwConfig) -> CoverageModel:
-    """Read the model of all units from the TOML files of a folder.
+    """Read the model of all units from a folder with one TOML file a unit.
 
-    Args:
-        folder: holds one file a unit.
-        config: decides sizes, and which exclusions hold.
+    The configuration decides sizes, and which exclusions hold.
 
     Raises:
         PlanError: when a file cannot be understood; the message names place and rule.

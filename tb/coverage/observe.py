@@ -33,11 +33,7 @@ def observe(scenario: Scenario, config: HwConfig) -> Iterator[Observation]:
     """Yield the observations of each layer of a scenario: one for each of its units, and one for ``SYSTEM``.
 
     A layer counts as running until the program waits for its end, so that layers which may run at the same
-    time do so here. One that nothing waits for ends when its registers are needed again.
-
-    Args:
-        scenario: Its program and settings; memory does not matter.
-        config: The configuration it is written for.
+    time do so here. One that nothing waits for ends when its registers are needed again. Memory does not matter.
 
     Raises:
         Refused: when a layer is illegal or not modelled.

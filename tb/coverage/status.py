@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -104,26 +105,14 @@ def open_reasons(model: CoverageModel, hits: Hits) -> Iterator[str]:
 
 
 def _counted(word: str, reasons: Mapping[str, str]) -> Iterator[str]:
-    counts: dict[tuple[str, str], int] = {}
-    for name, reason in reasons.items():
-        key = reason, name.partition("=")[0]
-        counts[key] = counts.get(key, 0) + 1
+    counts = Counter((reason, name.partition("=")[0]) for name, reason in reasons.items())
     for (reason, item), count in counts.items():
         yield f"{word}: {count} of {item}: {reason}"
 
 
 def _status(model: CoverageModel, hits: Hits, item: Item) -> ItemStatus:
-    reachable, hit = 0, 0
-    missing: list[str] = []
-    surprises: list[str] = []
-    for key in item.keys:
-        name = item.bin_name(key)
-        if name in model.excluded:
-            surprises += [name] if hits.get(name) else []
-            continue
-        reachable += 1
-        if hits.get(name):
-            hit += 1
-        else:
-            missing.append("*".join(key))
-    return ItemStatus(item, reachable, hit, tuple(missing), tuple(surprises))
+    names = {key: item.bin_name(key) for key in item.keys}
+    reachable = {key: name for key, name in names.items() if name not in model.excluded}
+    missing = tuple("*".join(key) for key, name in reachable.items() if not hits.get(name))
+    surprises = tuple(name for key, name in names.items() if key not in reachable and hits.get(name))
+    return ItemStatus(item, len(reachable), len(reachable) - len(missing), missing, surprises)

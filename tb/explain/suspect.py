@@ -29,7 +29,7 @@ from tb.explain.units import (
     units_named,
     writer_of,
 )
-from tb.judge.csb_rules import LINE_IN_RESET, LINE_OFF_CLOCK
+from tb.judge.csb_rules import CsbRule
 from tb.judge.detail import (
     BadAccess,
     CsbViolation,
@@ -122,7 +122,7 @@ def _of_ports(verdict: Verdict) -> Iterator[Suspect]:
                 yield Suspect((arbiter, weights), "turns are not as long as the weights")
             case PortViolation():
                 yield Suspect((MEMORY_INTERFACE,), "it breaks a rule of its port")
-            case CsbViolation(rule=rule) if rule in (LINE_IN_RESET, LINE_OFF_CLOCK):
+            case CsbViolation(rule=rule) if rule in (CsbRule.LINE_IN_RESET, CsbRule.LINE_OFF_CLOCK):
                 yield Suspect(parts(["GLB"]), "the interrupt line changes when it must not")
             case NoAnswer() | CsbViolation():
                 yield Suspect(CSB, "an access is not answered as it must be")

@@ -26,12 +26,12 @@ _WRITES = {1: "CFG_WR_WEIGHT_0.wr_weight_sdp", 2: "CFG_WR_WEIGHT_0.wr_weight_pdp
 """By id on the port, the field with the weight."""
 
 _CLIENT_BITS = 0xF
-"""Those of an id that tell the client, if a wrapper has kept them."""
+"""The bits of an id that name the client, if a wrapper keeps them."""
 
 _UNIT = "MCIF"
 _FEWEST_TURNS = 8
 _SHARE = 0.9
-"""Of the turns that must be as long as the weight; the others find that a client was a cycle late."""
+"""Share of turns that must be as long as the weight; in the others a client may be a cycle late."""
 
 
 class ArbitrationRule(Rule):
@@ -56,19 +56,19 @@ class ArbitrationRule(Rule):
         self._mask = _CLIENT_BITS if wrapped else -1
         self._clients = {True: tuple(reads), False: tuple(writes)}
         self._registers = registers
-        self._words = self._initial()
-        self._ids: dict[bool, list[NDArray[np.int64]]] = {True: [], False: []}
+        self.reset()
 
     def reset(self) -> None:
         """Return to the reset values, as a reset of the DUT does."""
-        self._words = self._initial()
-        self._forget()
+        names = {field.split(".")[0] for field in (*_READS.values(), *_WRITES.values())}
+        self._words = {name: self._registers.register(_UNIT, name).reset for name in names}
+        self._ids: dict[bool, list[NDArray[np.int64]]] = {True: [], False: []}
 
     def write(self, register: Register, value: int, cycle: int | None) -> tuple[()]:
         """Follow a write of a register; requests under earlier weights do not count."""
         if register.unit == _UNIT and register.name in self._words:
             self._words[register.name] = value
-            self._forget()
+            self._ids = {True: [], False: []}
         return ()
 
     def see(self, ram: Ram, ids: NDArray[np.int64], *, reading: bool) -> None:
@@ -85,31 +85,18 @@ class ArbitrationRule(Rule):
     def finish(self, cycle: int | None) -> Iterator[Finding]:
         """Yield the clients whose turns are not as long as their weights."""
         for reading, clients in self._clients.items():
-            if self._mask >= 0 and not self._all_seen(clients, reading=reading):
+            seen = {int(client) for ids in self._ids[reading] for client in np.unique(ids)}
+            if self._mask >= 0 and not seen.issuperset(clients):
                 continue
             turns = _turns(self._ids[reading], clients)
             for client in clients:
                 weight = self._weight(client, reading=reading)
                 lengths = turns.get(client, [])
                 wrong = [length for length in lengths if length != weight]
-                if len(lengths) < _FEWEST_TURNS:
-                    unfair = UnfairTurns(Ram.MC, reading, client, weight, 0, len(lengths))
-                    yield Finding(Check.MEMORY, unfair, cycle)
-                elif len(wrong) > (1 - _SHARE) * len(lengths):
-                    most = max(set(wrong), key=wrong.count)
-                    unfair = UnfairTurns(Ram.MC, reading, client, weight, most, len(lengths))
-                    yield Finding(Check.MEMORY, unfair, cycle)
-
-    def _all_seen(self, clients: Iterable[int], *, reading: bool) -> bool:
-        seen = {int(client) for ids in self._ids[reading] for client in np.unique(ids)}
-        return seen.issuperset(clients)
-
-    def _initial(self) -> dict[str, int]:
-        names = {field.split(".")[0] for field in (*_READS.values(), *_WRITES.values())}
-        return {name: self._registers.register(_UNIT, name).reset for name in names}
-
-    def _forget(self) -> None:
-        self._ids = {True: [], False: []}
+                few = len(lengths) < _FEWEST_TURNS
+                if few or len(wrong) > (1 - _SHARE) * len(lengths):
+                    most = 0 if few else max(set(wrong), key=wrong.count)
+                    yield Finding(Check.MEMORY, UnfairTurns(Ram.MC, reading, client, weight, most, len(lengths)), cycle)
 
     def _weight(self, client: int, *, reading: bool) -> int:
         name, field = (_READS if reading else _WRITES)[client].split(".")

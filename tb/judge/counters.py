@@ -25,10 +25,6 @@ class Count:
     value: int
     at_least: bool = False
 
-    def admits(self, got: int) -> bool:
-        """Return whether a counter may read ``got``."""
-        return got >= self.value if self.at_least else got == self.value
-
     def __add__(self, other: Count) -> Count:
         """Return the value of a counter that has counted both."""
         return Count(self.value + other.value, self.at_least or other.at_least)
@@ -55,13 +51,12 @@ class CounterBoard(Rule):
         self.judged = 0
         self.timed = TimedBounds(latency_cycles)
         self._producer = producer
-        self._running: dict[int, tuple[StartedLayer, Counts]] = {}
-        self._ended: dict[tuple[str, int], tuple[StartedLayer, Counts]] = {}
+        self.reset()
 
     def reset(self) -> None:
         """Forget all layers, as a reset of the DUT clears the counters."""
-        self._running.clear()
-        self._ended.clear()
+        self._running: dict[int, tuple[StartedLayer, Counts]] = {}
+        self._ended: dict[tuple[str, int], tuple[StartedLayer, Counts]] = {}
         self.timed.reset()
 
     def start(self, started: StartedLayer, counts: Counts) -> None:
@@ -92,13 +87,7 @@ class CounterBoard(Rule):
             yield Finding(Check.COUNTER, detail, cycle, layer)
 
     def check(self, unit: str, register: str, group: int, got: int) -> tuple[LayerId, WrongCounter] | None:
-        """Judge a counter that was read.
-
-        Args:
-            unit: Unit of the register.
-            register: Its name.
-            group: The register group that was read.
-            got: The value.
+        """Judge a counter that was read in a register group.
 
         Returns:
             The layer that counted and what is wrong, or None when the value is right or nothing is known of it.
@@ -120,6 +109,6 @@ class CounterBoard(Rule):
         if count is None:
             return None
         self.judged += 1
-        if count.admits(got):
+        if got == count.value or (count.at_least and got > count.value):
             return None
         return started.id, WrongCounter(name, count.value, count.at_least, got)

@@ -241,7 +241,7 @@ class WrongRegister(Detail, frozen=True, tag=True):
 class WrongCounter(Detail, frozen=True, tag=True):
     """A statistics counter that read another value than the layer counts; ``at_least`` makes that a bound.
 
-    ``most`` is an upper one, None where there is none.
+    ``most`` is an upper bound, or None.
     """
 
     register: str

@@ -48,7 +48,7 @@ class Finding(msgspec.Struct, frozen=True):
     Attributes:
         check: the check.
         detail: detail of the fault.
-        cycle: clock cycle at which it was seen, None where there is no such.
+        cycle: clock cycle at which it was seen, None where nothing counts cycles.
         layer: the layer that it is about, None when it is about none.
     """
 

@@ -26,12 +26,7 @@ class GoldenBoard(Scoreboard):
     """
 
     def __init__(self, memories: Mapping[Ram, MemoryImage], *, exact: bool) -> None:
-        """Start without layers.
-
-        Args:
-            memories: Memories that layers write to.
-            exact: Whether FP16 results must equal the bit-accurate model, tolerances or not.
-        """
+        """Start without layers, which write to ``memories``; ``exact`` is that of a scoreboard."""
         super().__init__(exact)
         self.expectations: list[Expectation] = []
         self._memories = memories

@@ -5,32 +5,23 @@ Source: ``docs/dlhdl-standin.md``, "Modes"; the public pages about the handshake
 
 from __future__ import annotations
 
-from enum import IntEnum
-from typing import Self
+from tb.judge.rule import NumberedRule
 
 
-class HandshakeRule(IntEnum):
-    """A rule by its number, and its ``text``."""
+class HandshakeRule(NumberedRule):
+    """The rules by name."""
 
-    text: str
-
-    def __new__(cls, number: int, text: str) -> Self:
-        """Return the rule of a number, with its words."""
-        rule = int.__new__(cls, number)
-        rule._value_, rule.text = number, text
-        return rule
-
-    INPUT_STAYS = 0, "InputAddr and InputSize must stay while InputValid is 1"
-    INPUT_ADDRESS = 1, "InputAddr must be that of the next slot"
-    INPUT_SIZE = 2, "InputSize must be that of a frame in bytes"
-    INPUT_BEYOND = 3, "no frame must be asked for after the last one"
-    READ_EARLY = 4, "a slot must not be read before InputNext says that its frame is there"
-    OUTPUT_STAYS = 5, "OutputAddr and OutputSize must stay while OutputValid is 1"
-    OUTPUT_ADDRESS = 6, "OutputAddr must be that of the next result"
-    OUTPUT_SIZE = 7, "OutputSize must be that of a result in bytes"
-    OUTPUT_EARLY = 8, "OutputValid must not rise before the result is whole in memory"
-    OVERWRITTEN = 9, "a result must not be overwritten before OutputNext says that it was read"
-    OUTPUT_UNASKED = 10, "no result must be offered of a frame that was not given"
-    DONE_EARLY = 11, "done must not rise before the last result is whole in memory"
-    STREAMING_DONE_EARLY = 12, "StreamingDone must not rise before the last OutputNext"
-    HELD = 13, "memory must rest while IPCore_Enable is 0"
+    INPUT_STAYS = "InputAddr and InputSize must stay while InputValid is 1"
+    INPUT_ADDRESS = "InputAddr must be that of the next slot"
+    INPUT_SIZE = "InputSize must be that of a frame in bytes"
+    INPUT_BEYOND = "no frame must be asked for after the last one"
+    READ_EARLY = "a slot must not be read before InputNext says that its frame is there"
+    OUTPUT_STAYS = "OutputAddr and OutputSize must stay while OutputValid is 1"
+    OUTPUT_ADDRESS = "OutputAddr must be that of the next result"
+    OUTPUT_SIZE = "OutputSize must be that of a result in bytes"
+    OUTPUT_EARLY = "OutputValid must not rise before the result is whole in memory"
+    OVERWRITTEN = "a result must not be overwritten before OutputNext says that it was read"
+    OUTPUT_UNASKED = "no result must be offered of a frame that was not given"
+    DONE_EARLY = "done must not rise before the last result is whole in memory"
+    STREAMING_DONE_EARLY = "StreamingDone must not rise before the last OutputNext"
+    HELD = "memory must rest while IPCore_Enable is 0"

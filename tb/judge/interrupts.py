@@ -34,20 +34,10 @@ class InterruptRules(Rule):
     """
 
     def __init__(self, line_cycles: int = LINE_CYCLES) -> None:
-        """Start from the reset state.
-
-        Args:
-            line_cycles: How long the interrupt line may lag behind the registers.
-        """
+        """Start from the reset state; the interrupt line may lag so many cycles behind the registers."""
         self._line_cycles = line_cycles
         self._pulses_show = line_cycles <= LINE_CYCLES
-        self._known = self._mask = 0
-        self._level = False
-        self._cleared: dict[Event, int] = {}
-        self._owed: Counter[Event] = Counter()
-        self._unseen: Counter[Event] = Counter()
-        self._waiting: set[Event] = set()
-        self._lost: set[Event] = set()
+        self.reset()
 
     @property
     def owed(self) -> list[str]:
@@ -68,11 +58,11 @@ class InterruptRules(Rule):
         """Forget all bits and layers, as a reset of the DUT does."""
         self._known = self._mask = 0
         self._level = False
-        self._cleared.clear()
-        self._owed.clear()
-        self._unseen.clear()
-        self._waiting.clear()
-        self._lost.clear()
+        self._cleared: dict[Event, int] = {}
+        self._owed: Counter[Event] = Counter()
+        self._unseen: Counter[Event] = Counter()
+        self._waiting: set[Event] = set()
+        self._lost: set[Event] = set()
 
     def enable(self, unit: str, group: int, cycle: int | None = None, *, waits: bool = False) -> None:
         """Note the interrupts of a unit that begins as soon as it is enabled, before its layer can as a whole.

@@ -159,13 +159,7 @@ class LayerFacts(msgspec.Struct, frozen=True):
 
 
 def layer_facts(times: LayerTimes, verdict: Verdict, traffic: Traffic | None) -> list[LayerFacts]:
-    """Return the layers of a finished run, in the order in which they were started.
-
-    Args:
-        times: When they ran.
-        verdict: Findings.
-        traffic: Bytes that were moved while a layer ran, None when they were not recorded.
-    """
+    """Return the layers of a finished run, in the order in which they were started; traffic is None unless recorded."""
     return [_facts(time, times.counters.get(time.started.index, {}), verdict, traffic) for time in times]
 
 

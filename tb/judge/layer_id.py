@@ -13,7 +13,7 @@ L = TypeVar("L", covariant=True)
 class LayerId(msgspec.Struct, frozen=True):
     """Identity of a hardware layer: ``index`` counts all layers of a run from 0, ``cube`` those of a batch.
 
-    ``frame`` is the input frame of a system that plays the same layers again for each; None where there is no such.
+    ``frame`` is the input frame of a system that plays the same layers for each frame; None in other systems.
     """
 
     index: int
@@ -34,7 +34,7 @@ class LayerId(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True)
 class Started(Generic[L]):
-    """A layer that the hardware of some system will run next; the rest is that of its ``LayerId``."""
+    """A layer that hardware will run next; the other fields are those of its ``LayerId``."""
 
     index: int
     engine: str

@@ -60,10 +60,10 @@ class OutstandingRule(Rule):
     def write(self, register: Register, value: int, cycle: int | None) -> Iterator[Finding]:
         """Follow a write of a limit, and yield what exceeded those before it."""
         if register.name == "D_OP_ENABLE" and not self._busy():
-            yield from self._exceeded(cycle)
+            yield from self._wrong(cycle)
         if not limits_outstanding(register):
             return
-        yield from self._exceeded(cycle)
+        yield from self._wrong(cycle)
         ram = _INTERFACES[register.unit]
         self._before[ram], self._words[ram] = self._words[ram] if self._busy() else value, value
 
@@ -71,10 +71,7 @@ class OutstandingRule(Rule):
         """Yield the limits that were exceeded since they were judged last, and those that had to be reached."""
         yield from self._wrong(cycle, self._reached)
 
-    def _exceeded(self, cycle: int | None) -> Iterator[Finding]:
-        yield from self._wrong(cycle, ())
-
-    def _wrong(self, cycle: int | None, reached: Container[Ram]) -> Iterator[Finding]:
+    def _wrong(self, cycle: int | None, reached: Container[Ram] = ()) -> Iterator[Finding]:
         for ram, counts in self._most().items():
             if ram not in self._words:
                 continue

@@ -5,33 +5,8 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Sequence
 
+from tb.judge.rule import NumberedRule
 from tb.nvdla.memory import Ram
-
-RULES = (
-    "arvalid must stay until arready",
-    "araddr, arid and arlen must stay until arready",
-    "awvalid must stay until awready",
-    "awaddr, awid and awlen must stay until awready",
-    "wvalid must stay until wready",
-    "wdata, wstrb and wlast must stay until wready",
-    "wlast must be set on the last beat of a burst and on no other",
-    "rvalid must stay until rready",
-    "rid, rdata and rlast must stay until rready",
-    "bvalid must stay until bready",
-    "bid must stay until bready",
-    "rid must be that of a read which has not been answered",
-    "rlast must be set on the last beat of an answer and on no other",
-    "rdata must be what memory holds, and answers of an id must keep the order of its reads",
-    "bid must be that of a whole write which has not been answered",
-    "arvalid, awvalid and wvalid must be low in reset",
-    "arid must be that of a client of the memory interface",
-    "awid must be that of a client of the memory interface",
-)
-"""Those of the master, which the compiled harness counts in this order, and after them those of the slave; the last
-three are the master's again.
-
-Source: AMBA AXI protocol specification, "Handshake process", "Write data channel" and "Ordering model".
-"""
 
 READ_CLIENTS, WRITE_CLIENTS = 12, 5
 """Clients of the memory interface, whose ids count from 0: BDMA, SDP, PDP, CDP and RUBIK; those that only read follow.
@@ -53,11 +28,31 @@ CHANNELS = {
 }
 """Valid, ready and payload of the channels."""
 
-_DROPPED = {"ar": 0, "aw": 2, "w": 4, "r": 7, "b": 9}
-"""The first rule of each channel; its next is that of a payload that changes."""
 
-LAST, READ_UNASKED, READ_LAST, READ_DATA, WRITE_UNASKED, IN_RESET = 6, 11, 12, 13, 14, 15
-READ_CLIENT, WRITE_CLIENT = 16, 17
+class PortRule(NumberedRule):
+    """The master's rules, which the compiled harness counts in this order, the slave's, and three more of the master's.
+
+    Source: AMBA AXI protocol specification, "Handshake process", "Write data channel" and "Ordering model".
+    """
+
+    AR_DROPPED = "arvalid must stay until arready"
+    AR_CHANGED = "araddr, arid and arlen must stay until arready"
+    AW_DROPPED = "awvalid must stay until awready"
+    AW_CHANGED = "awaddr, awid and awlen must stay until awready"
+    W_DROPPED = "wvalid must stay until wready"
+    W_CHANGED = "wdata, wstrb and wlast must stay until wready"
+    LAST = "wlast must be set on the last beat of a burst and on no other"
+    R_DROPPED = "rvalid must stay until rready"
+    R_CHANGED = "rid, rdata and rlast must stay until rready"
+    B_DROPPED = "bvalid must stay until bready"
+    B_CHANGED = "bid must stay until bready"
+    READ_UNASKED = "rid must be that of a read which has not been answered"
+    READ_LAST = "rlast must be set on the last beat of an answer and on no other"
+    READ_DATA = "rdata must be what memory holds, and answers of an id must keep the order of its reads"
+    WRITE_UNASKED = "bid must be that of a whole write which has not been answered"
+    IN_RESET = "arvalid, awvalid and wvalid must be low in reset"
+    READ_CLIENT = "arid must be that of a client of the memory interface"
+    WRITE_CLIENT = "awid must be that of a client of the memory interface"
 
 
 class PortRules:
@@ -95,43 +90,43 @@ class PortRules:
         held = self._offers.pop(channel, None)
         if payload is None:
             if held is not None:
-                self.broken(_DROPPED[channel])
+                self.broken(PortRule[f"{channel.upper()}_DROPPED"])
             return
         if held is not None and held != payload:
-            self.broken(_DROPPED[channel] + 1)
+            self.broken(PortRule[f"{channel.upper()}_CHANGED"])
         if not taken:
             self._offers[channel] = payload
 
     def read(self, axi_id: int, words: Sequence[int | None]) -> None:
         """Note a read that was accepted, and the words that memory holds; None where that is not known."""
         if self._judges_ids and axi_id >= READ_CLIENTS:
-            self.broken(READ_CLIENT)
+            self.broken(PortRule.READ_CLIENT)
         self._reads.setdefault(axi_id, deque()).append(deque(words))
 
     def read_answer(self, axi_id: int, data: int, *, last: bool) -> None:
         """Judge one beat of an answer that was taken."""
         owed = self._reads.get(axi_id)
         if not owed:
-            self.broken(READ_UNASKED)
+            self.broken(PortRule.READ_UNASKED)
             return
         words = owed[0]
         if words.popleft() not in (None, data):
-            self.broken(READ_DATA)
+            self.broken(PortRule.READ_DATA)
         if last != (not words):
-            self.broken(READ_LAST)
+            self.broken(PortRule.READ_LAST)
         if not words:
             owed.popleft()
 
     def write(self, axi_id: int) -> None:
         """Note a write whose address and data were accepted."""
         if self._judges_ids and axi_id >= WRITE_CLIENTS:
-            self.broken(WRITE_CLIENT)
+            self.broken(PortRule.WRITE_CLIENT)
         self._writes[axi_id] = self._writes.get(axi_id, 0) + 1
 
     def write_answer(self, axi_id: int) -> None:
         """Judge the answer to a write that was taken."""
         if not self._writes.get(axi_id):
-            self.broken(WRITE_UNASKED)
+            self.broken(PortRule.WRITE_UNASKED)
             return
         self._writes[axi_id] -= 1
 

@@ -1,17 +1,31 @@
-"""The rules that a DUT keeps besides writing the right bytes."""
+"""Rules that a DUT keeps besides writing the right bytes: what follows them, and how they are numbered."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from enum import IntEnum
+from typing import Self
 
 from tb.judge.finding import Finding
 from tb.nvdla.registers import Register
 
 
-class Rule:
-    """One of them, which follows what the judge sees: each method returns what is found to be wrong.
+class NumberedRule(IntEnum):
+    """A rule of an interface, which its ``text`` tells; the numbers count from 0."""
 
-    A rule overrides what it listens to. Cycles are None where nothing counts clock cycles.
+    text: str
+
+    def __new__(cls, text: str) -> Self:
+        """Return the next rule."""
+        rule = int.__new__(cls, len(cls.__members__))
+        rule._value_, rule.text = len(cls.__members__), text
+        return rule
+
+
+class Rule:
+    """A rule, which follows what the judge sees; each method returns its findings.
+
+    A rule overrides the methods that it needs. Cycles are None where nothing counts clock cycles.
     """
 
     def reset(self) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tb.judge.answers import LastWrite
-from tb.judge.beats import Beats
+from tb.judge.beats import Beats, offsets_from
 from tb.judge.detail import Mismatch
 from tb.judge.expected import Expected, Meter
 from tb.judge.finding import Check, Finding
@@ -80,11 +80,7 @@ class Scoreboard:
     """
 
     def __init__(self, exact: bool = False) -> None:
-        """Start without expectations.
-
-        Args:
-            exact: Whether to compare every byte with the bit-accurate model, tolerances or not.
-        """
+        """Start without expectations; ``exact`` compares every byte with the bit-accurate model, tolerances or not."""
         self.verdict = Verdict()
         self.exact = exact
         self._waiting: dict[Ram, list[Beats]] = {}
@@ -215,7 +211,7 @@ class Scoreboard:
         positions = np.flatnonzero(wanted)
         if not len(positions):
             return rest
-        offsets = (rest.address[positions] - np.uint64(expectation.address)).astype(np.int64)
+        offsets = offsets_from(rest.address[positions], expectation.address)
         lacking = ~entry.written[offsets]
         positions, offsets = positions[lacking], offsets[lacking]
         unique, first = np.unique(offsets, return_index=True)
@@ -243,7 +239,7 @@ class Scoreboard:
     def _judge_late(self, entry: _Layer, again: _Bytes) -> _Bytes:
         """Judge the bytes that a layer writes after its end was seen, and return the others."""
         expectation = entry.expectation
-        offsets = (again.address - np.uint64(expectation.address)).astype(np.int64)
+        offsets = offsets_from(again.address, expectation.address)
         positions = np.flatnonzero(entry.missing[offsets])
         if len(positions):
             first = int(positions[0])
@@ -253,7 +249,7 @@ class Scoreboard:
     def _judge_double(self, entry: _Layer, again: _Bytes) -> None:
         expectation = entry.expectation
         data = expectation.data if entry.meter is None else entry.meter.bytes
-        offsets = (again.address - np.uint64(expectation.address)).astype(np.int64)
+        offsets = offsets_from(again.address, expectation.address)
         bad = again.value != data[offsets]
         self.verdict.repeated_bytes += int((~bad).sum())
         if bad.any():
@@ -295,5 +291,5 @@ def _inside(expectation: Expected, address: NDArray[np.uint64]) -> NDArray[np.bo
     """Return which bytes lie at places that the layer must write."""
     # An address below the surface wraps to a huge offset; the end itself may not fit 64 bits.
     inside = address - np.uint64(expectation.address) < np.uint64(len(expectation.data))
-    inside[inside] = expectation.must_write[(address[inside] - np.uint64(expectation.address)).astype(np.int64)]
+    inside[inside] = expectation.must_write[offsets_from(address[inside], expectation.address)]
     return inside

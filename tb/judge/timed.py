@@ -56,11 +56,7 @@ class TimedBounds:
     """
 
     def __init__(self, latency_cycles: Mapping[Ram, int]) -> None:
-        """Start from the reset state.
-
-        Args:
-            latency_cycles: From a read to its first answer at least, by port.
-        """
+        """Start from the reset state, with the least cycles from a read to its first answer by port."""
         self._latency = latency_cycles
         self.reset()
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from tb.judge.csb_rules import CSB_RULES
-from tb.judge.port_rules import RULES
+from tb.judge.csb_rules import CsbRule
+from tb.judge.port_rules import PortRule
 from tb.nvdla.memory import Ram
 
 APB_RULES = ("pslverr must be low when an access ends", "pready must be 0 or 1 during an access")
@@ -44,10 +44,10 @@ AXI4_RULES = tuple(
         "{a}addr, {a}size, {a}burst, {a}lock, {a}cache, {a}prot and {a}qos must stay until {a}ready",
     )
 )
-"""Those of reads, and after them the same ones of writes.
+"""The rules of reads, and after them the same rules of writes.
 
 Source: AMBA AXI protocol specification, "Address structure" and "Handshake process". Narrow, fixed and wrapping bursts
-    and exclusive accesses are legal there; NVDLA's memory port has no such thing, so that none can follow from it.
+    and exclusive accesses are legal there; NVDLA's memory port has none of them, so none can follow from it.
 """
 
 
@@ -66,19 +66,19 @@ class Broken(NamedTuple):
 
 
 BROKEN = {
-    "broken_apb": Broken(None, len(CSB_RULES), len(APB_RULES)),
-    "broken_axi_lite": Broken(None, len(CSB_RULES) + len(APB_RULES), len(AXI_LITE_RULES)),
-    "broken_mc": Broken(Ram.MC, len(RULES), len(AXI4_RULES)),
-    "broken_cvsram": Broken(Ram.CVSRAM, len(RULES), len(AXI4_RULES)),
+    "broken_apb": Broken(None, len(CsbRule), len(APB_RULES)),
+    "broken_axi_lite": Broken(None, len(CsbRule) + len(APB_RULES), len(AXI_LITE_RULES)),
+    "broken_mc": Broken(Ram.MC, len(PortRule), len(AXI4_RULES)),
+    "broken_cvsram": Broken(Ram.CVSRAM, len(PortRule), len(AXI4_RULES)),
 }
-"""Those of the wrapper around a wrapped NVDLA, by their names there."""
+"""The pins of the wrapper around a wrapped NVDLA, by name."""
 
 REGISTER_RULES = (
-    *(("CSB", rule) for rule in CSB_RULES),
+    *(("CSB", rule.text) for rule in CsbRule),
     *(("APB", rule) for rule in APB_RULES),
     *(("AXI4-Lite", rule) for rule in AXI_LITE_RULES),
 )
 """All rules of a register port, with the port's kind, in the order in which findings count them."""
 
-MEMORY_RULES = (*RULES, *AXI4_RULES)
+MEMORY_RULES = (*(rule.text for rule in PortRule), *AXI4_RULES)
 """All rules of a memory port, in the order in which findings count them."""

@@ -158,10 +158,7 @@ def encode(config: HwConfig) -> list[int]:
 
 
 def published(config: HwConfig) -> list[int]:
-    """Return the ConfigROM of ``config`` as the published table has it.
-
-    Args:
-        config: The build. Built-in configurations use the parameters that the table prints.
+    """Return the ConfigROM as the published table has it; built-in configurations have the parameters that it prints.
 
     Returns:
         32-bit words from byte address 0 to the end of the list, inclusive.
@@ -215,11 +212,7 @@ def parse(words: Sequence[int], layout: Layout = Layout.HARDWARE) -> ConfigRom:
 
 
 def differences(rom: ConfigRom, config: HwConfig) -> list[Difference]:
-    """Return the differences between ``rom`` and ``config``, in list order; empty when they agree.
-
-    Args:
-        rom: A parsed ROM, compared in the layout that it was parsed in.
-        config: The chosen configuration.
+    """Return the differences between ``rom`` and ``config``, in list order and in the layout that it was parsed in.
 
     Raises:
         ConfigRomError: for a configuration without a ConfigROM.

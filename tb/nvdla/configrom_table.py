@@ -62,12 +62,7 @@ class Word:
     quirk: str = ""
 
     def encode(self, config: HwConfig, slots: Slots, layout: Layout) -> int:
-        """Return the word that ``config`` should have.
-
-        Args:
-            config: The build.
-            slots: Address-space slot of each unit present.
-            layout: Which of the two layouts.
+        """Return the word that a build should have; ``slots`` are the address-space slots of the units present.
 
         Raises:
             ConfigRomError: when the value does not fit in the field.

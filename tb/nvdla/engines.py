@@ -22,14 +22,11 @@ from tb.nvdla.layers import (
     SdpLayer,
     convolution_of,
 )
-from tb.nvdla.program import bdma, cdp, conv, pdp, pooled, rubik, sdp, units
+from tb.nvdla.program import bdma, cdp, conv, pdp, pooled, rubik, sdp
 from tb.nvdla.program.ops import interrupt_of_unit
-from tb.nvdla.program.table import Flat, Refused, Table
+from tb.nvdla.program.table import Flat, Refused, Table, WordsOf, value_of
 from tb.nvdla.registers import RegisterMap
 from tb.nvdla.timed import TIMED
-
-WordsOf = Callable[[str], Mapping[str, int]]
-"""From a unit to the register words of its next group."""
 
 
 class Coding(NamedTuple):
@@ -76,11 +73,10 @@ class Chain:
         return "SDP" if "SDP" in self.units else self.done_unit
 
     def is_chosen(self, words_of: WordsOf, registers: RegisterMap) -> bool:
-        """Return whether the words of its units select it."""
-        for name, value in self.fields.items():
-            if units.value_of(name, words_of(name.partition(".")[0]), registers) != value:
-                return False
-        return self.operands is None or self.operands == units.takes_operands(words_of("SDP"), registers)
+        """Return whether the words of the next groups of its units select it."""
+        if any(value_of(name, words_of, registers) != value for name, value in self.fields.items()):
+            return False
+        return self.operands is None or self.operands == _takes_operands(words_of, registers)
 
 
 @dataclass(frozen=True)
@@ -116,6 +112,21 @@ class Engine:
     def interrupt(self) -> str:
         """The done interrupt that ends its layers."""
         return interrupt_of_unit(self.chains[0].done_unit)
+
+
+def _takes_operands(words_of: WordsOf, registers: RegisterMap) -> bool:
+    """Return whether the words of SDP say that a stage takes an operand from memory."""
+
+    def on(field: str) -> bool:
+        return bool(value_of(f"SDP.D_DP_{field}", words_of, registers))
+
+    return any(
+        not on(f"{name}_CFG.{low}_bypass")
+        and not on(f"{name}_CFG.{low}_{part}_bypass")
+        and on(f"{name}_{part.upper()}_CFG.{low}_{part}_src")
+        for name, low in (("BS", "bs"), ("BN", "bn"), ("EW", "ew"))
+        for part in ("alu", "mul")
+    )
 
 
 def _pooled(producer: Coding) -> Coding:

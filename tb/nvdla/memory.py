@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from models.errors import InputError
+from models.layout.raw import round_up
 from models.limits import DRAWN_BYTES
 
 PAGE_BYTES = 1 << 16
@@ -95,7 +96,7 @@ class PageStore:
         return page
 
     def allocated(self, allocations: Sequence[Allocation]) -> None:
-        """Hear of the allocations, in address order, whenever they change."""
+        """Take note of the allocations, in address order, whenever they change."""
 
 
 class MemoryImage:
@@ -150,20 +151,15 @@ class MemoryImage:
                 # Not by allocate_at: what comes next does not follow a wanted place, which may be the end of memory.
                 self._add(name, address, nbytes)
                 return address
-        address = _aligned(self._next_free + GUARD_BYTES, alignment_bytes)
+        address = round_up(self._next_free + GUARD_BYTES, alignment_bytes)
         for other in self._allocations:
             if address < other.end + GUARD_BYTES and other.address - GUARD_BYTES < address + nbytes:
-                address = _aligned(other.end + GUARD_BYTES, alignment_bytes)
+                address = round_up(other.end + GUARD_BYTES, alignment_bytes)
         self.allocate_at(name, address, nbytes)
         return address
 
     def allocate_at(self, name: str, address: int, nbytes: int) -> None:
         """Make a range at a given address accessible.
-
-        Args:
-            name: Its name in messages.
-            address: First byte.
-            nbytes: Size in bytes.
 
         Raises:
             MemoryFault: when it overlaps an allocation or leaves the address space.
@@ -215,11 +211,7 @@ class MemoryImage:
         return f"{address - nearest.end:#x} past the end of {nearest.name}"
 
     def write(self, address: int, data: bytes | bytearray | memoryview | NDArray[Any]) -> None:
-        """Store bytes and mark them as written; the range need not be allocated.
-
-        Args:
-            address: First byte.
-            data: Bytes, or an array whose memory is taken as it lies (C order).
+        """Store bytes, or an array as it lies in memory (C order), as written; the range need not be allocated.
 
         Raises:
             MemoryFault: outside the address space.
@@ -303,13 +295,7 @@ class MemoryImage:
         return crc, holes
 
     def first_bad_byte(self, address: int, nbytes: int, *, reading: bool) -> BadByte | None:
-        """Return the first byte that an access must not touch, or None.
-
-        Args:
-            address: First byte.
-            nbytes: Bytes accessed.
-            reading: True also refuses bytes that were never written.
-        """
+        """Return the first byte that an access must not touch, or None; a read must not touch unwritten ones either."""
         reached = address
         while reached < address + nbytes:
             inside = self.allocation_at(reached)
@@ -373,11 +359,6 @@ class MemoryImage:
             yield page, start, start + count
             address += count
             nbytes -= count
-
-
-def _aligned(address: int, alignment_bytes: int) -> int:
-    """Return the first multiple of an alignment from an address on."""
-    return -(-address // alignment_bytes) * alignment_bytes
 
 
 def _mark(valid: memoryview, start: int, stop: int) -> None:

@@ -16,7 +16,7 @@ from models.config import HwConfig
 from models.layout import FeatureLayout
 from models.precision import Precision
 from tb.nvdla.engines import engine_of
-from tb.nvdla.layers import ConvLayer, Layer, PooledLayer, SdpLayer, StageSource, convolution_of, first_of
+from tb.nvdla.layers import ConvLayer, Layer, PooledLayer, SdpLayer, convolution_of, first_of
 from tb.nvdla.memory import Ram
 from tb.nvdla.program.conv_buffer import FETCHES_ALL, Fetch
 from tb.nvdla.surfaces import ImageSurface, LinesSurface, PlanarSurface, Surface
@@ -72,12 +72,7 @@ class Performance:
 
 
 def work_of(layer: Layer, fetch: Fetch = FETCHES_ALL) -> Work:
-    """Return the work of a layer.
-
-    Args:
-        layer: The layer.
-        fetch: Of a convolution, what it does not find in the convolution buffer.
-    """
+    """Return the work of a layer; a convolution reads what it does not find in the convolution buffer."""
     config = layer.dst.layout.config
     reads: dict[Ram, int] = {}
     for ram, nbytes in _reads(layer, fetch):
@@ -129,8 +124,7 @@ def _reads(layer: Layer, fetch: Fetch) -> Iterator[tuple[Ram, int]]:
         weights = producer.weights
         yield weights.ram, weights.layout.nbytes if weights.compression is None else weights.compression.weight_bytes
     if isinstance(producer, SdpLayer | ConvLayer):
-        sources: tuple[StageSource | None, ...] = (producer.x1, producer.x2, producer.y)
-        for source in sources:
+        for source in (producer.x1, producer.x2, producer.y):
             if source is not None and source.memory is not None:
                 yield source.memory.ram, source.memory.layout.nbytes
 

@@ -74,7 +74,7 @@ class Register:
 
     @property
     def is_mapped(self) -> bool:
-        """Whether it is one; a place where no register is has no unit, and its address for a name."""
+        """Whether it is a register; a place without one has no unit, and its address as its name."""
         return bool(self.unit)
 
     @property
@@ -173,10 +173,10 @@ class RegisterMap:
             raise RegisterError(f"unit {unit} has no register {name}") from None
 
     def find(self, where: Where) -> Register:
-        """Return the register that is given, spelt ``UNIT.NAME``, or at a byte address, or the place without any there.
+        """Return a register by itself, its ``UNIT.NAME`` or its byte address, or the place without a register there.
 
         Raises:
-            RegisterError: for a name that is unknown, and an address that cannot be.
+            RegisterError: for an unknown name or an impossible address.
         """
         if isinstance(where, Register):
             return where

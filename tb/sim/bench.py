@@ -22,10 +22,9 @@ from models.precision import Precision
 from tb.explain.handovers import load_handovers
 from tb.judge.detail import MissingInterrupt, Note, Restless
 from tb.judge.finding import BYTES, Check
-from tb.judge.judge import Access, Judge
+from tb.judge.judge import Access, Judge, Ports
 from tb.judge.layer_facts import LayerTimes, Traffic
 from tb.judge.line import LINE_CYCLES
-from tb.judge.ports import Ports
 from tb.judge.scoreboard import Scoreboard
 from tb.judge.text import why_not_passed
 from tb.judge.verdict import Ending, Verdict

@@ -19,7 +19,7 @@ from cocotb_bus.monitors import BusMonitor
 
 from tb.judge.csb_rules import RESTING_EDGES
 from tb.judge.detail import AnyDetail, PortViolation, UnknownPin, Unmatched
-from tb.judge.port_rules import CHANNELS, IN_RESET, LAST, PORT_PREFIX, PortRules
+from tb.judge.port_rules import CHANNELS, PORT_PREFIX, PortRule, PortRules
 from tb.nvdla.memory import MemoryImage, Ram
 from tb.sim.clocking import HIGH, cycle, known
 from tb.sim.pins import Events, Pins, is_wrapped
@@ -138,7 +138,7 @@ class MemoryPortMonitor(BusMonitor):  # type: ignore[misc]  # cocotb-bus has no 
             await edge
             edges += 1
             if edges > RESTING_EDGES and any(valid.value == HIGH for valid in valids) and reset_n.value != HIGH:
-                self._rules.broken(IN_RESET)
+                self._rules.broken(PortRule.IN_RESET)
 
     async def _see_answers(self) -> None:
         """Judge read data and write responses."""
@@ -189,7 +189,7 @@ class MemoryPortMonitor(BusMonitor):  # type: ignore[misc]  # cocotb-bus has no 
             axi_id, address, count, at = self._addresses.popleft()
             beats = [self._beats.popleft() for _ in range(count)]
             if [last for _, _, _, last in beats] != [False] * (count - 1) + [True]:
-                self._rules.broken(LAST)
+                self._rules.broken(PortRule.LAST)
             self._rules.write(axi_id)
             self._unanswered.setdefault(axi_id, deque()).append(beats[-1][2])
             self._recv(WriteBurst(axi_id, address, tuple(beat[:3] for beat in beats), at))

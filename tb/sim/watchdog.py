@@ -8,8 +8,7 @@ import msgspec
 from cocotb.triggers import Event
 
 from tb.judge.detail import Hang, UnitState
-from tb.judge.judge import Judge
-from tb.judge.ports import Ports
+from tb.judge.judge import Judge, Ports
 from tb.sim.backend import Backend
 from tb.sim.clocking import wait_cycles
 from tb.sim.csb import CsbTimeout

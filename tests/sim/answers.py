@@ -9,7 +9,7 @@ from cocotb.handle import SimHandleBase
 
 from models.config import HwConfig
 from tb.judge.detail import PortViolation
-from tb.judge.port_rules import READ_DATA, READ_LAST, READ_UNASKED, WRITE_UNASKED
+from tb.judge.port_rules import PortRule
 from tb.nvdla.memory import Ram
 from tb.sim.bench import Bench
 from tb.sim.memory_slave import _Response
@@ -61,7 +61,7 @@ async def a_read_that_is_answered_twice(dut: SimHandleBase) -> None:
             push(again(response))
 
     # The last but one, as data that come too soon would be taken for those of the next read.
-    await expect_broken(dut, READ_UNASKED, "reads", lambda push, response, n: twice(push, response, n))
+    await expect_broken(dut, PortRule.READ_UNASKED, "reads", lambda push, response, n: twice(push, response, n))
 
 
 @cocotb.test()
@@ -70,7 +70,7 @@ async def a_read_that_is_answered_with_another_id(dut: SimHandleBase) -> None:
         response.axi_id = UNKNOWN_ID if number == 3 else response.axi_id
         push(response)
 
-    await expect_broken(dut, READ_UNASKED, "reads", other)
+    await expect_broken(dut, PortRule.READ_UNASKED, "reads", other)
 
 
 @cocotb.test()
@@ -86,7 +86,7 @@ async def answers_of_an_id_that_overtake_each_other(dut: SimHandleBase) -> None:
             assert response.axi_id == held[0].axi_id
             push(held[0])
 
-    await expect_broken(dut, READ_DATA, "reads", swapped)
+    await expect_broken(dut, PortRule.READ_DATA, "reads", swapped)
 
 
 @cocotb.test()
@@ -96,7 +96,7 @@ async def read_data_that_memory_does_not_hold(dut: SimHandleBase) -> None:
             response.beats = [bytes([beat[0] ^ 1, *beat[1:]]) for beat in response.beats]
         push(response)
 
-    await expect_broken(dut, READ_DATA, "reads", flipped)
+    await expect_broken(dut, PortRule.READ_DATA, "reads", flipped)
 
 
 @cocotb.test()
@@ -106,7 +106,7 @@ async def an_answer_with_too_many_beats(dut: SimHandleBase) -> None:
             response.beats = response.beats * 2
         push(response)
 
-    await expect_broken(dut, READ_LAST, "reads", longer)
+    await expect_broken(dut, PortRule.READ_LAST, "reads", longer)
 
 
 @cocotb.test()
@@ -115,7 +115,7 @@ async def a_write_that_is_answered_twice(dut: SimHandleBase) -> None:
         push(response)
         push(again(response))
 
-    await expect_broken(dut, WRITE_UNASKED, "writes", twice)
+    await expect_broken(dut, PortRule.WRITE_UNASKED, "writes", twice)
 
 
 @cocotb.test()
@@ -125,7 +125,7 @@ async def a_write_that_is_answered_with_another_id(dut: SimHandleBase) -> None:
             push(_Response(UNKNOWN_ID, response.due, response.address, response.beats))
         push(response)
 
-    await expect_broken(dut, WRITE_UNASKED, "writes", other)
+    await expect_broken(dut, PortRule.WRITE_UNASKED, "writes", other)
 
 
 @cocotb.test()

@@ -14,8 +14,8 @@ from cocotb.triggers import RisingEdge
 from cocotb.types import LogicArray
 
 from tb.judge.beats import Beats
-from tb.judge.port_rules import IN_RESET, LAST, RULES
-from tb.judge.wrapped_rules import AXI4_RULES
+from tb.judge.port_rules import PortRule
+from tb.judge.wrapped_rules import AXI4_RULES, MEMORY_RULES
 from tb.nvdla.memory import Ram
 from tb.sim.clocking import start_clock, wait_cycles
 from tb.sim.dlhdl.masters import MASTERS, ReadPort, WritePort
@@ -94,7 +94,7 @@ async def breaks(recorder: Recorder, act: Callable[[], Awaitable[None]], rule: i
         await act()
         if recorder.rules != before:
             break
-    assert recorder.rules == [*before, rule], [(*RULES, *AXI4_RULES)[number] for number in recorder.rules]
+    assert recorder.rules == [*before, rule], [MEMORY_RULES[number] for number in recorder.rules]
 
 
 @cocotb.test()
@@ -115,14 +115,15 @@ async def every_rule_of_the_masters(dut: SimHandleBase) -> None:
             await master.show(**{valid: 1})
             await master.rest()
 
-        await breaks(recorder, early, IN_RESET)
+        await breaks(recorder, early, PortRule.IN_RESET)
     dut.reset_n.value = 1
     await wait_cycles(dut.clk, 16)
     for number, (recorder, master, channel) in enumerate(((reader, read_pins, "ar"), (writer, write_pins, "aw"))):
-        await address_rules(recorder, master, channel, 2 * number, len(RULES) + ONE_CHANNEL * number)
+        await address_rules(recorder, master, channel, 2 * number, len(PortRule) + ONE_CHANNEL * number)
     await data_rules(writer, write_pins, write)
     left_out = {ADDRESS_SPACE, ADDRESS_SPACE + ONE_CHANNEL}
-    own = {*range(LAST + 1), IN_RESET, *(len(RULES) + n for n in range(len(AXI4_RULES)) if n not in left_out)}
+    axi4 = (len(PortRule) + n for n in range(len(AXI4_RULES)) if n not in left_out)
+    own = {*range(PortRule.LAST + 1), PortRule.IN_RESET, *axi4}
     assert {*reader.rules, *writer.rules} == own
     await read_pins.show(**{f"ar{name}": value for name, value in GOOD.items()})
     await read_pins.show(araddr=LogicArray("X" * 32), arvalid=1)
@@ -183,4 +184,4 @@ async def data_rules(recorder: Recorder, master: Master, port: WritePort) -> Non
 
     await breaks(recorder, drop, 4)
     await breaks(recorder, change, 5)
-    await breaks(recorder, no_last, LAST)
+    await breaks(recorder, no_last, PortRule.LAST)

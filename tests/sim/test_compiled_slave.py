@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tb.judge.port_rules import READ_DATA, READ_LAST, READ_UNASKED, WRITE_UNASKED, PortRules
+from tb.judge.port_rules import PortRule, PortRules
 from tb.run.compile.runners import HARNESS_DIR
 from tb.run.compile.toolchain import verilator_root
 from tb.sim.native import PortSettingsRecord
@@ -21,7 +21,6 @@ WIDTH_BYTES = 8
 BURST_BYTES = 4 * WIDTH_BYTES
 EDGES = 3000
 LOST = "accesses that were never answered"
-R_DROPPED, R_CHANGED, B_DROPPED = 7, 8, 9
 
 SETTINGS = {
     "as soon as possible": {"latency_cycles": 1},
@@ -43,35 +42,44 @@ FAULTS: dict[str, tuple[tuple[tuple[str, str], ...], int | str]] = {
     "a write is not answered": (((PUSH_WRITE, f"if (handshakes % 64) {PUSH_WRITE}"),), LOST),
     "a read is answered twice": (
         ((PUSH_READ, f"if (handshakes % 64 == 0) read_answers_.push(response); {PUSH_READ}"),),
-        READ_UNASKED,
+        PortRule.READ_UNASKED,
     ),
     "a write is answered twice": (
         ((PUSH_WRITE, f"{PUSH_WRITE} if (handshakes % 64 == 0) {PUSH_WRITE}"),),
-        WRITE_UNASKED,
+        PortRule.WRITE_UNASKED,
     ),
     "a write is answered before its data": (
         ((PUSH_WRITE, ""), (PUSH_ADDRESS, f"write_answers_.push({{0, 0, in.awid, 1, 0, {{}}}}); {PUSH_ADDRESS}")),
-        WRITE_UNASKED,
+        PortRule.WRITE_UNASKED,
     ),
     "a read is answered with another id": (
         (("settings_.latency_cycles), id, beats", "settings_.latency_cycles), uint8_t(id + 8), beats"),),
-        READ_UNASKED,
+        PortRule.READ_UNASKED,
     ),
-    "a write is answered with another id": (((PUSH_WRITE, PUSH_WRITE.replace("burst.id", "7")),), WRITE_UNASKED),
-    "answers of an id overtake each other": ((("if (seen[waiting_[n].id]) continue;", ""),), READ_DATA),
+    "a write is answered with another id": (
+        ((PUSH_WRITE, PUSH_WRITE.replace("burst.id", "7")),),
+        PortRule.WRITE_UNASKED,
+    ),
+    "answers of an id overtake each other": ((("if (seen[waiting_[n].id]) continue;", ""),), PortRule.READ_DATA),
     "a burst is answered with its first word": (
         (("memory.read_word(start + n * width", "memory.read_word(start"),),
-        READ_DATA,
+        PortRule.READ_DATA,
     ),
     "a write does not reach memory": (
         (("memory.write_word(", "if (handshakes % 64) memory.write_word("),),
-        READ_DATA,
+        PortRule.READ_DATA,
     ),
-    "an answer ends too late": ((("beat + 1 == response.beats", "beat == response.beats"),), READ_LAST),
-    "an answer goes on behind its end": ((("++beat_ < current_.beats", "++beat_ <= current_.beats"),), READ_LAST),
-    "valid falls before ready": ((("if (active_ && !valid_)\n", "if (active_)\n"),), R_DROPPED),
-    "an answer to a write is taken back": ((("if (active_ && !valid_)\n", "if (active_)\n"),), B_DROPPED),
-    "an answer does not wait for ready": ((("if (active_ && valid_ && ready)", "if (active_ && valid_)"),), R_CHANGED),
+    "an answer ends too late": ((("beat + 1 == response.beats", "beat == response.beats"),), PortRule.READ_LAST),
+    "an answer goes on behind its end": (
+        (("++beat_ < current_.beats", "++beat_ <= current_.beats"),),
+        PortRule.READ_LAST,
+    ),
+    "valid falls before ready": ((("if (active_ && !valid_)\n", "if (active_)\n"),), PortRule.R_DROPPED),
+    "an answer to a write is taken back": ((("if (active_ && !valid_)\n", "if (active_)\n"),), PortRule.B_DROPPED),
+    "an answer does not wait for ready": (
+        (("if (active_ && valid_ && ready)", "if (active_ && valid_)"),),
+        PortRule.R_CHANGED,
+    ),
 }  # fmt: skip
 """Changes of the slave's source, and the rule that it then breaks."""
 

@@ -15,10 +15,9 @@ from tb.dlhdl.scenario import DlhdlEntry, DlhdlScenario, load_plan, save
 from tb.judge.detail import HandshakeViolation, PortViolation
 from tb.judge.finding import Check
 from tb.judge.handshake_rules import HandshakeRule
-from tb.judge.port_rules import RULES
 from tb.judge.text import complaints
 from tb.judge.verdict import Ending
-from tb.judge.wrapped_rules import AXI4_RULES
+from tb.judge.wrapped_rules import MEMORY_RULES
 from tb.places import HDL
 from tb.run.compile.build import build
 from tb.run.compile.wrapper import DLHDL_TOP as TOP
@@ -96,7 +95,7 @@ def test_a_seeded_bug_of_the_handshake_breaks_its_rule(
 def test_a_seeded_bug_of_a_master_breaks_a_rule_of_axi4(simulator: str, bug: str, rule: str, tmp_path: Path) -> None:
     findings = play(simulator, tmp_path, {**ROWS, "skew_bytes": 4064}, bug).verdict.findings
     broken = [found.detail.rule for found in findings if isinstance(found.detail, PortViolation)]
-    assert rule in [(*RULES, *AXI4_RULES)[number] for number in broken]
+    assert rule in [MEMORY_RULES[number] for number in broken]
 
 
 def core_of(folder: Path, text: str, *below: str) -> tuple[str, str]:

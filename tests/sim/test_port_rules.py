@@ -11,7 +11,7 @@ from models.config import HwConfig
 from tb.judge.detail import AnyDetail, EarlyInterrupt, Hang, PortViolation, UnexpectedInterrupt, Unmatched
 from tb.judge.finding import Check
 from tb.judge.layer_id import LayerId
-from tb.judge.port_rules import READ_CLIENT, WRITE_CLIENT
+from tb.judge.port_rules import PortRule
 from tb.judge.verdict import Ending, Verdict
 from tb.nvdla.memory import Ram
 from tb.run.compile.spec import Built
@@ -117,7 +117,9 @@ def test_an_interrupt_at_the_answer_to_another_unit_is_reported(model: Built, tm
     assert {finding.check for finding in verdict.findings} == {Check.UNANSWERED}
 
 
-@pytest.mark.parametrize(("bug", "rule"), [("axi_read_id", READ_CLIENT), ("axi_write_id", WRITE_CLIENT)])
+@pytest.mark.parametrize(
+    ("bug", "rule"), [("axi_read_id", PortRule.READ_CLIENT), ("axi_write_id", PortRule.WRITE_CLIENT)]
+)
 def test_an_id_of_no_client_is_reported_and_ends_in_a_hang(model: Built, tmp_path: Path, bug: str, rule: int) -> None:
     verdict = judged(model, tmp_path, bug)
     assert PortViolation(Ram.MC, rule) in details(verdict, Check.PROTOCOL)

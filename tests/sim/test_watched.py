@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from models.config import HwConfig
-from tb.judge.csb_rules import READ_UNASKED, WRITE_UNASKED
+from tb.judge.csb_rules import CsbRule
 from tb.judge.detail import AnyDetail, CsbViolation, UnfairTurns, WrongLine, WrongOutstanding, WrongRegister
 from tb.judge.verdict import Ending, Verdict
 from tb.places import PLANS
@@ -19,7 +19,7 @@ from tb.stimulus.generate.plan import load_plan
 CONFIG = HwConfig.load("nv_small")
 ENTRIES = {entry.name: entry for entry in load_plan(PLANS / "nv_small_registers.toml")}
 
-RULES = {"csb_posted_answered": WRITE_UNASKED, "csb_read_answered_twice": READ_UNASKED}
+RULES = {"csb_posted_answered": CsbRule.WRITE_UNASKED, "csb_read_answered_twice": CsbRule.READ_UNASKED}
 """By seeded bug, the rule of CSB that it breaks."""
 
 FOUND: dict[str, tuple[str, type[AnyDetail]]] = {

@@ -12,7 +12,17 @@ from tb.judge.predictor.movement import predict_bdma, predict_rubik
 from tb.judge.predictor.pdp import predict_pdp, predict_pooled
 from tb.judge.predictor.sdp import predict_sdp
 from tb.judge.tracker import StartedLayer
-from tb.nvdla.layers import BdmaLayer, CdpLayer, ConvLayer, Layer, PdpLayer, PooledLayer, RubikLayer, SdpLayer
+from tb.nvdla.layers import (
+    BdmaLayer,
+    CdpLayer,
+    ConvLayer,
+    Layer,
+    PdpLayer,
+    PooledLayer,
+    RubikLayer,
+    SdpLayer,
+    convolution_of,
+)
 
 __all__ = ["BufferContents", "Expectation", "ReadMemory", "predict"]
 
@@ -37,19 +47,13 @@ def predict(started: StartedLayer, read: ReadMemory, buffer: BufferContents | No
 
     Padding channels are predicted like any other: hardware computes and writes them. All but CDP take the
     bytes that lie in memory after the last channel; SDP on the fly takes zeros, but operands that lie in
-    memory at their places.
-
-    Args:
-        started: The layer.
-        read: How to read memory as the layer will find it.
-        buffer: What lies in the convolution buffer; it follows the layer. An empty one when it is left out.
+    memory at their places. The convolution buffer follows the layer; it is empty when it is left out.
     """
     layer = started.layer
     if type(layer) in FROM_MEMORY:
         return FROM_MEMORY[type(layer)](started, read)
-    first = layer.producer if isinstance(layer, PooledLayer) else layer
-    operands = None
-    if isinstance(first, ConvLayer):
+    operands, convolution = None, convolution_of(layer)
+    if convolution is not None:
         contents = BufferContents() if buffer is None else buffer
-        operands = contents.take(first, started.fetch, read)
+        operands = contents.take(convolution, started.fetch, read)
     return BUFFERED[type(layer)](started, read, operands)

@@ -27,13 +27,9 @@ def predict_cdp(started: StartedLayer, read: ReadMemory) -> Expectation:
 
 
 def normalise(layer: CdpLayer, cube: NDArray[Any]) -> tuple[cdp.CdpResult, Tolerated | None]:
-    """Return CDP's result for a cube, and the measure of an FP16 result.
+    """Return CDP's result for a cube, (C, H, W) with padding channels, FP16 as patterns, and the measure of FP16.
 
     The reference is what the bit-accurate model computes.
-
-    Args:
-        layer: The layer.
-        cube: (C, H, W) with padding channels, FP16 as patterns.
     """
     channels = layer.src.layout.shape[0]
     result = cdp.compute(layer.params, cube, channels)
@@ -53,10 +49,6 @@ def counted(started: StartedLayer, result: cdp.CdpResult) -> Counts:
     In FP16 it counts saturated outputs, but no NaN and no infinities. The saturation counter is not judged for
     integers: it is constant in the public nv_small and nv_large RTL. Lookups are judged in integer layers that
     enable their counters, as the register manual says, although the public RTL counts without that.
-
-    Args:
-        started: A layer of CDP.
-        result: What it writes and counts, padding channels included.
     """
     layer = started.layer
     assert isinstance(layer, CdpLayer)

@@ -70,11 +70,6 @@ def tolerated(layer: ConvLayer, operands: Operands, read: ReadMemory) -> Tolerat
     The allowance of the convolution is carried through SDP by what SDP makes of the reference with and
     without it, so that whatever is programmed there scales it. Padding channels have none.
 
-    Args:
-        layer: The layer.
-        operands: Its operands.
-        read: How to read memory as the layer will find it.
-
     Source: precision document, "FP16 error threshold".
     """
     if not layer.params.is_float or layer.dst.layout.precision is not Precision.FP16 or layer.sdp.compares:

@@ -48,12 +48,7 @@ class BufferContents:
         """The lines one after the other, and the bytes of the weights."""
 
     def take(self, layer: ConvLayer, fetch: Fetch, read: ReadMemory) -> Operands:
-        """Return the operands of a layer, and keep the ones that it leaves.
-
-        Args:
-            layer: The layer, or one cube of a batch.
-            fetch: Fetches of CDMA for it.
-            read: How to read memory as the layer will find it.
+        """Return the operands of a layer or of one cube of a batch, and keep the ones that it leaves.
 
         Raises:
             InputError: when it fetches less than all of it and no layer came before.
@@ -76,12 +71,7 @@ class BufferContents:
 
 
 def operands_of(layer: ConvLayer, read: ReadMemory) -> Operands:
-    """Return the operands of a layer that fetches all of them.
-
-    Args:
-        layer: The layer.
-        read: How to read memory as the layer will find it.
-    """
+    """Return the operands of a layer that fetches all of them."""
     return BufferContents().take(layer, FETCHES_ALL, read)
 
 

@@ -30,27 +30,14 @@ def predict_sdp(started: StartedLayer, read: ReadMemory) -> Expectation:
 
 
 def process(layer: SdpLayer | ConvLayer, params: sdp.SdpParams, cube: NDArray[Any], read: ReadMemory) -> sdp.SdpResult:
-    """Return SDP's result for a cube, with its counts.
-
-    Args:
-        layer: Where operands come from.
-        params: Processing of SDP.
-        cube: (padded channels, H, W), from memory or from the convolution core.
-        read: How to read memory as the layer will find it.
-    """
+    """Return SDP's result for a cube, (padded channels, H, W), with its counts; operands are those of the layer."""
     return sdp.compute(params, cube, *read_operands(layer, params, read))
 
 
 def read_operands(
     layer: SdpLayer | ConvLayer, params: sdp.SdpParams, read: ReadMemory
 ) -> Iterator[sdp.Operands | None]:
-    """Yield the operands of X1, X2 and Y, padded to whole atoms like the cube; None for a stage without any.
-
-    Args:
-        layer: Where they come from.
-        params: Processing of SDP.
-        read: How to read memory as the layer will find it.
-    """
+    """Yield the operands of X1, X2 and Y, padded to whole atoms like the cube; None for a stage without any."""
     for source, stage in ((layer.x1, params.x1), (layer.x2, params.x2), (layer.y, params.y)):
         if stage is None or source is None:
             yield None

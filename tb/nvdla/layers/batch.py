@@ -30,14 +30,10 @@ class Batch:
     dst_stride_bytes: int
 
     def check(self, src: Surface, dst: Surface) -> None:
-        """Refuse cubes that the configuration does not take, that leave memory, or overlap in the output.
-
-        Args:
-            src: The first cube of the input.
-            dst: The first cube of the output.
+        """Check the cubes that begin with those of ``src`` and ``dst``.
 
         Raises:
-            InputError: naming the rule.
+            InputError: when the configuration does not take them, they leave memory, or overlap in the output.
         """
         config = dst.layout.config
         if not config.batch_enable:

@@ -37,7 +37,7 @@ def check_shape(name: str, got: tuple[int, ...], wanted: tuple[int, ...], whose:
 
 
 def check_precision(name: str, got: Precision, wanted: Precision, whose: str = "") -> None:
-    """Check the precision of a cube, likewise.
+    """Check the precision of a cube; ``whose`` is as above.
 
     Raises:
         InputError: when it is another.

@@ -22,14 +22,7 @@ from models.precision import Precision
 from models.sdp import SdpParams
 from tb.nvdla.layers.batch import Batch
 from tb.nvdla.layers.checks import check_configs, check_precision, check_shape
-from tb.nvdla.layers.stages import (
-    StageSource,
-    check_one_pixel,
-    check_operand_precision,
-    check_stage,
-    operand_layouts,
-    processing_precision,
-)
+from tb.nvdla.layers.stages import StageSource, check_one_pixel, check_stages, operand_layouts
 from tb.nvdla.surfaces import CbufUse, ImageSurface, Surface, WeightSurface
 
 
@@ -67,8 +60,8 @@ class ConvLayer:
 
     def __post_init__(self) -> None:
         weights, dst = self.weights.layout, self.dst.layout
-        memories = operand_layouts(self.x1, self.x2, self.y)
-        check_configs(self.src.layout, {"weights": weights, "dst": dst, **memories})
+        sources = (self.x1, self.x2, self.y)
+        check_configs(self.src.layout, {"weights": weights, "dst": dst, **operand_layouts(*sources)})
         if isinstance(self.src, ImageSurface):
             self._check_image(self.src.layout)
         else:
@@ -87,18 +80,11 @@ class ConvLayer:
             check_precision(name, got, precision)
         self._check_output_precision(dst.precision)
         check_one_pixel("dst", dst)
-        for name in ("x1", "x2", "y"):
-            check_stage(name, getattr(self.sdp, name), getattr(self, name), shape)
-        check_operand_precision(memories, self.processing_precision)
+        check_stages(self.sdp, sources, shape)
         if self.batch is not None:
             self._check_batch(self.batch)
         compressed = self.weights.compression is not None
         self.cbuf.check(self.entries, self.slices, weights, compressed=compressed, cubes=len(self.cubes))
-
-    @property
-    def processing_precision(self) -> Precision:
-        """The precision that the stages of SDP compute in and that operands have."""
-        return processing_precision(self.sdp.input_precision, self.sdp.output_precision)
 
     @property
     def kernel_sides(self) -> tuple[int, int]:

@@ -10,7 +10,6 @@ from models.errors import InputError
 from models.layout import FeatureLayout
 from models.pdp import PdpParams
 from models.precision import Precision
-from models.sdp import SdpParams
 from tb.nvdla.layers.checks import check_configs, check_precision, check_shape
 from tb.nvdla.layers.conv import ConvLayer
 from tb.nvdla.layers.pdp import check_line_buffer
@@ -48,7 +47,7 @@ class PooledLayer:
         check_configs(between.layout, {"dst": self.dst.layout})
         if between != on_the_fly(config, precision, shape):
             raise InputError("producer.dst must be without gaps at address 0 of MC, because it is not written")
-        processing = self.processing
+        processing = self.producer.sdp if isinstance(self.producer, ConvLayer) else self.producer.params
         if processing.input_precision is not precision:
             raise InputError(
                 f"producer must keep the precision {processing.input_precision.name} for PDP, not convert to "
@@ -72,8 +71,3 @@ class PooledLayer:
     def src(self) -> Surface | ImageSurface:
         """The input of the first unit."""
         return self.producer.src
-
-    @property
-    def processing(self) -> SdpParams:
-        """The processing of SDP."""
-        return self.producer.sdp if isinstance(self.producer, ConvLayer) else self.producer.params

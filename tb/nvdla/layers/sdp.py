@@ -6,17 +6,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from models.errors import InputError
-from models.precision import Precision
 from models.sdp import SdpParams, SdpStage, output_converter
 from tb.nvdla.layers.checks import check_configs, check_precision, check_shape
-from tb.nvdla.layers.stages import (
-    StageSource,
-    check_one_pixel,
-    check_operand_precision,
-    check_stage,
-    operand_layouts,
-    processing_precision,
-)
+from tb.nvdla.layers.stages import StageSource, check_one_pixel, check_stages, operand_layouts
 from tb.nvdla.surfaces import Surface
 
 
@@ -39,8 +31,8 @@ class SdpLayer:
     def __post_init__(self) -> None:
         src, dst = self.src.layout, self.dst.layout
         check_shape("dst", dst.shape, src.shape, " of src")
-        memories = operand_layouts(self.x1, self.x2, self.y)
-        check_configs(src, {"dst": dst, **memories})
+        sources = (self.x1, self.x2, self.y)
+        check_configs(src, {"dst": dst, **operand_layouts(*sources)})
         check_precision("src", src.precision, self.params.input_precision, " of params")
         check_precision("dst", dst.precision, self.params.output_precision, " of params")
         if dst.padded_channels != src.padded_channels:
@@ -50,14 +42,7 @@ class SdpLayer:
             )
         for name, layout in (("src", src), ("dst", dst)):
             check_one_pixel(name, layout)
-        for name in ("x1", "x2", "y"):
-            check_stage(name, getattr(self.params, name), getattr(self, name), src.shape)
-        check_operand_precision(memories, self.processing_precision)
-
-    @property
-    def processing_precision(self) -> Precision:
-        """The precision that the stages compute in and that operands have."""
-        return processing_precision(self.params.input_precision, self.params.output_precision)
+        check_stages(self.params, sources, src.shape)
 
 
 def Sdp(src: Surface, dst: Surface, *, relu: bool = False) -> SdpLayer:  # noqa: N802

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from models.errors import InputError
 from models.layout import FeatureLayout, OperandLayout
 from models.precision import Precision
-from models.sdp import SdpStage, YStage
+from models.sdp import SdpParams, SdpStage, YStage
 from tb.nvdla.surfaces import OperandSurface
 
 
@@ -49,16 +49,29 @@ def is_per_channel(layout: OperandLayout) -> bool:
     )
 
 
-def operand_layouts(x1: StageSource | None, x2: StageSource | None, y: StageSource | None) -> dict[str, OperandLayout]:
-    """Return the layouts of the operands that lie in memory, by what messages call them."""
-    sources = {"x1.memory": x1, "x2.memory": x2, "y.memory": y}
-    return {name: source.memory.layout for name, source in sources.items() if source and source.memory}
+def operand_layouts(*sources: StageSource | None) -> dict[str, OperandLayout]:
+    """Return the layouts of the operands of X1, X2 and Y that lie in memory, by what messages call them."""
+    named = zip(("x1.memory", "x2.memory", "y.memory"), sources, strict=True)
+    return {name: source.memory.layout for name, source in named if source and source.memory}
 
 
-def check_stage(
+def check_stages(params: SdpParams, sources: tuple[StageSource | None, ...], shape: tuple[int, int, int]) -> None:
+    """Check the operands of X1, X2 and Y: those of each stage, and the precision of those in memory.
+
+    Raises:
+        InputError: when an operand comes from nowhere, is fetched in vain, or has another precision than the stages.
+    """
+    for name, source in zip(("x1", "x2", "y"), sources, strict=True):
+        _check_stage(name, getattr(params, name), source, shape)
+    precision = processing_precision(params.input_precision, params.output_precision)
+    for name, layout in operand_layouts(*sources).items():
+        if layout.precision is not precision:
+            raise InputError(f"{name} must have the processing precision {precision.name}, not {layout.precision.name}")
+
+
+def _check_stage(
     name: str, stage: SdpStage | YStage | None, source: StageSource | None, shape: tuple[int, int, int]
 ) -> None:
-    """Check that a stage's operands all come from somewhere, and that nothing is fetched in vain."""
     if stage is None:
         if source is not None:
             raise InputError(f"{name} must be None, because the stage is bypassed")
@@ -99,10 +112,3 @@ def check_one_pixel(name: str, layout: FeatureLayout) -> None:
             f"{name} must have strides of {atom} bytes, because SDP ignores those of a 1 x 1 cube, "
             f"not {strides[0]} and {strides[1]}"
         )
-
-
-def check_operand_precision(memories: dict[str, OperandLayout], precision: Precision) -> None:
-    """Check that operands in memory have the precision that SDP computes in."""
-    for name, layout in memories.items():
-        if layout.precision is not precision:
-            raise InputError(f"{name} must have the processing precision {precision.name}, not {layout.precision.name}")

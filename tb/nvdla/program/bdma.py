@@ -1,4 +1,8 @@
-"""Copies of BDMA in registers."""
+"""Copies of BDMA in registers, and the slots where they wait for the launch of their group.
+
+BDMA has no register groups and no OP_ENABLE: CFG_OP puts a copy of the CFG registers into a slot, and
+CFG_LAUNCH0 or 1 makes all that wait there a group, which runs as one hardware layer.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,11 @@ from models.config import HwConfig
 from models.layout import BDMA_UNIT_BYTES, LinesLayout
 from tb.nvdla.layers import BdmaLayer, LinesSurface
 from tb.nvdla.program.common import RAM, check_ram, flatten_surface
-from tb.nvdla.program.table import MINUS_ONE, Flat, Multiple, Table, blame_attributes, row
+from tb.nvdla.program.table import MINUS_ONE, Flat, Multiple, Refused, Table, blame_attributes, row
+
+SLOTS = 20
+LAUNCHES = ("CFG_LAUNCH0", "CFG_LAUNCH1")
+"""The register that launches each group."""
 
 _UNITS_OF_32 = Multiple(BDMA_UNIT_BYTES)
 
@@ -50,3 +58,48 @@ def build(config: HwConfig, flat: Flat) -> BdmaLayer:
         with blame_attributes(TABLE, end):
             ends.append(LinesSurface(layout, flat[f"{end}.address"], flat[f"{end}.ram"]))
     return BdmaLayer(*ends)
+
+
+class CopyQueue:
+    """The slots of BDMA: copies that were enabled and wait for the launch of their group.
+
+    Groups run in the order of their launches.
+
+    Source: programming guide, "BDMA programming" and "Limitation", BDMA; read off the public nv_full RTL,
+        which drops a copy without a slot. Nothing of it was measured.
+    """
+
+    def __init__(self) -> None:
+        """Start with free slots."""
+        self._waiting: list[BdmaLayer] = []
+
+    def enable(self, layer: BdmaLayer, busy: int) -> None:
+        """Put a copy into a slot, while so many groups are busy: they were launched and have not ended.
+
+        Raises:
+            Refused: when that is not allowed.
+        """
+        if busy == len(LAUNCHES):
+            raise Refused("BDMA.CFG_OP.en must stay DISABLE while both groups are busy")
+        if len(self._waiting) == SLOTS:
+            raise Refused(f"BDMA.CFG_OP.en must stay DISABLE: copies that were not launched take all {SLOTS} slots")
+        if self._waiting and self._waiting[0].dst.ram is not layer.dst.ram:
+            raise Refused(
+                f"BDMA.CFG_CMD.dst_ram_type must be {self._waiting[0].dst.ram.value} as for the group's first copy, "
+                f"not {layer.dst.ram.value}"
+            )
+        self._waiting.append(layer)
+
+    def launch(self, group: int, *, busy: bool) -> tuple[BdmaLayer, ...]:
+        """Return the copies that a launch makes a group.
+
+        Raises:
+            Refused: when there are none, or the group has not ended.
+        """
+        field = f"BDMA.{LAUNCHES[group]}.grp{group}_launch"
+        if busy:
+            raise Refused(f"{field} must stay NO while group {group} is busy")
+        if not self._waiting:
+            raise Refused(f"{field} must stay NO: no copy waits for it")
+        launched, self._waiting = tuple(self._waiting), []
+        return launched

@@ -23,7 +23,7 @@ from tb.nvdla.program.table import (
     MINUS_ONE,
     SIGNED,
     Flat,
-    LowSigned,
+    LowBits,
     Named,
     Row,
     Table,
@@ -51,7 +51,7 @@ def _converter_rows() -> tuple[Row, ...]:
         low = register.lower()
         offset = f"CDP.D_{register}_OFFSET.{low}_offset"
         rows += [
-            row(f"{name}.offset", offset, codec=LowSigned(bits), when="int8"),
+            row(f"{name}.offset", offset, codec=LowBits(bits, SIGNED), when="int8"),
             row(f"{name}.offset", offset, codec=SIGNED, when="!int8 & !float"),
             row(f"{name}.scale", f"CDP.D_{register}_SCALE.{low}_scale", codec=SIGNED, when="!float"),
             row(f"{name}.shift", f"CDP.D_{register}_SHIFTER.{low}_shifter", when="!float"),

@@ -9,7 +9,7 @@ from models.errors import InputError
 from models.limits import SURFACE_BYTES
 from tb.nvdla.engines import Chain, chain_of
 from tb.nvdla.layers import BdmaLayer, Layer, PooledLayer
-from tb.nvdla.program.copies import LAUNCHES
+from tb.nvdla.program.bdma import LAUNCHES
 from tb.nvdla.program.lut import ENTRIES, LutEntries, lut_writes
 from tb.nvdla.program.ops import InterruptNotify, Op, Poll, RegWrite, interrupt_of_unit
 from tb.nvdla.program.table import Refused, Words, decode_rows, encode_rows

@@ -22,7 +22,7 @@ from models.layout.winograd import KERNEL_SIDE
 from models.precision import Precision
 from tb.nvdla.layers import Batch, ConvLayer, Surface
 from tb.nvdla.program import sdp
-from tb.nvdla.program.common import build_surface, check_precision, check_ram, field_of
+from tb.nvdla.program.common import NEUTRAL, build_surface, check_precision, check_ram, field_of, flatten_surface
 from tb.nvdla.program.conv_table import CBUF, MEANS, PADS, TABLE, TABLE_WITH_OPERANDS
 from tb.nvdla.program.table import Flat, Refused, blame, blame_attributes
 from tb.nvdla.surfaces import CbufUse, Compression, ImageSurface, WeightSurface
@@ -75,17 +75,11 @@ def flatten(layer: ConvLayer) -> Flat:
             "extended.channels": kernel_channels,
         }
     if converter is not None:
-        flat |= {"cvt.shift": converter.shift, "cvt.offset": converter.offset, "cvt.scale": converter.scale}
+        flat |= {f"cvt.{part}": getattr(converter, part) for part in NEUTRAL}
     if isinstance(layer.src, Surface):
         layout = layer.src.layout
-        return flat | {
-            "image": False,
-            "src.address": layer.src.address,
-            "src.line_stride_bytes": layout.line_stride_bytes,
-            "src.surface_stride_bytes": layout.surface_stride_bytes,
-            "line_packed": layout.line_packed,
-            "surf_packed": layout.surface_packed,
-        }
+        packed = {"line_packed": layout.line_packed, "surf_packed": layout.surface_packed}
+        return flat | flatten_surface("src", layer.src) | packed | {"image": False}
     assert isinstance(conversion, PixelConversion)
     assert isinstance(weights, ImageWeightLayout)
     return flat | _flatten_image(layer.src, conversion) | {"line_group": weights.line_group}
@@ -204,7 +198,7 @@ def _demand(flat: Flat, attribute: str, expected: Any, what: str) -> None:
 def _build_converter(flat: Flat) -> Converter | None:
     if not flat["cvt"]:
         return None
-    with blame((field_of(TABLE, "cvt"),)):
+    with blame(field_of(TABLE, "cvt")):
         return Converter(flat["cvt.offset"], flat["cvt.scale"], flat["cvt.shift"], ConverterEncoding.CDMA_INPUT)
 
 
@@ -224,7 +218,7 @@ def _build_image(config: HwConfig, flat: Flat) -> ImageSurface:
     planes = ("", "second_")[: len(pixel_format(flat["format"]).planes)]
     shape = (flat["channels"], flat["height"], flat["width"])
     strides = tuple(flat[f"src.{plane}line_stride_bytes"] for plane in planes)
-    with blame((field_of(TABLE, "format"),)):
+    with blame(field_of(TABLE, "format")):
         PixelLayout.packed(config, flat["format"], shape)
     with blame_attributes(TABLE, "src"):
         layout = PixelLayout(config, flat["format"], shape, strides, flat["src.x_offset"])
@@ -247,7 +241,7 @@ def _build_weights(
 ) -> WeightSurface:
     check_ram(config, TABLE, flat, "weights")
     layout: KernelLayout
-    with blame((field_of(TABLE, "winograd" if flat["winograd"] else "kernel.channels"),)):
+    with blame(field_of(TABLE, "winograd" if flat["winograd"] else "kernel.channels")):
         if flat["winograd"]:
             layout = WinogradWeightLayout(config, precision, shape)
         elif flat["image"]:
@@ -260,13 +254,13 @@ def _build_weights(
     _demand(flat, "kernel.nbytes", layout.kernel_elements * precision.nbytes, "bytes of a kernel")
     compression = None
     if flat["compressed"]:
-        with blame((field_of(TABLE, "compressed"),)):
+        with blame(field_of(TABLE, "compressed")):
             _demand(flat, "mask.nbytes", CompressedWeightLayout(layout).wmb_nbytes, "bytes of the mask")
-        with blame((field_of(TABLE, "mask.address"),)):
+        with blame(field_of(TABLE, "mask.address")):
             compression = Compression(flat["mask.address"], flat["sizes.address"], flat["weights.nbytes"])
     with blame_attributes(TABLE, "weights"):
         surface = WeightSurface(layout, flat["weights.address"], flat["weights.ram"], compression)
     if flat["weights.nbytes"] == surface.fetched_bytes:
         return surface
-    with blame((field_of(TABLE, "weights.nbytes"),)):
+    with blame(field_of(TABLE, "weights.nbytes")):
         return replace(surface, whole_bytes=flat["weights.nbytes"])

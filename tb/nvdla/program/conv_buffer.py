@@ -90,11 +90,7 @@ class ConvBuffer:
         return self._entries - weights.stored_entries, self._kernels - weights.layout.shape[0]
 
     def begin(self, name: str, layer: ConvLayer) -> Fetch:
-        """Follow a convolution.
-
-        Args:
-            name: its name in messages.
-            layer: the convolution, a batch as a whole.
+        """Follow a convolution, a batch as a whole, by its name in messages.
 
         Raises:
             Refused: when it would wait for ever for lines or weights, or take others than its own.

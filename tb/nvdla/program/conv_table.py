@@ -5,17 +5,16 @@ SDP_RDMA takes part only when a stage of SDP takes an operand from memory, so th
 
 from __future__ import annotations
 
-from typing import Any
-
 from models.layout import PACKED_NAMES, SEMI_PLANAR_NAMES
 from tb.nvdla.program import sdp
 from tb.nvdla.program.common import PRECISION, RAM, halves
-from tb.nvdla.program.table import FLAG, MINUS_ONE, SIGNED, Codec, Fixed, Named, Row, Table, View, row, rows
+from tb.nvdla.program.table import FLAG, MINUS_ONE, SIGNED, Codec, Fixed, LowBits, Named, Row, Table, View, row, rows
 
 _PIPELINE = ("CDMA", "CSC", "CMAC_A", "CMAC_B", "CACC")
 _FIRST_PLANAR = len(PACKED_NAMES)
 _FIRST_OF_FOUR_CHANNELS = PACKED_NAMES.index("T_A16B16G16R16")
 _PIXEL_FORMAT = Named(tuple((name, bits) for bits, name in enumerate(PACKED_NAMES + SEMI_PLANAR_NAMES)))
+_LOW_BYTE = LowBits(8, SIGNED, extended=False)
 _LINE_GROUP = Named(((1, 0), (2, 1), (4, 2)))
 MEANS = ("ry", "gu", "bv", "ax")
 CBUF = (
@@ -23,16 +22,6 @@ CBUF = (
     *("skip_data_release", "skip_weight_release", "reuse_data", "reuse_weights"),
 )
 PADS = ("pad_left", "pad_right", "pad_top", "pad_bottom")
-
-
-class _LowByte(Codec):
-    """A signed byte in the low half of a field whose high half does not matter."""
-
-    def encode(self, value: Any, width: int) -> int:
-        return int(value) & 0xFF
-
-    def decode(self, bits: int, width: int) -> int:
-        return int(SIGNED.decode(bits & 0xFF, 8))
 
 
 def _both(attribute: str, name: str, codec: Codec, when: str = "") -> tuple[Row, ...]:
@@ -139,7 +128,7 @@ _CONV_TABLE: Table = (
     Fixed("CSC.D_DILATION_EXT.y_dilation_ext", 0, "Winograd does not dilate", when="winograd"),
     *(row(name, f"CDMA.D_ZERO_PADDING.{name}") for name in PADS),
     *(row(name, f"CSC.D_ZERO_PADDING.{name}") for name in ("pad_left", "pad_top")),
-    *_both("pad_value", "D_ZERO_PADDING_VALUE.pad_value", _LowByte(), when="int8"),
+    *_both("pad_value", "D_ZERO_PADDING_VALUE.pad_value", _LOW_BYTE, when="int8"),
     *_both("pad_value", "D_ZERO_PADDING_VALUE.pad_value", SIGNED, when="!int8 & !float"),
     *_both("pad_value", "D_ZERO_PADDING_VALUE.pad_value", Codec(), when="float"),
     row("truncate", "CACC.D_CLIP_CFG.clip_truncate", when="!float"),

@@ -46,13 +46,7 @@ class LutMemory:
         return tuple(le), tuple(lo)
 
     def write(self, register: Register, value: int, access: int) -> None:
-        """Follow one write to a unit's shared registers.
-
-        Args:
-            register: The register written.
-            value: The word written.
-            access: Word of S_LUT_ACCESS_CFG.
-        """
+        """Follow one write to a unit's shared registers; ``access`` is the word of S_LUT_ACCESS_CFG."""
         if register.name == "S_LUT_ACCESS_CFG":
             self._address = value & _ADDRESS_MASK
         elif register.name == "S_LUT_ACCESS_DATA" and access >> 17 & 1:

@@ -15,7 +15,6 @@ INTERRUPT_UNITS = tuple(dict.fromkeys(unit for unit, _ in done_bits()))
 """Sources of done interrupts, in the order of their bits."""
 
 _UNIT_OF_INTERRUPT = {"RUBIK": "RBK", "CDMA_DAT": "CDMA", "CDMA_WT": "CDMA"}
-_INTERRUPT_OF_UNIT = {"RBK": "RUBIK"}
 
 
 def unit_of_interrupt(interrupt_unit: str) -> str:
@@ -25,7 +24,7 @@ def unit_of_interrupt(interrupt_unit: str) -> str:
 
 def interrupt_of_unit(done_unit: str) -> str:
     """Return the name of the done interrupt of a unit that ends layers."""
-    return _INTERRUPT_OF_UNIT.get(done_unit, done_unit)
+    return next(interrupt for interrupt in INTERRUPT_UNITS if unit_of_interrupt(interrupt) == done_unit)
 
 
 def done_bit(unit: str, group: int) -> int:

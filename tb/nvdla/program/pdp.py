@@ -36,19 +36,9 @@ _METHOD = Named(((PoolMethod.AVERAGE, 0), (PoolMethod.MAX, 1), (PoolMethod.MIN, 
 _UNITS = ("PDP", "PDP_RDMA")
 _PARTS = ("first", "middle", "last")
 _PARAMETERS = (
-    "method",
-    "kernel_width",
-    "kernel_height",
-    "stride_x",
-    "stride_y",
-    "pad_left",
-    "pad_right",
-    "pad_top",
-    "pad_bottom",
-    "recip_width",
-    "recip_height",
-    "precision",
-    "nan_to_zero",
+    *("method", "kernel_width", "kernel_height", "stride_x", "stride_y"),
+    *("pad_left", "pad_right", "pad_top", "pad_bottom"),
+    *("recip_width", "recip_height", "precision", "nan_to_zero"),
 )
 
 
@@ -124,13 +114,7 @@ def flatten(layer: PdpLayer) -> Flat:
 
 
 def flatten_pooling(shape: tuple[int, ...], dst: Surface, params: PdpParams) -> Flat:
-    """Return the attributes of a pooling apart from its source in memory, by the names of ``TABLE``.
-
-    Args:
-        shape: (C, H, W) of the input.
-        dst: Where the output goes.
-        params: The pooling.
-    """
+    """Return the attributes of a pooling apart from its source in memory; ``shape`` is that of the input, (C, H, W)."""
     return {
         **{f"in.{axis}": size for axis, size in zip(AXES, shape, strict=True)},
         **{f"out.{axis}": size for axis, size in zip(AXES, dst.layout.shape, strict=True)},
@@ -150,7 +134,7 @@ def build(config: HwConfig, flat: Flat) -> PdpLayer:
     channels, height, width = (flat[f"in.{axis}"] for axis in AXES)
     src = build_surface(config, TABLE, flat, "src", (channels, height, width), precision)
     params, dst = build_pooling(config, flat)
-    with blame((field_of(TABLE, "parts"),)):
+    with blame(field_of(TABLE, "parts")):
         return PdpLayer(src, dst, params, _build_split(flat))
 
 
@@ -173,7 +157,7 @@ def build_pooling(config: HwConfig, flat: Flat) -> tuple[PdpParams, Surface]:
     with blame_attributes(TABLE, ""):
         params = PdpParams(pad_values=tuple(flat.get(f"pad_value_{n}x", 0) for n in range(1, 8)), **values)
     for axis, size in (("height", params.output_height), ("width", params.output_width)):
-        with blame((field_of(TABLE, f"in.{axis}"),)):
+        with blame(field_of(TABLE, f"in.{axis}")):
             expected = size(flat[f"in.{axis}"])
         if flat[f"out.{axis}"] != expected:
             raise Refused(f"{field_of(TABLE, f'out.{axis}')}: must be {expected}, not {flat[f'out.{axis}']}")

@@ -84,16 +84,12 @@ def build(producer: Callable[[HwConfig, Flat], Any], config: HwConfig, flat: Fla
             raise Refused(f"{field}: must be the {size} that SDP hands on, not {pool[f'in.{axis}']}")
     layer = replace(layer, dst=on_the_fly(config, layout.precision, layout.shape))
     params, dst = pdp.build_pooling(config, pool)
-    with blame((_OUTPUT,)):
+    with blame(_OUTPUT):
         return PooledLayer(layer, dst, params)
 
 
 def _without_memory(config: HwConfig, flat: Flat) -> Flat:
     """Return attributes with those of a destination that is not in memory."""
     line = flat["shape.width"] * config.memory_atomic_bytes
-    return flat | {
-        "dst.address": 0,
-        "dst.line_stride_bytes": line,
-        "dst.surface_stride_bytes": flat["shape.height"] * line,
-        "dst.ram": Ram.MC,
-    }
+    strides = {"dst.line_stride_bytes": line, "dst.surface_stride_bytes": flat["shape.height"] * line}
+    return flat | strides | {"dst.address": 0, "dst.ram": Ram.MC}

@@ -92,7 +92,7 @@ def build(config: HwConfig, flat: Flat) -> RubikLayer:
     if isinstance(src, Surface) and mode is RubikMode.CONTRACT:
         with blame_attributes(TABLE, ""):
             contracted_shape(src.layout, strides)
-    with blame((field_of(TABLE, "out_channels"),)):
+    with blame(field_of(TABLE, "out_channels")):
         layer = RubikLayer(mode, src, dst, *strides)
     if mode is RubikMode.CONTRACT:
         for name, expected in _contract_strides(layer).items():

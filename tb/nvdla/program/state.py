@@ -50,11 +50,7 @@ class RegisterState:
         return self._units[name]
 
     def write(self, register: Register, value: int) -> int | None:
-        """Apply one CSB write.
-
-        Args:
-            register: The register that the address decodes to.
-            value: The 32-bit word.
+        """Apply one CSB write of a 32-bit word.
 
         Returns:
             The group that the write enabled, or None when it enabled nothing.

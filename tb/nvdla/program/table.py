@@ -6,9 +6,9 @@ a value that stands in two units (a size in SDP and SDP_RDMA) is simply two rows
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
@@ -17,6 +17,9 @@ from tb.nvdla.registers import RegisterMap, with_field
 
 Words = Mapping[str, Mapping[str, int]]
 """Register words by unit and register name."""
+
+WordsOf = Callable[[str], Mapping[str, int]]
+"""From a unit to its register words by register name."""
 
 Flat = dict[str, Any]
 """A layer's attributes by dotted name."""
@@ -41,7 +44,6 @@ class Codec:
 
     def decode(self, bits: int, width: int) -> Any:
         """Return the value for ``bits``; InputError when there is none."""
-        del width
         return bits
 
 
@@ -82,38 +84,26 @@ class Multiple(Codec):
         return super().encode(value // self.unit_bytes, width)
 
     def decode(self, bits: int, width: int) -> int:  # noqa: D102
-        del width
         return bits * self.unit_bytes
 
 
 @dataclass(frozen=True)
 class LowBits(Codec):
-    """An unsigned value of which the hardware uses only the low ``bits``, in a field that is wider."""
+    """A number of which the hardware uses only the low ``bits``, in a field that is wider.
+
+    ``extended`` says whether ``encode`` repeats the sign above them, or leaves 0 there.
+    """
 
     bits: int
+    number: Codec = field(default_factory=Codec)
+    extended: bool = True
 
     def encode(self, value: Any, width: int) -> int:  # noqa: D102
-        del width
-        return super().encode(value, self.bits)
+        low = self.number.encode(value, self.bits)
+        return self.number.encode(value, width) if self.extended else low
 
-    def decode(self, bits: int, width: int) -> int:  # noqa: D102
-        del width
-        return bits & ((1 << self.bits) - 1)
-
-
-@dataclass(frozen=True)
-class LowSigned(Codec):
-    """Two's complement of which the hardware uses only the low ``bits``, in a field that is wider."""
-
-    bits: int
-
-    def encode(self, value: Any, width: int) -> int:  # noqa: D102
-        Signed().encode(value, self.bits)
-        return Signed().encode(value, width)
-
-    def decode(self, bits: int, width: int) -> int:  # noqa: D102
-        del width
-        return Signed().decode(bits & ((1 << self.bits) - 1), self.bits)
+    def decode(self, bits: int, width: int) -> Any:  # noqa: D102
+        return self.number.decode(bits & ((1 << self.bits) - 1), self.bits)
 
 
 @dataclass(frozen=True)
@@ -224,20 +214,20 @@ def written_words(
     flat = dict(flat)
     for entry in table:
         if isinstance(entry, View):
-            flat[entry.attribute] = entry.holds(_get(words, registers, entry.field))
+            flat[entry.attribute] = entry.holds(value_of(entry.field, words.__getitem__, registers))
             continue
         if not _holds(entry.when, flat):
             continue
         places = [registers.field(name) for name in _fields(entry)]
         bits = entry.value if isinstance(entry, Fixed) else 0
         if isinstance(entry, Row):
-            with blame(entry.fields):
-                bits = entry.codec.encode(flat[entry.attribute], sum(field.width for _, field in places))
-        for register, field in places:
+            with blame(entry.fields[0]):
+                bits = entry.codec.encode(flat[entry.attribute], sum(part.width for _, part in places))
+        for register, part in places:
             of_unit = words.setdefault(register.unit, {})
-            value = bits & ((1 << field.width) - 1)
-            of_unit[register.name] = with_field(register, of_unit.get(register.name, 0), field.name, value)
-            bits >>= field.width
+            value = bits & ((1 << part.width) - 1)
+            of_unit[register.name] = with_field(register, of_unit.get(register.name, 0), part.name, value)
+            bits >>= part.width
     return words
 
 
@@ -250,20 +240,20 @@ def decode_rows(table: Table, words: Words, registers: RegisterMap) -> Flat:
     flat: Flat = {}
     for entry in table:
         if isinstance(entry, View):
-            flat[entry.attribute] = entry.holds(_get(words, registers, entry.field))
+            flat[entry.attribute] = entry.holds(value_of(entry.field, words.__getitem__, registers))
             continue
         if not _holds(entry.when, flat) or (isinstance(entry, Row) and not entry.significant):
             continue
         if isinstance(entry, Fixed):
-            got = _get(words, registers, entry.field)
+            got = value_of(entry.field, words.__getitem__, registers)
             if got != entry.value:
                 raise Refused(f"{entry.field} must be {entry.value}, not {got}: {entry.reason}")
             continue
         bits = shift = 0
         for name in entry.fields:
-            bits |= _get(words, registers, name) << shift
+            bits |= value_of(name, words.__getitem__, registers) << shift
             shift += registers.field(name)[1].width
-        with blame(entry.fields):
+        with blame(entry.fields[0]):
             value = entry.codec.decode(bits, shift)
         if entry.attribute in flat and flat[entry.attribute] != value:
             first = next(e for e in table if isinstance(e, Row) and e.attribute == entry.attribute)
@@ -275,15 +265,21 @@ def decode_rows(table: Table, words: Words, registers: RegisterMap) -> Flat:
     return flat
 
 
+def value_of(name: str, words_of: WordsOf, registers: RegisterMap) -> int:
+    """Return the value of ``UNIT.REGISTER.field`` in the register words of its unit."""
+    register, part = registers.field(name)
+    return part.extract(words_of(register.unit)[register.name])
+
+
 @contextmanager
-def blame(fields: Iterable[str]) -> Iterator[None]:
+def blame(field: str) -> Iterator[None]:
     """Turn an InputError of the body into a Refused that names the register field."""
     try:
         yield
     except Refused:
         raise
     except InputError as error:
-        raise Refused(f"{next(iter(fields))}: {error}") from error
+        raise Refused(f"{field}: {error}") from error
 
 
 @contextmanager
@@ -310,11 +306,6 @@ def _fields(entry: Row | Fixed | View) -> tuple[str, ...]:
 def _holds(condition: str, flat: Flat) -> bool:
     terms = condition.split(" & ") if condition else []
     return all(bool(flat.get(term.removeprefix("!"))) != term.startswith("!") for term in terms)
-
-
-def _get(words: Words, registers: RegisterMap, name: str) -> int:
-    register, field = registers.field(name)
-    return field.extract(words[register.unit][register.name])
 
 
 def _name(value: Any) -> str:

@@ -20,7 +20,7 @@ from cocotb.triggers import First, RisingEdge
 
 from tb.dlhdl.judge import DlhdlJudge
 from tb.judge.beats import Beats
-from tb.judge.port_rules import IN_RESET, LAST, RULES, PortRules
+from tb.judge.port_rules import PortRule, PortRules
 from tb.judge.wrapped_rules import AXI4_RULES
 from tb.nvdla.memory import Ram
 from tb.sim.clocking import HIGH, cycle, known
@@ -138,7 +138,7 @@ class Port(ABC):
             await edge
             if reset_n.value != HIGH:
                 if any(valid.value == HIGH for valid in valids):
-                    self._rules.broken(IN_RESET)
+                    self._rules.broken(PortRule.IN_RESET)
                 self._rules.flush()
                 self._details = None
                 self._rest()
@@ -187,7 +187,7 @@ class Port(ABC):
 class ReadPort(Port):
     """Answers reads from the judge's memory image, in order."""
 
-    half, address_channel, valids, first_rule = "Rd", "ar", ("arvalid",), len(RULES)
+    half, address_channel, valids, first_rule = "Rd", "ar", ("arvalid",), len(PortRule)
 
     def __init__(self, *arguments: object, width: int) -> None:
         """Bind the port; see ``Port``.
@@ -246,7 +246,7 @@ class ReadPort(Port):
 class WritePort(Port):
     """Takes writes, tells the judge of each whole burst, and answers."""
 
-    half, address_channel, valids, first_rule = "Wr", "aw", ("awvalid", "wvalid"), len(RULES) + len(AXI4_RULES) // 2
+    half, address_channel, valids, first_rule = "Wr", "aw", ("awvalid", "wvalid"), len(PortRule) + len(AXI4_RULES) // 2
 
     def __init__(self, *arguments: object) -> None:
         """Bind the port; see ``Port``. A beat has as many bytes as ``WSTRB`` has bits."""
@@ -311,7 +311,7 @@ class WritePort(Port):
         """Store a burst whose beats are all there."""
         beats = [self._beats.popleft() for _ in range(request.beats)]
         if [beat[3] for beat in beats] != [False] * (request.beats - 1) + [True]:
-            self._rules.broken(LAST)
+            self._rules.broken(PortRule.LAST)
         parts = []
         for number, (data, strobe, at, _) in enumerate(beats):
             address = request.address + number * self.width

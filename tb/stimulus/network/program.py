@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from tb.nvdla.program.copies import LAUNCHES
+from tb.nvdla.program.bdma import LAUNCHES
 from tb.nvdla.program.ops import Comparison, InterruptNotify, Op, Poll, RegRead, RegWrite, SyncNotify, SyncWait
 from tb.nvdla.registers import Register, RegisterMap
 from tb.stimulus.network.descriptors import EngineId, Event

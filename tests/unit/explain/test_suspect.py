@@ -12,7 +12,7 @@ from tb.explain.evidence import Evidence
 from tb.explain.suspect import suspects
 from tb.explain.text import explain
 from tb.explain.units import Unit
-from tb.judge.csb_rules import LINE_OFF_CLOCK
+from tb.judge.csb_rules import CsbRule
 from tb.judge.detail import (
     AnyDetail,
     BadAccess,
@@ -93,7 +93,7 @@ def hang(layer: LayerId, *running: str, **more: object) -> list[str]:
             PollExpired("SDP.S_STATUS", "==", 0, 1, 900),
             "SDP or what it waits for: the state that is polled never comes",
         ),
-        (CsbViolation(LINE_OFF_CLOCK), "GLB: the interrupt line changes when it must not"),
+        (CsbViolation(CsbRule.LINE_OFF_CLOCK), "GLB: the interrupt line changes when it must not"),
         (WrongLine(True, 5, 1, 0), "GLB: the interrupt line is not what its registers say"),
         (
             EarlyInterrupt("CDP_1", Ram.MC, 3, 0x40, 30),

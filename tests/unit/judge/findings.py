@@ -249,9 +249,7 @@ TOLD = (
         "  CSB did not answer the read of PDP.S_STATUS within 500 cycles",
     ),
     Told(
-        Finding(Check.HANG, LOST, 500),
-        "CSB did not answer the read of PDP.S_STATUS within 500 cycles",
-        ("no answer",),
+        Finding(Check.HANG, LOST, 500), "CSB did not answer the read of PDP.S_STATUS within 500 cycles", ("no answer",)
     ),
     Told(
         Finding(Check.HANG, NoAnswer("write of 0x5 to SDP.D_OP_ENABLE", False, 500), 500),
@@ -263,9 +261,5 @@ TOLD = (
         "the word is wrong\nassert 1 == 2",
         ("the word is wrong",),
     ),
-    Told(
-        Finding(Check.EMPTY, Note("no layer wrote")),
-        "nothing was compared: no layer wrote",
-        ("no layer wrote",),
-    ),
+    Told(Finding(Check.EMPTY, Note("no layer wrote")), "nothing was compared: no layer wrote", ("no layer wrote",)),
 )

@@ -46,15 +46,18 @@ def early(cycle: int) -> Finding:
     return Finding(Check.UNANSWERED, EarlyInterrupt("SDP_0", Ram.MC, 1, 0x100, 90), cycle, FIRST)
 
 
-def test_an_interrupt_after_the_last_answer_is_right() -> None:
-    rule = Rule()
+@pytest.fixture
+def rule() -> Rule:
+    return Rule()
+
+
+def test_an_interrupt_after_the_last_answer_is_right(rule: Rule) -> None:
     rule.answer((1, 80), (1, 90))
     assert rule.seen(SDP) == []
 
 
 @pytest.mark.parametrize("answers", [(), ((1, 80),), ((3, 95),)])
-def test_an_interrupt_before_the_last_answer_is_found(answers: tuple[tuple[int, int], ...]) -> None:
-    rule = Rule()
+def test_an_interrupt_before_the_last_answer_is_found(rule: Rule, answers: tuple[tuple[int, int], ...]) -> None:
     for answer in answers:
         rule.answer(answer)
     assert rule.seen(SDP) == [early(200)]
@@ -65,28 +68,24 @@ def test_a_wrapper_may_answer_before_memory_does() -> None:
     assert Rule(Ram.CVSRAM).seen(SDP) == [early(200)]
 
 
-def test_an_answer_on_the_other_port_does_not_count() -> None:
-    rule = Rule()
+def test_an_answer_on_the_other_port_does_not_count(rule: Rule) -> None:
     rule.answers(Ram.CVSRAM, np.array([1]), np.array([90]))
     assert rule.seen(SDP) == [early(200)]
 
 
-def test_an_interrupt_that_alone_raised_the_line_is_as_old_as_the_line() -> None:
-    rule = Rule()
+def test_an_interrupt_that_alone_raised_the_line_is_as_old_as_the_line(rule: Rule) -> None:
     rule.line(150, level=True)
     rule.answer((1, 90))
     assert rule.seen(SDP) == [early(150)]
 
 
-def test_a_line_that_another_interrupt_may_have_raised_says_nothing() -> None:
-    rule = Rule()
+def test_a_line_that_another_interrupt_may_have_raised_says_nothing(rule: Rule) -> None:
     rule.line(150, level=True)
     rule.answer((1, 90), (3, 95))
     assert rule.seen(SDP, CDP) == []
 
 
-def test_a_masked_interrupt_cannot_have_raised_the_line() -> None:
-    rule = Rule()
+def test_a_masked_interrupt_cannot_have_raised_the_line(rule: Rule) -> None:
     rule.write(MASK, BITS[CDP], 100)
     rule.line(150, level=True)
     rule.answer((1, 90), (3, 95))
@@ -95,8 +94,7 @@ def test_a_masked_interrupt_cannot_have_raised_the_line() -> None:
 
 @pytest.mark.parametrize("register", [MASK, SET, STATUS])
 @pytest.mark.parametrize("cycle", [150 - LAG, 160])
-def test_a_line_that_software_may_have_moved_says_nothing(register: Register, cycle: int) -> None:
-    rule = Rule()
+def test_a_line_that_software_may_have_moved_says_nothing(rule: Rule, register: Register, cycle: int) -> None:
     if cycle < 150:
         rule.write(register, 0, cycle)
         rule.line(150, level=True)
@@ -107,24 +105,21 @@ def test_a_line_that_software_may_have_moved_says_nothing(register: Register, cy
     assert rule.seen(SDP) == []
 
 
-def test_a_line_that_fell_again_says_nothing() -> None:
-    rule = Rule()
+def test_a_line_that_fell_again_says_nothing(rule: Rule) -> None:
     rule.line(150, level=True)
     rule.line(160, level=False)
     rule.answer((1, 90))
     assert rule.seen(SDP) == []
 
 
-def test_each_interrupt_stands_for_the_oldest_layer_of_its_unit_and_group() -> None:
-    rule = Rule()
+def test_each_interrupt_stands_for_the_oldest_layer_of_its_unit_and_group(rule: Rule) -> None:
     rule.start(LayerId(2, "SDP", 0), [SDP])
     assert rule.seen(SDP) == [early(200)]
     assert rule.seen(SDP) == [], "nothing is known of what layer 2 wrote"
     assert rule.seen(SDP) == [], "no layer is due"
 
 
-def test_a_reset_forgets_layers_and_answers() -> None:
-    rule = Rule()
+def test_a_reset_forgets_layers_and_answers(rule: Rule) -> None:
     rule.answer((1, 90))
     rule.reset()
     assert rule.seen(SDP) == []

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 
 import numpy as np
-import pytest
 from numpy.typing import NDArray
 
-from models.errors import InputError
 from tb.judge.predictor.conv_operands import BufferContents, Operands, operands_of
 from tb.nvdla.layers import ConvLayer
 from tb.nvdla.memory import Ram
 from tb.nvdla.program.conv_buffer import FETCHES_ALL, ConvBuffer
 from tb.nvdla.surfaces import CbufUse
 from tests.unit.nvdla.conv_samples import CONVERTER, image_conv, small_conv
+from tests.unit.nvdla.registers_helper import refused
 from tests.unit.nvdla.samples import surface
 
 
@@ -98,5 +96,5 @@ def test_fewer_groups_of_kernels_are_the_first_of_those_that_are_kept() -> None:
 
 def test_an_empty_buffer_gives_nothing() -> None:
     message = "fetch must be all of it, because the convolution buffer is empty"
-    with pytest.raises(InputError, match=rf"^{re.escape(message)}$"):
+    with refused(message):
         BufferContents().take(small_conv(), replace(FETCHES_ALL, data=False), lambda *at: memory(0, *at))

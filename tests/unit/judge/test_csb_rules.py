@@ -6,15 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from tb.judge.csb_rules import (
-    LINE_IN_RESET,
-    LINE_OFF_CLOCK,
-    READ_IN_RESET,
-    READ_UNASKED,
-    WRITE_IN_RESET,
-    WRITE_UNASKED,
-    CsbRules,
-)
+from tb.judge.csb_rules import CsbRule, CsbRules
 
 
 def broken(play: Callable[[CsbRules], None]) -> list[int]:
@@ -40,9 +32,9 @@ def test_every_request_that_wants_an_answer_may_have_one() -> None:
 @pytest.mark.parametrize(
     ("is_write", "posted", "answers", "rule"),
     [
-        (True, True, {"read": False, "write": True}, WRITE_UNASKED),
-        (True, False, {"read": True, "write": False}, READ_UNASKED),
-        (False, True, {"read": False, "write": True}, WRITE_UNASKED),
+        (True, True, {"read": False, "write": True}, CsbRule.WRITE_UNASKED),
+        (True, False, {"read": True, "write": False}, CsbRule.READ_UNASKED),
+        (False, True, {"read": False, "write": True}, CsbRule.WRITE_UNASKED),
     ],
     ids=["posted write", "write answered as a read", "read answered as a write"],
 )
@@ -54,7 +46,7 @@ def test_an_answer_of_another_kind_is_found(is_write: bool, posted: bool, answer
     assert broken(play) == [rule]
 
 
-@pytest.mark.parametrize(("clock_is_low", "rules"), [(True, [LINE_OFF_CLOCK]), (False, [])])
+@pytest.mark.parametrize(("clock_is_low", "rules"), [(True, [CsbRule.LINE_OFF_CLOCK]), (False, [])])
 def test_the_line_changes_with_the_clock_of_csb(clock_is_low: bool, rules: list[int]) -> None:
     assert broken(lambda judge: judge.line(clock_is_low=clock_is_low)) == rules
 
@@ -65,7 +57,7 @@ def test_a_second_answer_is_found_and_reported_once() -> None:
         for _ in range(3):
             rules.answers(read=True, write=False)
 
-    assert broken(play) == [READ_UNASKED]
+    assert broken(play) == [CsbRule.READ_UNASKED]
 
 
 def test_an_answer_to_what_a_reset_swallowed_is_found() -> None:
@@ -74,13 +66,13 @@ def test_an_answer_to_what_a_reset_swallowed_is_found() -> None:
         rules.flush()
         rules.answers(read=True, write=False)
 
-    assert broken(play) == [READ_UNASKED]
+    assert broken(play) == [CsbRule.READ_UNASKED]
 
 
 def test_what_is_high_in_reset_is_found() -> None:
     assert broken(lambda rules: rules.in_reset(read=True, write=True, line=True)) == [
-        READ_IN_RESET,
-        WRITE_IN_RESET,
-        LINE_IN_RESET,
+        CsbRule.READ_IN_RESET,
+        CsbRule.WRITE_IN_RESET,
+        CsbRule.LINE_IN_RESET,
     ]
     assert broken(lambda rules: rules.in_reset(read=False, write=False, line=False)) == []

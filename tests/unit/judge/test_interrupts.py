@@ -26,8 +26,12 @@ def names(rules: InterruptRules, register: Register, value: int) -> list[str]:
     return [detail.name for detail in details if isinstance(detail, UnexpectedInterrupt)]
 
 
-def test_an_interrupt_that_a_layer_owes_is_right_and_a_second_one_is_not() -> None:
-    rules = InterruptRules()
+@pytest.fixture
+def rules() -> InterruptRules:
+    return InterruptRules()
+
+
+def test_an_interrupt_that_a_layer_owes_is_right_and_a_second_one_is_not(rules: InterruptRules) -> None:
     rules.start([("SDP", 0)])
     assert names(rules, STATUS, SDP_0) == []
     assert names(rules, STATUS, SDP_0) == [], "the same bit, read twice"
@@ -36,16 +40,14 @@ def test_an_interrupt_that_a_layer_owes_is_right_and_a_second_one_is_not() -> No
     assert names(rules, STATUS, SDP_0) == ["SDP_0"]
 
 
-def test_the_other_group_and_other_units_are_told_apart() -> None:
-    rules = InterruptRules()
+def test_the_other_group_and_other_units_are_told_apart(rules: InterruptRules) -> None:
     rules.enable("CDMA", 0)
     rules.start([("SDP", 0), ("CDMA_WT", 0)])
     assert names(rules, STATUS, SDP_1 | WEIGHTS) == ["SDP_1"]
     assert names(rules, STATUS, SDP_1 | WEIGHTS | SDP_0) == []
 
 
-def test_cdma_may_be_done_before_its_layer_starts_and_once_only() -> None:
-    rules = InterruptRules()
+def test_cdma_may_be_done_before_its_layer_starts_and_once_only(rules: InterruptRules) -> None:
     assert names(rules, STATUS, WEIGHTS) == ["CDMA_WT_0"]
     rules.write(STATUS, WEIGHTS, None)
     rules.enable("CDMA", 0)
@@ -55,24 +57,23 @@ def test_cdma_may_be_done_before_its_layer_starts_and_once_only() -> None:
     assert names(rules, STATUS, WEIGHTS) == ["CDMA_WT_0"]
 
 
-def test_what_software_sets_is_no_interrupt_of_a_layer() -> None:
-    rules = InterruptRules()
+def test_what_software_sets_is_no_interrupt_of_a_layer(rules: InterruptRules) -> None:
     rules.write(SET, SDP_1, None)
     assert names(rules, STATUS, SDP_1) == []
     rules.write(STATUS, SDP_1, None)
     assert names(rules, STATUS, SDP_1) == ["SDP_1"]
 
 
-def test_an_interrupt_that_never_comes_stays_owed() -> None:
-    rules = InterruptRules()
+def test_an_interrupt_that_never_comes_stays_owed(rules: InterruptRules) -> None:
     rules.enable("CDMA", 0)
     rules.start([("SDP", 0), ("SDP", 1), ("CDMA_WT", 0)])
     assert names(rules, STATUS, SDP_0) == []
     assert rules.owed == ["CDMA_DAT_0", "CDMA_WT_0", "SDP_1"]
 
 
-def test_a_bit_that_nobody_clears_stands_for_two_layers_but_not_for_one_that_starts_behind_it() -> None:
-    rules = InterruptRules()
+def test_a_bit_that_nobody_clears_stands_for_two_layers_but_not_for_one_that_starts_behind_it(
+    rules: InterruptRules,
+) -> None:
     rules.start([("SDP", 0)])
     rules.start([("SDP", 0)])
     assert names(rules, STATUS, SDP_0) == []
@@ -82,20 +83,17 @@ def test_a_bit_that_nobody_clears_stands_for_two_layers_but_not_for_one_that_sta
     assert rules.owed == ["SDP_0"]
 
 
-def test_other_registers_say_nothing() -> None:
-    rules = InterruptRules()
+def test_other_registers_say_nothing(rules: InterruptRules) -> None:
     assert names(rules, REGISTERS.parse("GLB.S_INTR_MASK"), 0xFFFF) == []
 
 
-def test_a_reset_forgets_what_was_owed() -> None:
-    rules = InterruptRules()
+def test_a_reset_forgets_what_was_owed(rules: InterruptRules) -> None:
     rules.start([("SDP", 0)])
     rules.reset()
     assert names(rules, STATUS, SDP_0) == ["SDP_0"]
 
 
-def test_a_bit_that_is_cleared_unread_shows_as_a_pulse_of_the_line() -> None:
-    rules = InterruptRules()
+def test_a_bit_that_is_cleared_unread_shows_as_a_pulse_of_the_line(rules: InterruptRules) -> None:
     for _ in range(2):
         rules.start([("SDP", 0)])
         rules.write(STATUS, SDP_0, None)
@@ -105,8 +103,7 @@ def test_a_bit_that_is_cleared_unread_shows_as_a_pulse_of_the_line() -> None:
         assert rules.owed == []
 
 
-def test_a_pulse_is_that_of_one_layer() -> None:
-    rules = InterruptRules()
+def test_a_pulse_is_that_of_one_layer(rules: InterruptRules) -> None:
     for _ in range(2):
         rules.start([("SDP", 0)])
         rules.write(STATUS, SDP_0, None)
@@ -117,8 +114,7 @@ def test_a_pulse_is_that_of_one_layer() -> None:
     assert rules.owed == []
 
 
-def test_a_bit_that_a_clear_beats_stays_owed_although_that_of_the_next_layer_comes() -> None:
-    rules = InterruptRules()
+def test_a_bit_that_a_clear_beats_stays_owed_although_that_of_the_next_layer_comes(rules: InterruptRules) -> None:
     rules.start([("SDP", 0)], 10)
     rules.write(STATUS, SDP_0, 100)
     rules.start([("SDP", 0)], 101 + LINE_CYCLES)
@@ -131,8 +127,7 @@ def test_a_bit_that_a_clear_beats_stays_owed_although_that_of_the_next_layer_com
 
 
 @pytest.mark.parametrize("change", ["line", "mask", "soon"])
-def test_a_bit_that_its_event_may_set_after_the_clear_is_not_lost(change: str) -> None:
-    rules = InterruptRules()
+def test_a_bit_that_its_event_may_set_after_the_clear_is_not_lost(rules: InterruptRules, change: str) -> None:
     rules.start([("SDP", 0)], 10)
     rules.write(STATUS, SDP_0, 100)
     if change == "line":
@@ -144,8 +139,7 @@ def test_a_bit_that_its_event_may_set_after_the_clear_is_not_lost(change: str) -
     assert rules.owed == []
 
 
-def test_a_pulse_says_nothing_of_a_bit_that_was_not_cleared() -> None:
-    rules = InterruptRules()
+def test_a_pulse_says_nothing_of_a_bit_that_was_not_cleared(rules: InterruptRules) -> None:
     rules.write(STATUS, SDP_0, None)
     rules.start([("SDP", 0)])
     rules.write(STATUS, SDP_1, 2)
@@ -153,8 +147,7 @@ def test_a_pulse_says_nothing_of_a_bit_that_was_not_cleared() -> None:
     assert rules.owed == ["SDP_0"]
 
 
-def test_a_pulse_is_not_that_of_a_bit_which_was_cleared_long_before() -> None:
-    rules = InterruptRules()
+def test_a_pulse_is_not_that_of_a_bit_which_was_cleared_long_before(rules: InterruptRules) -> None:
     rules.start([("SDP", 0)])
     rules.write(STATUS, SDP_0, 100)
     rules.line(101 + LINE_CYCLES, level=True)

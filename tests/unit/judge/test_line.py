@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+import pytest
+
 from models.config import HwConfig
 from tb.judge.detail import WrongLine
 from tb.judge.finding import Check, Finding
@@ -49,16 +51,19 @@ def wrong(findings: Iterable[Finding]) -> WrongLine | None:
     return finding.detail
 
 
-def test_a_bit_that_is_set_and_not_masked_must_raise_the_line_soon() -> None:
-    rule = Rule()
+@pytest.fixture
+def rule() -> Rule:
+    return Rule()
+
+
+def test_a_bit_that_is_set_and_not_masked_must_raise_the_line_soon(rule: Rule) -> None:
     assert rule.seen(1, 100) is None
     assert rule.end(100 + LIMIT) is None
     assert rule.end(101 + LIMIT) == WrongLine(True, 100, 1, 0)
     assert rule.end(200) is None, "once"
 
 
-def test_a_line_that_follows_in_time_is_right_and_may_not_drop() -> None:
-    rule = Rule()
+def test_a_line_that_follows_in_time_is_right_and_may_not_drop(rule: Rule) -> None:
     rule.seen(1, 100)
     assert rule.moved(105, level=True) is None
     assert rule.end(500) is None
@@ -77,8 +82,7 @@ def test_a_line_must_be_low_when_all_that_is_set_is_masked_or_cleared() -> None:
         assert (found.must, found.since) == (False, 200)
 
 
-def test_nothing_is_said_of_bits_that_a_layer_owes() -> None:
-    rule = Rule()
+def test_nothing_is_said_of_bits_that_a_layer_owes(rule: Rule) -> None:
     rule.seen(0, 100, owed=4)
     assert rule.moved(300, level=True) is None
     assert rule.end(400) is None
@@ -86,8 +90,7 @@ def test_nothing_is_said_of_bits_that_a_layer_owes() -> None:
     assert rule.end(511) == WrongLine(False, 500, 0, 0)
 
 
-def test_what_software_sets_counts_once_it_was_read() -> None:
-    rule = Rule()
+def test_what_software_sets_counts_once_it_was_read(rule: Rule) -> None:
     rule.written(SET, 0x80, 100)
     assert rule.end(300) is None, "the hardware may lack the bit"
     assert rule.seen(0, 400) is None
@@ -95,8 +98,7 @@ def test_what_software_sets_counts_once_it_was_read() -> None:
     assert rule.end(411) == WrongLine(False, 400, 0, 0)
 
 
-def test_a_layer_of_which_nothing_is_known_ends_judging_until_a_reset() -> None:
-    rule = Rule()
+def test_a_layer_of_which_nothing_is_known_ends_judging_until_a_reset(rule: Rule) -> None:
     rule.stop()
     rule.seen(1, 100)
     assert rule.end(300) is None

@@ -6,17 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from tb.judge.port_rules import (
-    READ_CLIENT,
-    READ_CLIENTS,
-    READ_DATA,
-    READ_LAST,
-    READ_UNASKED,
-    WRITE_CLIENT,
-    WRITE_CLIENTS,
-    WRITE_UNASKED,
-    PortRules,
-)
+from tb.judge.port_rules import READ_CLIENTS, WRITE_CLIENTS, PortRule, PortRules
 
 
 def broken(play: Callable[[PortRules], None]) -> list[int]:
@@ -73,9 +63,9 @@ def test_answers_keep_the_order_of_their_id_and_may_overtake_those_of_others() -
 
     assert [broken(play) for play in (sound, out_of_order, too_short, twice)] == [
         [],
-        [READ_DATA],
-        [READ_LAST],
-        [READ_UNASKED],
+        [PortRule.READ_DATA],
+        [PortRule.READ_LAST],
+        [PortRule.READ_UNASKED],
     ]
 
 
@@ -94,7 +84,7 @@ def test_a_write_is_answered_once_and_with_its_id() -> None:
         rules.write(1)
         rules.write_answer(2)
 
-    assert [broken(play) for play in (sound, twice, other)] == [[], [WRITE_UNASKED], [WRITE_UNASKED]]
+    assert [broken(play) for play in (sound, twice, other)] == [[], [PortRule.WRITE_UNASKED], [PortRule.WRITE_UNASKED]]
 
 
 def test_ids_are_judged_where_they_are_those_of_clients() -> None:
@@ -107,7 +97,7 @@ def test_ids_are_judged_where_they_are_those_of_clients() -> None:
             rules.write(axi_id)
         return seen
 
-    assert found(judges_ids=True) == [READ_CLIENT, WRITE_CLIENT]
+    assert found(judges_ids=True) == [PortRule.READ_CLIENT, PortRule.WRITE_CLIENT]
     assert found(judges_ids=False) == []
 
 
@@ -123,4 +113,4 @@ def test_a_rule_is_reported_once_and_a_reset_forgets_what_is_owed() -> None:
         rules.offer("ar", None, taken=False)
         rules.read_answer(1, 5, last=True)
 
-    assert (broken(often), broken(reset)) == ([WRITE_UNASKED], [READ_UNASKED])
+    assert (broken(often), broken(reset)) == ([PortRule.WRITE_UNASKED], [PortRule.READ_UNASKED])

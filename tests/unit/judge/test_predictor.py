@@ -15,16 +15,14 @@ from models.layout import FeatureLayout, OperandLayout
 from models.lut import HybridLut, LutTable
 from models.pdp import PdpParams, PoolMethod
 from models.precision import Precision
-from models.sdp import AluOp, SdpParams, SdpStage, output_converter
+from models.sdp import SdpParams, SdpStage, output_converter
 from tb.judge.predictor import Expectation, predict
 from tb.judge.tracker import StartedLayer
 from tb.nvdla.layers import CdpLayer, Layer, OperandSurface, PdpLayer, SdpLayer, StageSource, Surface, WidthSplit
 from tb.nvdla.memory import MemoryImage, Ram
-from tests.unit.nvdla.samples import FULL, IDENTITY, SMALL, small_sdp, surface
+from tests.unit.nvdla.samples import ADD, FULL, IDENTITY, SCALE, SMALL, small_sdp, surface
 
-ADD = SdpStage(AluOp.SUM, 0, mul=False, mul_prelu=False, mul_shift=0, relu=False)
-SCALE = SdpStage(None, 0, mul=True, mul_prelu=False, mul_shift=0, relu=False)
-BOTH = SdpStage(AluOp.SUM, 0, mul=True, mul_prelu=False, mul_shift=0, relu=False)
+BOTH = replace(ADD, mul=True)
 
 
 def hexed(data: str) -> bytes:
@@ -92,20 +90,14 @@ def test_stride_gaps_of_the_source_are_skipped() -> None:
 
 def test_one_byte_operands_per_channel_reach_padding_channels_from_memory() -> None:
     layer = sdp((3, 1, 2), ADD, memory((3, 1, 1), ("alu",), 1))
-    contents = {
-        0x1000: "01 02 03 04 05 06 07 08  7f 7f 7f 7f 80 80 80 80",
-        0x3000: "01 ff 10 20 f0 00 01 80",
-    }
+    contents = {0x1000: "01 02 03 04 05 06 07 08  7f 7f 7f 7f 80 80 80 80", 0x3000: "01 ff 10 20 f0 00 01 80"}
     # Of the second pixel 0x7f + 1, + 0x10 and + 0x20 saturate, and 0x80 - 0x10 and 0x80 - 0x80.
     assert predicted(layer, contents) == "02011324f5060888 7f7e7f7f80808180"
 
 
 def test_two_byte_operands_per_channel_are_little_endian() -> None:
     layer = sdp((8, 1, 1), ADD, memory((8, 1, 1), ("alu",), 2), output_converter(0, 1, 8))
-    contents = {
-        0x1000: "00 00 00 00 00 00 01 ff",
-        0x3000: "00 01  00 02  00 ff  80 00  7f 00  80 ff  ff 7f  00 80",
-    }
+    contents = {0x1000: "00 00 00 00 00 00 01 ff", 0x3000: "00 01  00 02  00 ff  80 00  7f 00  80 ff  ff 7f  00 80"}
     # In 256ths: 1, 2, -1, 0.5 to 1, 0.496 to 0, -0.5 to -1, 128 saturates, -32769/256 = -128.004.
     assert predicted(layer, contents) == "0102ff0100ff7f80"
 

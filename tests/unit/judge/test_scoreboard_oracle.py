@@ -67,13 +67,7 @@ LAYOUTS = [
 RAMS = st.sampled_from((Ram.MC, Ram.CVSRAM))
 STEPS = st.one_of(
     st.tuples(st.just("expect"), st.integers(0, 4), st.sampled_from(LAYOUTS), RAMS),
-    st.tuples(
-        st.just("write"),
-        st.integers(-8, 48),
-        st.integers(0, 255),
-        st.sampled_from((0, 1, 2)),
-        RAMS,
-    ),
+    st.tuples(st.just("write"), st.integers(-8, 48), st.integers(0, 255), st.sampled_from((0, 1, 2)), RAMS),
     st.tuples(st.just("all"), st.integers(0, 3)),
     st.tuples(st.just("end"), st.integers(0, 3)),
     st.tuples(st.just("judge")),

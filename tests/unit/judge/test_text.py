@@ -9,7 +9,7 @@ import pytest
 from models.layout import Element
 from tb.judge.detail import AnyDetail, MoreBadAccesses, Note, PortViolation, UnexpectedInterrupt
 from tb.judge.finding import Check, Finding
-from tb.judge.port_rules import RULES
+from tb.judge.port_rules import PortRule
 from tb.judge.text import complaint, complaints, margin_line, margin_part, signature_line, why_not_passed
 from tb.judge.verdict import Margin, Verdict
 from tb.nvdla.memory import Ram
@@ -27,10 +27,10 @@ def test_a_finding_has_words(told: Told) -> None:
     assert complaint(told.finding) == told.text
 
 
-@pytest.mark.parametrize("rule", range(len(RULES)))
-def test_every_rule_of_a_port_has_words(rule: int) -> None:
+@pytest.mark.parametrize("rule", PortRule)
+def test_every_rule_of_a_port_has_words(rule: PortRule) -> None:
     finding = Finding(Check.PROTOCOL, PortViolation(Ram.CVSRAM, rule), 9)
-    assert complaint(finding) == f"protocol: CVSRAM: {RULES[rule]} (broken at cycle 9)"
+    assert complaint(finding) == f"protocol: CVSRAM: {rule.text} (broken at cycle 9)"
 
 
 def test_wrong_bytes_are_told_first_and_a_refusal_last() -> None:
@@ -54,14 +54,11 @@ def test_a_verdict_that_passes_needs_no_words() -> None:
 
 
 def test_a_verdict_that_compared_nothing_says_so() -> None:
-    assert complaints(Verdict(written_bytes=8)) == [
-        "nothing was compared: no layer wrote a byte that was expected",
-    ]
+    assert complaints(Verdict(written_bytes=8)) == ["nothing was compared: no layer wrote a byte that was expected"]
 
 
 @pytest.mark.parametrize(
-    ("worst", "part"),
-    [(0.3125, "31.2 %"), (0.0, "0.0 %"), (1.5, "150.0 %"), (None, "more than any part")],
+    ("worst", "part"), [(0.3125, "31.2 %"), (0.0, "0.0 %"), (1.5, "150.0 %"), (None, "more than any part")]
 )
 def test_a_margin_is_one_line(worst: float | None, part: str) -> None:
     margin = Margin(MARGIN.layer, MARGIN.module, MARGIN.rule, MARGIN.elements, worst, MARGIN.at)

@@ -46,8 +46,12 @@ class Board(CounterBoard):
         return found[1].expected, found[1].most
 
 
-def test_a_stall_lasts_no_longer_than_its_layer() -> None:
-    board = Board()
+@pytest.fixture
+def board() -> Board:
+    return Board()
+
+
+def test_a_stall_lasts_no_longer_than_its_layer(board: Board) -> None:
     board.run("SDP", 0, 100, 400)
     assert board.wrong(SDP, 0, 301) == (0, 300)
     assert board.wrong(SDP, 0, 300) is None
@@ -56,16 +60,14 @@ def test_a_stall_lasts_no_longer_than_its_layer() -> None:
     assert board.wrong(SDP, 1, 21) == (0, 20)
 
 
-def test_stalls_of_pdp_add_up_from_the_first_layer_on() -> None:
-    board = Board()
+def test_stalls_of_pdp_add_up_from_the_first_layer_on(board: Board) -> None:
     board.run("PDP", 0, 100, 400)
     board.run("PDP", 1, 500, 520)
     assert board.wrong(PDP, 1, 321) == (0, 320)
     assert board.wrong(PDP, 1, 320) is None
 
 
-def test_stalls_of_pdp_never_become_fewer() -> None:
-    board = Board()
+def test_stalls_of_pdp_never_become_fewer(board: Board) -> None:
     board.run("PDP", 0, 100, 400)
     assert board.wrong(PDP, 0, 33) is None
     board.run("PDP", 1, 500, 520)
@@ -83,23 +85,20 @@ def test_a_layer_that_does_not_count_leaves_the_count_of_the_layer_before_it(cou
     assert board.wrong(counter, 1, 33) is None
 
 
-def test_cdma_has_counted_nothing_after_a_layer_that_does_not_count() -> None:
-    board = Board()
+def test_cdma_has_counted_nothing_after_a_layer_that_does_not_count(board: Board) -> None:
     board.run("CDMA", 0, 100, 400)
     board.run("CDMA", 1, 500, 900, counting=False)
     assert board.wrong(CDMA, 1, 1) == (0, None)
 
 
-def test_a_layer_moves_no_counter_of_the_other_group() -> None:
-    board = Board()
+def test_a_layer_moves_no_counter_of_the_other_group(board: Board) -> None:
     board.run("SDP", 0, 100, 400)
     assert board.wrong(SDP, 0, 33) is None
     board.run("SDP", 1, 500, 900)
     assert board.wrong(SDP, 0, 34) == (33, None)
 
 
-def test_layers_count_in_the_order_in_which_they_run_whichever_end_is_seen_first() -> None:
-    board = Board()
+def test_layers_count_in_the_order_in_which_they_run_whichever_end_is_seen_first(board: Board) -> None:
     board.run("PDP", 0, 100, None)
     board.run("PDP", 1, 110, 500, counting=False)
     assert board.wrong(PDP, 1, 10_000) is None
@@ -108,8 +107,7 @@ def test_layers_count_in_the_order_in_which_they_run_whichever_end_is_seen_first
     assert board.wrong(PDP, 0, 400) is None
 
 
-def test_nothing_is_known_of_the_count_of_a_unit_that_was_enabled_for_no_layer() -> None:
-    board = Board()
+def test_nothing_is_known_of_the_count_of_a_unit_that_was_enabled_for_no_layer(board: Board) -> None:
     board.run("SDP", 0, 100, 400)
     board.timed.enable("SDP", 1, 500)
     board.run("SDP", 0, 600, 700, counting=False)
@@ -118,8 +116,7 @@ def test_nothing_is_known_of_the_count_of_a_unit_that_was_enabled_for_no_layer()
     assert board.wrong(SDP, 0, 10_001) == (10_000, None)
 
 
-def test_a_latency_is_at_least_the_time_for_which_reads_wait() -> None:
-    board = Board()
+def test_a_latency_is_at_least_the_time_for_which_reads_wait(board: Board) -> None:
     board.run("CDMA", 0, 100, None)
     board.fetch(99, 110, 120, 300)
     board.fetch(500, axi_id=9)
@@ -129,8 +126,7 @@ def test_a_latency_is_at_least_the_time_for_which_reads_wait() -> None:
     assert board.wrong(CDMA, 0, least) is None
 
 
-def test_reads_of_layers_that_overlap_are_not_told_apart() -> None:
-    board = Board()
+def test_reads_of_layers_that_overlap_are_not_told_apart(board: Board) -> None:
     board.run("CDMA", 0, 100, None)
     board.run("CDMA", 1, 110, 500)
     board.fetch(120)
@@ -140,8 +136,7 @@ def test_reads_of_layers_that_overlap_are_not_told_apart() -> None:
     assert board.judged == 2
 
 
-def test_nothing_is_judged_before_the_end_or_without_cycles() -> None:
-    board = Board()
+def test_nothing_is_judged_before_the_end_or_without_cycles(board: Board) -> None:
     board.run("SDP", 0, 100, None)
     assert board.wrong(SDP, 0, 10_000) is None
     board.end(0, None)
@@ -151,20 +146,17 @@ def test_nothing_is_judged_before_the_end_or_without_cycles() -> None:
     assert board.judged == 0
 
 
-def test_a_layer_that_does_not_read_by_a_client_says_nothing_of_its_stalls() -> None:
-    board = Board()
+def test_a_layer_that_does_not_read_by_a_client_says_nothing_of_its_stalls(board: Board) -> None:
     board.timed.enable("SDP_RDMA", 0, 100)
     board.start(
-        StartedLayer(0, "SDP", 0, small_sdp(), groups={"SDP_RDMA": 0}, counting=frozenset(["SDP_RDMA.perf_dma_en"])),
-        {},
+        StartedLayer(0, "SDP", 0, small_sdp(), groups={"SDP_RDMA": 0}, counting=frozenset(["SDP_RDMA.perf_dma_en"])), {}
     )
     board.end(0, 200)
     assert board.wrong("SDP_RDMA.D_PERF_BRDMA_READ_STALL", 0, 10_000) is None
     assert board.wrong("SDP_RDMA.D_PERF_MRDMA_READ_STALL", 0, 101) == (0, 100)
 
 
-def test_a_silent_layer_clears_stalls_of_a_cube_only_when_it_reads_one() -> None:
-    board = Board()
+def test_a_silent_layer_clears_stalls_of_a_cube_only_when_it_reads_one(board: Board) -> None:
     counting = frozenset(["SDP_RDMA.perf_dma_en"])
     layers = [(small_sdp(), counting), (small_conv(), frozenset[str]()), (small_sdp(), frozenset[str]())]
     register, most = "SDP_RDMA.D_PERF_MRDMA_READ_STALL", []

@@ -13,27 +13,20 @@ from tb.judge.verdict import Ending, Margin, Verdict
 from tb.nvdla.memory import Ram
 from tests.unit.judge.findings import CUBE, LAYER, TOLD, WRONG, Told
 
+MISMATCHES = (Check.VALUE, Check.MISSING, Check.STRAY, Check.DOUBLE, Check.LATE, Check.GOLDEN)
+PROTOCOL = (
+    *(Check.UNANSWERED, Check.MEMORY, Check.PROTOCOL, Check.INTERRUPT, Check.REGISTER, Check.COUNTER, Check.PROGRAM),
+    Check.EXPLANATION,
+)
 ENDINGS = {
-    Check.VALUE: Ending.MISMATCH,
-    Check.MISSING: Ending.MISMATCH,
-    Check.STRAY: Ending.MISMATCH,
-    Check.DOUBLE: Ending.MISMATCH,
-    Check.LATE: Ending.MISMATCH,
-    Check.UNANSWERED: Ending.PROTOCOL,
-    Check.GOLDEN: Ending.MISMATCH,
-    Check.MEMORY: Ending.PROTOCOL,
-    Check.PROTOCOL: Ending.PROTOCOL,
-    Check.INTERRUPT: Ending.PROTOCOL,
-    Check.REGISTER: Ending.PROTOCOL,
-    Check.COUNTER: Ending.PROTOCOL,
+    **dict.fromkeys(MISMATCHES, Ending.MISMATCH),
+    **dict.fromkeys(PROTOCOL, Ending.PROTOCOL),
     Check.HANG: Ending.HANG,
-    Check.PROGRAM: Ending.PROTOCOL,
     Check.EMPTY: Ending.EMPTY,
     Check.INPUT: Ending.BENCH_ERROR,
     Check.TEST: Ending.CHECK,
     Check.CRASH: Ending.CRASH,
     Check.TIMEOUT: Ending.TIMEOUT,
-    Check.EXPLANATION: Ending.PROTOCOL,
     Check.BENCH: Ending.BENCH_ERROR,
     Check.BUILD: Ending.BUILD_ERROR,
     Check.LOST: Ending.LOST,

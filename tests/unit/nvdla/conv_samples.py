@@ -10,10 +10,10 @@ from models.conv import ConvParams
 from models.converter import Converter, ConverterEncoding
 from models.layout import ImageWeightLayout, OperandLayout, PixelConversion, PixelLayout, WeightLayout
 from models.precision import Precision
-from models.sdp import AluOp, SdpParams, SdpStage
+from models.sdp import SdpParams
 from tb.nvdla.layers import ConvLayer, StageSource
 from tb.nvdla.surfaces import CbufUse, ImageSurface, OperandSurface, WeightSurface
-from tests.unit.nvdla.samples import IDENTITY, SMALL, surface
+from tests.unit.nvdla.samples import ADD, IDENTITY, SMALL, surface
 
 CONVERTER = Converter(-3, 5, 2, ConverterEncoding.CDMA_INPUT)
 
@@ -71,6 +71,5 @@ def planar_conv() -> ConvLayer:
 def biased_conv() -> ConvLayer:
     """Return ``small_conv`` with one bias a kernel from memory in X1."""
     layer = small_conv()
-    stage = SdpStage(AluOp.SUM, 0, mul=False, mul_prelu=False, mul_shift=0, relu=False)
     memory = OperandSurface(OperandLayout.packed(SMALL, Precision.INT8, (9, 1, 1), ("alu",), 2), 0x5000)
-    return replace(layer, sdp=replace(layer.sdp, x1=stage), x1=StageSource(memory=memory))
+    return replace(layer, sdp=replace(layer.sdp, x1=ADD), x1=StageSource(memory=memory))

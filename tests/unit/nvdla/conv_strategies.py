@@ -217,10 +217,7 @@ def _cbuf_uses(
 
 def unused_conv(layer: ConvLayer) -> list[str]:
     """Name the fields of CDMA, CSC and CACC that mean nothing in a convolution of this kind."""
-    cdma = [
-        "D_RESERVED_X_CFG.rsv_per_line",
-        "D_CYA.cya",
-    ]
+    cdma = ["D_RESERVED_X_CFG.rsv_per_line", "D_CYA.cya"]
     csc = ["D_CYA.cya"]
     params = layer.params
     if layer.batch is None:

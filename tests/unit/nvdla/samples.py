@@ -24,6 +24,8 @@ SMALL = HwConfig.load("nv_small")
 FULL = HwConfig.load("nv_full")
 IDENTITY = output_converter(0, 1, 0)
 BASE = 0x1000
+ADD = SdpStage(AluOp.SUM, 0, mul=False, mul_prelu=False, mul_shift=0, relu=False)
+SCALE = SdpStage(None, 0, mul=True, mul_prelu=False, mul_shift=0, relu=False)
 
 
 def surface(
@@ -51,9 +53,8 @@ def small_sdp(
 
 def bias_sdp(shape: tuple[int, int, int] = (3, 2, 2), config: HwConfig = SMALL) -> SdpLayer:
     """Return a layer that adds one byte of memory per element in X1."""
-    stage = SdpStage(AluOp.SUM, 0, mul=False, mul_prelu=False, mul_shift=0, relu=False)
     memory = OperandSurface(OperandLayout.packed(config, Precision.INT8, shape, ("alu",), 1), 0x3000)
-    params = SdpParams(stage, None, IDENTITY, Precision.INT8, Precision.INT8)
+    params = SdpParams(ADD, None, IDENTITY, Precision.INT8, Precision.INT8)
     ends = surface(shape, 0x1000, config), surface(shape, 0x2000, config)
     return SdpLayer(*ends, params, StageSource(memory=memory))
 

@@ -165,10 +165,7 @@ def edited(changes: dict[int, int], length: int | None = None) -> list[int]:
         (edited({}, 12), "the payload of CDMA at 0x24 must hold 13 words, not 2"),
         (edited({0x24: 0x340010}), "the unit id at 0x24 must be 0x1 to 0xf, not 0x10"),
         (edited({0x24: 0x340000}), "the unit id at 0x24 must be 0x1 to 0xf, not 0x0"),
-        (
-            edited({0x24: 0x380003}),
-            "CDMA_DESC at 0x24 must declare a payload of 0x34 bytes, not 0x38",
-        ),
+        (edited({0x24: 0x380003}), "CDMA_DESC at 0x24 must declare a payload of 0x34 bytes, not 0x38"),
         (edited({0x8: 0x1}), "the list must hold unit id 0x1 (GLB) 1 times at most, not again at 0x8"),
         (
             edited({0xEC: 0x1C0006}),

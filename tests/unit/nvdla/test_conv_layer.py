@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from models.converter import Converter, ConverterEncoding
-from models.errors import InputError
 from models.layout import FeatureLayout, ImageWeightLayout, OperandLayout, PixelConversion, WeightLayout
 from models.precision import Precision
 from tb.nvdla.layers import ConvLayer, StageSource, Surface
@@ -17,13 +15,10 @@ from tb.nvdla.memory import Ram
 from tb.nvdla.surfaces import CbufUse, OperandSurface, WeightSurface
 from tests.unit.explain.full_cases import winograd_conv
 from tests.unit.nvdla.conv_samples import CONVERTER, biased_conv, conv_params, image_conv, planar_conv, small_conv
+from tests.unit.nvdla.registers_helper import misfits, refused
 from tests.unit.nvdla.samples import FULL, SMALL, surface
 
 INT8, INT16 = Precision.INT8, Precision.INT16
-
-
-def refused(message: str) -> pytest.RaisesExc[InputError]:
-    return pytest.raises(InputError, match=rf"^{re.escape(message)}$")
 
 
 def cbuf(**changes: Any) -> CbufUse:
@@ -31,184 +26,122 @@ def cbuf(**changes: Any) -> CbufUse:
 
 
 OPERANDS = OperandSurface(OperandLayout.packed(SMALL, INT8, (9, 1, 1), ("mul",), 1), 0x5000)
-LAYERS: dict[str, tuple[ConvLayer, dict[str, Any], str]] = {
-    "shape": (small_conv(), {"dst": surface((9, 5, 4), 0x2000)}, "dst must have the shape (9, 5, 3), not (9, 5, 4)"),
-    "channels": (
+LAYERS = (
+    *misfits(
         small_conv(),
-        {"weights": WeightSurface(WeightLayout(SMALL, INT8, (9, 8, 2, 3)), 0x3000)},
-        "weights must have the 10 channels of src, not 8",
+        ({"dst": surface((9, 5, 4), 0x2000)}, "dst must have the shape (9, 5, 3), not (9, 5, 4)"),
+        (
+            {"weights": WeightSurface(WeightLayout(SMALL, INT8, (9, 8, 2, 3)), 0x3000)},
+            "weights must have the 10 channels of src, not 8",
+        ),
+        ({"dst": surface((9, 5, 3), 0x2000, FULL)}, "dst must be laid out for nv_small as src, not nv_full"),
+        ({"x2": StageSource(memory=OPERANDS)}, "x2 must be None, because the stage is bypassed"),
+        (
+            {"weights": WeightSurface(ImageWeightLayout(SMALL, INT8, (9, 10, 2, 3)), 0x3000)},
+            "weights must be laid out for direct convolution, because src is a feature cube",
+        ),
+        (
+            {"conversion": PixelConversion(INT8)},
+            "conversion must be a Converter of CDMA or None, because src is a feature cube",
+        ),
+        (
+            {"conversion": Converter(0, 1, 0, ConverterEncoding.SDP_OUTPUT)},
+            "conversion must be a Converter of CDMA or None, because src is a feature cube",
+        ),
+        (
+            {"src": Surface(FeatureLayout(SMALL, INT8, (10, 4, 5), 48, 192), 0x1000), "cbuf": cbuf(fetch_slices=2)},
+            "fetch_slices must be 1, because lines are not packed, not 2",
+        ),
+        ({"cbuf": cbuf(fetch_slices=0)}, "fetch_slices must be at least 1, not 0"),
+        (
+            {
+                "src": surface((10, 1, 1), 0x1000),
+                "dst": Surface(FeatureLayout(SMALL, INT8, (9, 1, 1), 16, 16), 0x2000),
+                "params": conv_params(),
+                "weights": WeightSurface(WeightLayout(SMALL, INT8, (9, 10, 1, 1)), 0x3000),
+                "cbuf": CbufUse(1, 1),
+            },
+            "dst must have strides of 8 bytes, because SDP ignores those of a 1 x 1 cube, not 16 and 16",
+        ),
+        (
+            {"src": surface((10, 4, 71), 0x1000), "dst": surface((9, 5, 36), 0x2000)},
+            "data_banks must hold 4 slices of 142 entries, not 1 banks of 512 entries",
+        ),
+        (
+            {
+                "src": surface((150, 4, 5), 0x1000),
+                "weights": WeightSurface(WeightLayout(SMALL, INT8, (9, 150, 2, 3)), 0x3000),
+                "cbuf": cbuf(weight_banks=1),
+            },
+            "weight_banks must hold 7328 bytes, not 1 banks of 4096",
+        ),
+        (
+            {
+                "weights": WeightSurface(WeightLayout(SMALL, INT8, (140, 10, 2, 3)), 0x3000),
+                "dst": surface((140, 5, 3), 0x2000),
+                "cbuf": cbuf(skip_weight_release=True),
+            },
+            "weight_banks must hold 8448 bytes, not 2 banks of 4096",
+        ),
+        ({"lines": 5}, "lines must be None without reuse of data, not 5"),
+        ({"lines": 4, "cbuf": cbuf(reuse_data=True)}, "lines must be at least 1 and not the 4 of src, not 4"),
+        ({"lines": 6, "cbuf": cbuf(reuse_data=True)}, "dst must have the shape (9, 7, 3), not (9, 5, 3)"),
+        ({"cbuf": cbuf(data_banks=0)}, "data_banks must be 1 to 31, not 0"),
+        ({"cbuf": cbuf(weight_banks=0)}, "weight_banks must be 1 to 31 of 32 banks, not 0"),
+        ({"cbuf": cbuf(release_slices=0)}, "release_slices must be 1 to the 4 lines of src, not 0"),
     ),
-    "configuration": (
-        small_conv(),
-        {"dst": surface((9, 5, 3), 0x2000, FULL)},
-        "dst must be laid out for nv_small as src, not nv_full",
-    ),
-    "precision of src": (
+    *misfits(
         small_conv(FULL),
-        {"src": surface((10, 4, 5), 0x1000, FULL, INT16)},
-        "src must have the precision INT8, not INT16",
+        ({"src": surface((10, 4, 5), 0x1000, FULL, INT16)}, "src must have the precision INT8, not INT16"),
+        (
+            {"weights": WeightSurface(WeightLayout(FULL, INT16, (9, 10, 2, 3)), 0x3000)},
+            "weights must have the precision INT8, not INT16",
+        ),
+        ({"sdp": small_conv(FULL, INT16).sdp}, "sdp.input_precision must have the precision INT8, not INT16"),
+        ({"dst": surface((9, 5, 3), 0x2000, FULL, INT16)}, "dst must have the precision INT8, not INT16"),
+        (
+            {
+                "dst": surface((9, 5, 3), 0x2000, FULL, INT16),
+                "sdp": replace(small_conv(FULL).sdp, output_precision=INT16),
+            },
+            "output_precision must have elements of 8 bits like the convolution's, because other sizes were not "
+            "measured after one, not INT16",
+        ),
     ),
-    "precision of weights": (
+    *misfits(
         small_conv(FULL),
-        {"weights": WeightSurface(WeightLayout(FULL, INT16, (9, 10, 2, 3)), 0x3000)},
-        "weights must have the precision INT8, not INT16",
+        (
+            {
+                "sdp": replace(small_conv(FULL).sdp, x1=biased_conv().sdp.x1),
+                "x1": StageSource(
+                    memory=OperandSurface(OperandLayout.packed(FULL, INT16, (9, 1, 1), ("alu",), 2), 0x5000)
+                ),
+            },
+            "x1.memory must have the processing precision INT8, not INT16",
+        ),
     ),
-    "precision of SDP": (
-        small_conv(FULL),
-        {"sdp": small_conv(FULL, INT16).sdp},
-        "sdp.input_precision must have the precision INT8, not INT16",
-    ),
-    "precision of dst": (
-        small_conv(FULL),
-        {"dst": surface((9, 5, 3), 0x2000, FULL, INT16)},
-        "dst must have the precision INT8, not INT16",
-    ),
-    "elements of another size": (
-        small_conv(FULL),
-        {
-            "dst": surface((9, 5, 3), 0x2000, FULL, INT16),
-            "sdp": replace(small_conv(FULL).sdp, output_precision=INT16),
-        },
-        "output_precision must have elements of 8 bits like the convolution's, because other sizes were not measured "
-        "after one, not INT16",
-    ),
-    "precision of operands": (
-        replace(small_conv(FULL)),
-        {
-            "sdp": replace(small_conv(FULL).sdp, x1=biased_conv().sdp.x1),
-            "x1": StageSource(memory=OperandSurface(OperandLayout.packed(FULL, INT16, (9, 1, 1), ("alu",), 2), 0x5000)),
-        },
-        "x1.memory must have the processing precision INT8, not INT16",
-    ),
-    "operand of a bypassed stage": (
-        small_conv(),
-        {"x2": StageSource(memory=OPERANDS)},
-        "x2 must be None, because the stage is bypassed",
-    ),
-    "image weights of a cube": (
-        small_conv(),
-        {"weights": WeightSurface(ImageWeightLayout(SMALL, INT8, (9, 10, 2, 3)), 0x3000)},
-        "weights must be laid out for direct convolution, because src is a feature cube",
-    ),
-    "pixel conversion of a cube": (
-        small_conv(),
-        {"conversion": PixelConversion(INT8)},
-        "conversion must be a Converter of CDMA or None, because src is a feature cube",
-    ),
-    "another unit's converter": (
-        small_conv(),
-        {"conversion": Converter(0, 1, 0, ConverterEncoding.SDP_OUTPUT)},
-        "conversion must be a Converter of CDMA or None, because src is a feature cube",
-    ),
-    "fetch of lines with gaps": (
-        small_conv(),
-        {
-            "src": Surface(FeatureLayout(SMALL, INT8, (10, 4, 5), 48, 192), 0x1000),
-            "cbuf": cbuf(fetch_slices=2),
-        },
-        "fetch_slices must be 1, because lines are not packed, not 2",
-    ),
-    "no fetch": (
-        small_conv(),
-        {"cbuf": cbuf(fetch_slices=0)},
-        "fetch_slices must be at least 1, not 0",
-    ),
-    "fetch of image lines": (
+    *misfits(
         image_conv(),
-        {"cbuf": CbufUse(1, 1, fetch_slices=2)},
-        "fetch_slices must be 1 for image input, not 2",
+        ({"cbuf": CbufUse(1, 1, fetch_slices=2)}, "fetch_slices must be 1 for image input, not 2"),
+        (
+            {"weights": WeightSurface(WeightLayout(SMALL, INT8, (2, 4, 2, 2)), 0x3000)},
+            "weights must be laid out for image input, because src is an image",
+        ),
+        ({"conversion": CONVERTER}, "conversion must be a PixelConversion, because src is an image"),
+        ({"conversion": PixelConversion(INT16, CONVERTER)}, "conversion must have the precision INT8, not INT16"),
+        ({"params": conv_params(dilation_x=3)}, "dilation must be 1 for image input, not 3 along W and 1 along H"),
+        (
+            {
+                "params": conv_params(stride_x=2),
+                "weights": WeightSurface(ImageWeightLayout(SMALL, INT8, (2, 4, 2, 1), 2), 0x3000),
+            },
+            "stride_x times channels must be at most 4 with 2-line post-extension, not 8",
+        ),
     ),
-    "weights of an image": (
-        image_conv(),
-        {"weights": WeightSurface(WeightLayout(SMALL, INT8, (2, 4, 2, 2)), 0x3000)},
-        "weights must be laid out for image input, because src is an image",
-    ),
-    "conversion of an image": (
-        image_conv(),
-        {"conversion": CONVERTER},
-        "conversion must be a PixelConversion, because src is an image",
-    ),
-    "precision of the conversion": (
-        image_conv(),
-        {"conversion": PixelConversion(INT16, CONVERTER)},
-        "conversion must have the precision INT8, not INT16",
-    ),
-    "dilated image": (
-        image_conv(),
-        {"params": conv_params(dilation_x=3)},
-        "dilation must be 1 for image input, not 3 along W and 1 along H",
-    ),
-    "stride with post-extension": (
-        image_conv(),
-        {
-            "params": conv_params(stride_x=2),
-            "weights": WeightSurface(ImageWeightLayout(SMALL, INT8, (2, 4, 2, 1), 2), 0x3000),
-        },
-        "stride_x times channels must be at most 4 with 2-line post-extension, not 8",
-    ),
-    "strides of one pixel": (
-        small_conv(),
-        {
-            "src": surface((10, 1, 1), 0x1000),
-            "dst": Surface(FeatureLayout(SMALL, INT8, (9, 1, 1), 16, 16), 0x2000),
-            "params": conv_params(),
-            "weights": WeightSurface(WeightLayout(SMALL, INT8, (9, 10, 1, 1)), 0x3000),
-            "cbuf": CbufUse(1, 1),
-        },
-        "dst must have strides of 8 bytes, because SDP ignores those of a 1 x 1 cube, not 16 and 16",
-    ),
-    "input beyond its banks": (
-        small_conv(),
-        {
-            "src": surface((10, 4, 71), 0x1000),
-            "dst": surface((9, 5, 36), 0x2000),
-        },
-        "data_banks must hold 4 slices of 142 entries, not 1 banks of 512 entries",
-    ),
-    "group beyond its banks": (
-        small_conv(),
-        {
-            "src": surface((150, 4, 5), 0x1000),
-            "weights": WeightSurface(WeightLayout(SMALL, INT8, (9, 150, 2, 3)), 0x3000),
-            "cbuf": cbuf(weight_banks=1),
-        },
-        "weight_banks must hold 7328 bytes, not 1 banks of 4096",
-    ),
-    "kept weights beyond their banks": (
-        small_conv(),
-        {
-            "weights": WeightSurface(WeightLayout(SMALL, INT8, (140, 10, 2, 3)), 0x3000),
-            "dst": surface((140, 5, 3), 0x2000),
-            "cbuf": cbuf(skip_weight_release=True),
-        },
-        "weight_banks must hold 8448 bytes, not 2 banks of 4096",
-    ),
-    "lines without reuse": (small_conv(), {"lines": 5}, "lines must be None without reuse of data, not 5"),
-    "as many lines as are fetched": (
-        small_conv(),
-        {"lines": 4, "cbuf": cbuf(reuse_data=True)},
-        "lines must be at least 1 and not the 4 of src, not 4",
-    ),
-    "an output of other lines": (
-        small_conv(),
-        {"lines": 6, "cbuf": cbuf(reuse_data=True)},
-        "dst must have the shape (9, 7, 3), not (9, 5, 3)",
-    ),
-    "no banks for data": (small_conv(), {"cbuf": cbuf(data_banks=0)}, "data_banks must be 1 to 31, not 0"),
-    "no banks for weights": (
-        small_conv(),
-        {"cbuf": cbuf(weight_banks=0)},
-        "weight_banks must be 1 to 31 of 32 banks, not 0",
-    ),
-    "release": (
-        small_conv(),
-        {"cbuf": cbuf(release_slices=0)},
-        "release_slices must be 1 to the 4 lines of src, not 0",
-    ),
-}
+)
 
 
-@pytest.mark.parametrize(("layer", "changes", "message"), LAYERS.values(), ids=LAYERS)
+@pytest.mark.parametrize(("layer", "changes", "message"), LAYERS)
 def test_a_layer_that_does_not_fit_is_refused(layer: ConvLayer, changes: dict[str, Any], message: str) -> None:
     with refused(message):
         replace(layer, **changes)
@@ -239,5 +172,5 @@ def test_other_precisions_out_of_winograd_are_refused() -> None:
         "output_precision must be the INT16 of the convolution in Winograd, whose conversions were not measured, "
         "not FP16"
     )
-    with pytest.raises(InputError, match=rf"^{re.escape(message)}$"):
+    with refused(message):
         replace(layer, dst=dst, sdp=replace(layer.sdp, output_precision=Precision.FP16))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import zlib
 from collections import Counter
-from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -17,34 +16,33 @@ from tb.judge.beats import Beats
 from tb.judge.predictor import Expectation, predict
 from tb.judge.scoreboard import Scoreboard
 from tb.judge.text import complaints
-from tb.judge.tracker import LayerTracker
 from tb.judge.verdict import Ending, Verdict
 from tb.nvdla.memory import MemoryImage, Ram
-from tb.nvdla.program.ops import CheckCrc, MemInit, MemLoad, RegWrite
+from tb.nvdla.program.ops import CheckCrc, MemInit, MemLoad
 from tb.nvdla.surfaces import Surface
 from tb.stimulus.generate.plan import PlanEntry
-from tb.stimulus.scenario import apply_memory_op
+from tb.stimulus.scenario import Scenario, apply_memory_op
 from tb.stimulus.trace import read
 from tb.stimulus.trace.measured import MeasuredFile, read_measured
 from tests.references import MEASURED, TRACES, needs_traces
 from tests.unit.models.hardware_files import load_measured
+from tests.unit.nvdla.registers_helper import Tracked
 
-FOLDERS = [
-    *sorted(TRACES.glob("nv_small/dc_*")),
-    *sorted(TRACES.glob("nv_small_measured/*")),
-]
+FOLDERS = [*sorted(TRACES.glob("nv_small/dc_*")), *sorted(TRACES.glob("nv_small_measured/*"))]
 
 
-def predicted(
-    writes: Sequence[tuple[str, int]], config: HwConfig, memory: MemoryImage
-) -> tuple[LayerTracker, list[Expectation]]:
-    """Follow register writes and return what the layers they start must write."""
-    tracker = LayerTracker(config)
-    found = []
-    for name, value in writes:
-        for started in tracker.write(tracker.state.registers.parse(name), value):
-            found.append(predict(started, lambda ram, address, nbytes: memory.read_array(address, nbytes)))
-    return tracker, found
+def memory_of(scenario: Scenario) -> MemoryImage:
+    memory = MemoryImage()
+    for op in scenario.ops:
+        if isinstance(op, MemInit | MemLoad):
+            apply_memory_op({Ram.MC: memory}, op)
+    return memory
+
+
+def predicted(scenario: Scenario, config: HwConfig, memory: MemoryImage) -> Expectation:
+    """Follow register writes and return what the one layer that they start must write."""
+    (started,) = Tracked(config).ops(*scenario.ops)
+    return predict(started, lambda ram, address, nbytes: memory.read_array(address, nbytes))
 
 
 @needs_traces
@@ -52,12 +50,8 @@ def predicted(
 def test_the_golden_crc_comes_out_of_memory_and_register_writes(folder: Path) -> None:
     config = HwConfig.load("nv_small")
     scenario = read(folder, config)
-    memory = MemoryImage(limit=1 << 32)
-    for op in scenario.ops:
-        if isinstance(op, MemInit | MemLoad):
-            apply_memory_op({Ram.MC: memory}, op)
-    writes = [(op.register, op.value) for op in scenario.ops if isinstance(op, RegWrite)]
-    _, (expected,) = predicted(writes, config, memory)
+    memory = memory_of(scenario)
+    expected = predicted(scenario, config, memory)
     (check,) = (op for op in scenario.checks if isinstance(op, CheckCrc))
     gaps = memory.read_array(expected.address, len(expected.data))
     memory.write(expected.address, np.where(expected.must_write, expected.data, gaps))
@@ -84,12 +78,7 @@ def test_every_measured_convolution_comes_out_of_its_register_writes_bit_by_bit_
         if not layer.name.startswith(("dc_", "wino_")) or "registers" not in layer.meta:
             continue
         scenario = read_measured(MeasuredFile.load(MEASURED / f"{layer.name}.npz"), config)
-        memory = MemoryImage(limit=1 << 64)
-        for op in scenario.ops:
-            if isinstance(op, MemInit | MemLoad):
-                apply_memory_op({Ram.MC: memory}, op)
-        writes = [(op.register, op.value) for op in scenario.ops if isinstance(op, RegWrite)]
-        _, (expected,) = predicted(writes, config, memory)
+        expected = predicted(scenario, config, memory_of(scenario))
         raw = layer.arrays["raw_output"]
         np.testing.assert_array_equal(expected.data, raw, strict=True, err_msg=layer.name)
         assert expected.must_write.all()
@@ -112,16 +101,12 @@ def test_a_nan_in_a_padding_channel_counts_in_winograd_alone() -> None:
         layer = {"engine": "CONV", "shape": [1, 12, 12], "kernels": 16, "kernel": [3, 3], "precision": "fp16"}
         layer["winograd"] = winograd
         scenario = PlanEntry("padding", "", "nv_full", {"layer": [layer]}).build(config, 5)
-        memory = MemoryImage()
-        for op in scenario.ops:
-            if isinstance(op, MemInit | MemLoad):
-                apply_memory_op({Ram.MC: memory}, op)
-        writes = [(op.register, op.value) for op in scenario.ops if isinstance(op, RegWrite)]
-        _, (before,) = predicted(writes, config, memory)
+        memory = memory_of(scenario)
+        before = predicted(scenario, config, memory)
         src = before.started.layer.src
         assert isinstance(src, Surface)
         nan = np.array([FP16.infinity_bits | 1], np.uint16).view(np.uint8)
         memory.write(src.address + src.layout.precision.nbytes, nan)
-        _, (after,) = predicted(writes, config, memory)
+        after = predicted(scenario, config, memory)
         nans = [int(FP16.is_nan(found.data.view(np.uint16)).sum()) for found in (before, after)]
         assert nans == [0, 16 * 4 if winograd else 0], "a NaN in a tile makes its 2 x 2 outputs NaN"

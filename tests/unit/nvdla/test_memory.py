@@ -17,8 +17,12 @@ def refused(message: str) -> pytest.RaisesExc[MemoryFault]:
     return pytest.raises(MemoryFault, match=rf"^{re.escape(message)}$")
 
 
-def test_bytes_that_were_never_written_read_as_poison() -> None:
-    image = MemoryImage()
+@pytest.fixture
+def image() -> MemoryImage:
+    return MemoryImage()
+
+
+def test_bytes_that_were_never_written_read_as_poison(image: MemoryImage) -> None:
     image.write(0x101, b"\x01")
     assert image.read(0x100, 3) == bytes([POISON, 1, POISON])
     assert image.read(0x7_0000, 2) == bytes([POISON, POISON])
@@ -27,8 +31,7 @@ def test_bytes_that_were_never_written_read_as_poison() -> None:
 
 
 @pytest.mark.parametrize("start", [PAGE_BYTES - 1, PAGE_BYTES, 3 * PAGE_BYTES - 5, (1 << 64) - PAGE_BYTES - 3])
-def test_accesses_cross_page_borders(start: int) -> None:
-    image = MemoryImage()
+def test_accesses_cross_page_borders(image: MemoryImage, start: int) -> None:
     data = np.random.default_rng(start).integers(0, 256, PAGE_BYTES + 2, dtype=np.uint8)
     image.write(start, data)
     assert image.read(start, len(data)) == data.tobytes()
@@ -37,8 +40,7 @@ def test_accesses_cross_page_borders(start: int) -> None:
     assert not image.written(start - 1, 1).any()
 
 
-def test_the_last_byte_of_64_bits_is_memory_and_the_next_is_not() -> None:
-    image = MemoryImage()
+def test_the_last_byte_of_64_bits_is_memory_and_the_next_is_not(image: MemoryImage) -> None:
     image.write((1 << 64) - 1, b"\x07")
     assert image.read((1 << 64) - 1, 1) == b"\x07"
     limit = "0x10000000000000000"
@@ -56,29 +58,25 @@ def test_a_refused_write_changes_nothing() -> None:
 
 
 @pytest.mark.parametrize("call", ["read", "written", "fill"])
-def test_negative_addresses_are_refused(call: str) -> None:
-    image = MemoryImage()
+def test_negative_addresses_are_refused(image: MemoryImage, call: str) -> None:
     arguments = (-1, 4, 0) if call == "fill" else (-1, 4)
     with refused("access must lie in 0..0x10000000000000000, not -0x1 + 0x4"):
         getattr(image, call)(*arguments)
 
 
-def test_an_array_is_written_as_it_lies() -> None:
-    image = MemoryImage()
+def test_an_array_is_written_as_it_lies(image: MemoryImage) -> None:
     image.write(0, np.array([[1, -2], [3, 4]], dtype="<i2").T)
     assert image.read(0, 8) == bytes([1, 0, 3, 0, 0xFE, 0xFF, 4, 0])
 
 
-def test_read_array_is_a_copy() -> None:
-    image = MemoryImage()
+def test_read_array_is_a_copy(image: MemoryImage) -> None:
     image.write(0, b"\x01\x02")
     image.read_array(0, 2)[0] = 9
     assert image.read(0, 2) == b"\x01\x02"
 
 
 @pytest.mark.parametrize("strobe", [0, 0b1, 0b10000000, 0b01010110, 0xFF])
-def test_a_strobe_selects_bytes_from_the_lowest_bit(strobe: int) -> None:
-    image = MemoryImage()
+def test_a_strobe_selects_bytes_from_the_lowest_bit(image: MemoryImage, strobe: int) -> None:
     image.write_masked(PAGE_BYTES - 3, bytes(range(8)), strobe)
     expected = [lane if strobe >> lane & 1 else POISON for lane in range(8)]
     assert list(image.read(PAGE_BYTES - 3, 8)) == expected
@@ -132,23 +130,20 @@ def test_a_full_address_space_is_refused() -> None:
 
 
 @pytest.mark.parametrize(("address", "nbytes"), [(0x0FF, 2), (0x10F, 1), (0x100, 16), (0, 0x1000), (0x104, 4)])
-def test_overlapping_claims_are_refused(address: int, nbytes: int) -> None:
-    image = MemoryImage()
+def test_overlapping_claims_are_refused(image: MemoryImage, address: int, nbytes: int) -> None:
     image.allocate_at("src", 0x100, 16)
     with refused(f"allocation dst at {address:#x} + {nbytes:#x} overlaps src at 0x100 + 0x10"):
         image.allocate_at("dst", address, nbytes)
 
 
-def test_touching_claims_are_neighbours() -> None:
-    image = MemoryImage()
+def test_touching_claims_are_neighbours(image: MemoryImage) -> None:
     for name, address in (("middle", 0x100), ("below", 0xF0), ("above", 0x110)):
         image.allocate_at(name, address, 16)
     assert [a.name for a in image.allocations] == ["below", "middle", "above"]
     assert image.first_bad_byte(0x10C, 8, reading=False) is None
 
 
-def test_extend_merges_what_it_overlaps_or_touches() -> None:
-    image = MemoryImage()
+def test_extend_merges_what_it_overlaps_or_touches(image: MemoryImage) -> None:
     image.allocate_at("low", 0x100, 16)
     image.allocate_at("high", 0x140, 16)
     image.allocate_at("far", 0x1000, 16)
@@ -203,8 +198,7 @@ def test_one_unwritten_byte_is_named(two_ranges: MemoryImage) -> None:
     assert two_ranges.first_bad_byte(0x200, 16, reading=True) is None
 
 
-def test_unwritten_bytes_across_a_page_border_are_found() -> None:
-    image = MemoryImage()
+def test_unwritten_bytes_across_a_page_border_are_found(image: MemoryImage) -> None:
     image.allocate_at("src", PAGE_BYTES - 16, 32)
     image.write(PAGE_BYTES - 16, bytes(31))
     border = PAGE_BYTES - 4
@@ -216,8 +210,7 @@ def test_an_image_without_allocations_refuses_everything() -> None:
     assert MemoryImage().first_bad_byte(0, 1, reading=False) == BadByte(0x0, outside=True, place="no allocation at all")
 
 
-def test_fill_writes_every_byte() -> None:
-    image = MemoryImage()
+def test_fill_writes_every_byte(image: MemoryImage) -> None:
     image.fill(PAGE_BYTES - 2, PAGE_BYTES + 4, 0xAB)
     assert image.read(PAGE_BYTES - 3, 2) == bytes([POISON, 0xAB])
     assert set(image.read(PAGE_BYTES - 2, PAGE_BYTES + 4)) == {0xAB}
@@ -225,8 +218,7 @@ def test_fill_writes_every_byte() -> None:
 
 
 @pytest.mark.parametrize(("start", "nbytes"), [(0, 1), (3, 9), (0, 4 * PAGE_BYTES), (PAGE_BYTES - 1, 2), (5, 0)])
-def test_a_checksum_is_that_of_what_would_be_read(start: int, nbytes: int) -> None:
-    image = MemoryImage()
+def test_a_checksum_is_that_of_what_would_be_read(image: MemoryImage, start: int, nbytes: int) -> None:
     image.fill(2, 5, 0x11)
     image.fill(PAGE_BYTES - 1, 7, 0x22)
     image.fill(3 * PAGE_BYTES, PAGE_BYTES, 0x33)
@@ -244,9 +236,7 @@ def test_runs_are_the_written_bytes_of_allocations(two_ranges: MemoryImage) -> N
 
 
 ADDRESSES = st.one_of(
-    st.integers(0, 300),
-    st.integers(PAGE_BYTES - 20, PAGE_BYTES + 20),
-    st.integers((1 << 64) - 300, (1 << 64) - 40),
+    st.integers(0, 300), st.integers(PAGE_BYTES - 20, PAGE_BYTES + 20), st.integers((1 << 64) - 300, (1 << 64) - 40)
 )
 WRITES = st.lists(st.tuples(ADDRESSES, st.binary(max_size=20), st.integers(0, (1 << 20) - 1)), max_size=12)
 

@@ -12,6 +12,7 @@ from tb.nvdla.registers import UNIT_BYTES, Field, Register, RegisterError, Regis
 from tests.unit.nvdla.samples import FULL, SMALL
 
 ENABLED = "D_OP_ENABLE"
+REGISTERS = RegisterMap.of(SMALL)
 
 
 def refused(message: str) -> pytest.RaisesExc[RegisterError]:
@@ -63,23 +64,19 @@ def test_every_address_has_one_register_and_every_bit_one_field(name: str) -> No
 def test_fields_are_read_when_they_are_asked_for_and_malformed_ones_are_refused() -> None:
     register = Register("SDP", "D_X", 0, ("on[0:0] rw 0x1 NO=0 YES=1", "size[15:4] r 0x20"))
     assert "fields" not in vars(register)
-    assert register.fields == (
-        Field("on", 0, 0, "rw", 1, {"NO": 0, "YES": 1}),
-        Field("size", 4, 15, "r", 0x20, {}),
-    )
+    assert register.fields == (Field("on", 0, 0, "rw", 1, {"NO": 0, "YES": 1}), Field("size", 4, 15, "r", 0x20, {}))
     assert (register.reset, register.writable, register.readable) == (0x201, 1, 0xFFF1)
     with refused("malformed field in registers.json: size[15] r 0x20"):
         Register("SDP", "D_X", 0, ("size[15] r 0x20",)).field("size")
 
 
 def test_nothing_is_mapped_between_registers() -> None:
-    registers = RegisterMap.of(SMALL)
-    assert registers.at(0x1010) is None
-    assert registers.at(0x9039) is None
+    assert REGISTERS.at(0x1010) is None
+    assert REGISTERS.at(0x9039) is None
 
 
 def test_units_that_a_configuration_lacks_have_no_registers() -> None:
-    assert {"BDMA", "RBK", "CVIF"} & set(RegisterMap.of(SMALL).units) == set()
+    assert {"BDMA", "RBK", "CVIF"} & set(REGISTERS.units) == set()
     assert {"BDMA", "RBK", "CVIF"} <= set(RegisterMap.of(FULL).units)
 
 
@@ -92,23 +89,18 @@ def test_units_that_a_configuration_lacks_have_no_registers() -> None:
 )
 def test_unknown_registers_are_refused(name: str, message: str) -> None:
     with refused(message):
-        RegisterMap.of(SMALL).parse(name)
+        REGISTERS.parse(name)
 
 
-def test_a_unit_that_the_configuration_lacks_is_refused() -> None:
-    registers = RegisterMap.of(SMALL)
-    with refused(f"unit must be one of {', '.join(registers.units)}, not BDMA"):
-        registers.parse("BDMA.CFG_LAUNCH0")
-
-
-def test_a_unit_that_the_configuration_lacks_has_no_state() -> None:
-    registers = RegisterMap.of(SMALL)
-    with refused(f"unit must be one of {', '.join(registers.units)}, not BDMA"):
-        RegisterState(registers).words("BDMA", 0)
+def test_a_unit_that_the_configuration_lacks_has_neither_registers_nor_state() -> None:
+    with refused(f"unit must be one of {', '.join(REGISTERS.units)}, not BDMA"):
+        REGISTERS.parse("BDMA.CFG_LAUNCH0")
+    with refused(f"unit must be one of {', '.join(REGISTERS.units)}, not BDMA"):
+        RegisterState(REGISTERS).words("BDMA", 0)
 
 
 def test_a_field_is_replaced_and_the_others_stay() -> None:
-    register = RegisterMap.of(SMALL).parse("SDP.D_DP_BS_CFG")
+    register = REGISTERS.parse("SDP.D_DP_BS_CFG")
     assert register.reset == 0b1110011
     word = with_field(register, register.reset, "bs_bypass", 0)
     assert word == 0b1110010
@@ -129,7 +121,7 @@ def test_a_field_is_replaced_and_the_others_stay() -> None:
     ],
 )
 def test_values_that_do_not_fit_are_refused(field: str, value: int, message: str) -> None:
-    register = RegisterMap.of(SMALL).parse("SDP.D_DP_BS_CFG")
+    register = REGISTERS.parse("SDP.D_DP_BS_CFG")
     with refused(message):
         with_field(register, 0, field, value)
 
@@ -141,7 +133,7 @@ def test_a_field_takes_its_bits_out_of_a_word() -> None:
 
 @pytest.fixture
 def state() -> RegisterState:
-    return RegisterState(RegisterMap.of(SMALL))
+    return RegisterState(REGISTERS)
 
 
 def write(state: RegisterState, name: str, value: int) -> int | None:

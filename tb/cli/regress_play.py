@@ -17,7 +17,6 @@ from models.config import HwConfig
 from models.errors import InputError
 from tb.cli.console import Console, Progress
 from tb.cli.dut import DEFAULT_RESULTS, MODELS
-from tb.cli.playing import show_progress
 from tb.cli.regress_tasks import FEATURES, random_tasks
 from tb.coverage.model import CoverageModel, load_model
 from tb.coverage.status import item_status, table, totals
@@ -100,13 +99,14 @@ class Player:
         total, missing = len(self._store.tasks(self._run)), len(self._store.missing(self._run))
         where = self._run.folder.parent
         print(f"run {self._run.id} ({self._run.title}): {missing} of {total} to play; results: {where}", flush=True)
-        console, progress = Console.of(self._args), Progress(total, total - missing)
+        console = Console.of(self._args)
+        progress = Progress(console, total, total - missing)
         # Jobs may wait in a queue for hours.
         patience = math.inf if self._batch else PATIENCE_SECONDS
         drive_on = drive(self._store, self._run, client, self._limits, until=self._until, patience_seconds=patience)
         with closing(Optimiser(self._optimised(), MODELS)) as optimiser:
             for record in drive_on:
-                show_progress(console, progress, record)
+                progress.add(record)
                 missing -= 1
                 optimiser.ended(record.seconds, missing)
         console.clear()
@@ -229,8 +229,12 @@ def conclude(store: Store, run: Run, args: argparse.Namespace) -> int:
     print(f"reports: {run.folder}/index.html, {run.folder}/junit.xml")
     if missing or Ending.LOST in counts:
         print(f"resume: {COMMAND} regress resume {again}")
-    against = args.cycles_against
-    late = [] if against is None else _slower(store, run, store.run(against), args.slower)
+    late: list[str] = []
+    if args.cycles_against is not None:
+        earlier = store.run(args.cycles_against)
+        now, before = (performance.cycles_of(store.results(which)) for which in (run, earlier))
+        foreign = f"run {earlier.id} has no scenario or layer of run {run.id}"
+        late = performance.slower(now, before, args.slower, foreign)
     print("".join(f"slower: {line}\n" for line in late), end="")
     code = 1 if late else summary.exit_code(counts, missing)
     console = Console()
@@ -247,14 +251,6 @@ def _scenario(task: Task) -> AnyScenario:
         InputError: for a test in Python, which has none, and for one that cannot be built.
     """
     return task.job().make()
-
-
-def _slower(store: Store, run: Run, earlier: Run, percent: float) -> list[str]:
-    """Return what takes more cycles than in an earlier run, a line each."""
-    now, before = (performance.cycles_of(store.results(which)) for which in (run, earlier))
-    if not now.keys() & before.keys():
-        raise InputError(f"--cycles-against: run {earlier.id} has no scenario or layer of run {run.id}")
-    return performance.slower(now, before, percent / 100)
 
 
 def model_of(store: Store, run: Run) -> CoverageModel | None:

@@ -14,9 +14,9 @@ from models.limits import RUN_SEEDS, RUN_TASKS
 from tb.cli.dut import dut_arguments, dut_of
 from tb.cli.patterns import matches, said
 from tb.cli.playing import plusarg_arguments
-from tb.cli.run import check_options, core_of, entries_of, plans_of, select
+from tb.cli.run import devices, planned, plans_of
 from tb.cli.trace import check_different
-from tb.dlhdl.config import SYSTEM, configs_of, is_dlhdl
+from tb.dlhdl.config import SYSTEM, is_dlhdl
 from tb.places import COMMAND, PLANS
 from tb.run.compile.kinds import CSB
 from tb.run.compile.ports import load_port_map
@@ -24,7 +24,6 @@ from tb.run.dut import Dut
 from tb.run.regress.features import FeaturePlan, PlannedTest, load_feature_plan, planned_tests
 from tb.run.task import BENCH, Task
 from tb.stimulus.generate.describe import PlanError
-from tb.stimulus.generate.plan import load_plan
 from tb.stimulus.generate.random import ENGINES
 from tb.stimulus.trace import find_traces
 
@@ -81,7 +80,7 @@ def random_tasks(args: argparse.Namespace, engines: str, seeds: Iterable[int]) -
 
 def _dlhdl_tasks(args: argparse.Namespace, seeds: Iterable[int]) -> list[Task]:
     """Return one random scenario a seed; where there are several cores, they take turns."""
-    cores = [core_of(args, config) for config in configs_of(args.config)]
+    cores = [core for core, _ in devices(args)]
     plusargs, tasks = tuple(args.plusarg), []
     for seed in seeds:
         core = cores[seed % len(cores)]
@@ -96,15 +95,12 @@ def check_dlhdl(args: argparse.Namespace) -> None:
     Raises:
         InputError: naming the first.
     """
-    check_options(args)
+    devices(args)
     if args.kind != "random":
         rule = f"levels, coverage and traces are NVDLA's, and {COMMAND} run plays the plan"
         raise InputError(f"regress must be random for {SYSTEM}, not {args.kind}: {rule}")
     if args.engines != ",".join(ENGINES):
         raise InputError(f"--engines must be left out for {SYSTEM}")
-    for option in ("until_coverage", "code_coverage"):
-        if getattr(args, option) is not None:
-            raise InputError(f"--{option.replace('_', '-')} must be left out for {SYSTEM}")
 
 
 def counting_dut(args: argparse.Namespace) -> Dut:
@@ -130,8 +126,7 @@ def _seeds(args: argparse.Namespace) -> range:
 
 def _plan_tasks(args: argparse.Namespace) -> list[Task]:
     paths = [path.resolve() for path in plans_of(args.plan, HwConfig.load(args.config))]
-    sources = {entry.name: str(path) for path in paths for entry in load_plan(path)}
-    tests = [PlannedTest(entry.name, sources[entry.name], "plan") for entry in select(entries_of(paths), args.only)]
+    tests = [PlannedTest(entry.name, str(path), "plan") for entry, path in planned(paths, args.only)]
     return _test_tasks(args, tests, _seeds(args))
 
 

@@ -16,8 +16,8 @@ from tb.cli import numbers
 from tb.cli.dut import BUILD_ROOT, add_dut_options, build_dut, dut_arguments, dut_of
 from tb.cli.patterns import matches, only_option, said
 from tb.cli.playing import play_options
-from tb.cli.run import check_options, core_of
-from tb.dlhdl.config import configs_of, is_dlhdl
+from tb.cli.run import devices
+from tb.dlhdl.config import is_dlhdl
 from tb.judge.text import why_not_passed
 from tb.places import COMMAND, PLANS
 from tb.run import folders
@@ -27,7 +27,6 @@ from tb.run.errors import BuildError
 from tb.run.inside import handovers_of
 from tb.run.process import as_ended
 from tb.run.regress.features import load_feature_plan
-from tb.run.systems import AnyConfig
 from tb.tools.instantiated import Design, design_of
 from tb.tools.score import mutant_report, report
 from tb.tools.score.catalogue import BUGS_FILE, DLHDL_BUGS_FILE, Bug, BugKind, load_catalogue
@@ -56,8 +55,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--list", action="store_true", help="print the bugs and exit")
     _add_mutant_arguments(parser)
     add_dut_options(parser)
-    group = parser.add_argument_group("running")
-    play_options(group)
+    group = play_options(parser)
     group.add_argument(
         "--hang-cycles",
         type=numbers.ordinal,
@@ -112,14 +110,6 @@ def main(args: argparse.Namespace) -> int:
     print("\n" + "\n".join(report.summary(results)))
     print(f"results: {args.results / 'score.json'}")
     return 0 if report.passed(results) else 1
-
-
-def devices(args: argparse.Namespace) -> list[tuple[argparse.Namespace, AnyConfig]]:
-    """Return the devices that bugs may be played on, each with the options that select it."""
-    if not is_dlhdl(args.config):
-        return [(args, HwConfig.load(args.config))]
-    check_options(args)
-    return [(core_of(args, config), config) for config in configs_of(args.config)]
 
 
 def rerun(args: argparse.Namespace) -> str:

@@ -56,7 +56,7 @@ def main(args: argparse.Namespace) -> int:
     check_different([job.identity for job in jobs], paths)
     check_run_options(args)
     built = build_dut(args, config, waves=args.waves)
-    return play_and_report(args, jobs, built, "trace")
+    return play_and_report(args, [(args, jobs, built)], "trace")
 
 
 def check_different(names: Sequence[str], paths: Sequence[Path]) -> None:

@@ -13,16 +13,15 @@ from pathlib import Path
 import msgspec
 
 from models.config import HwConfig
-from tb.cli.dut import DEFAULT_TOP, MODELS, add_dut_options, dut_arguments, dut_of
+from tb.cli.dut import DEFAULT_TOP, add_dut_options, dut_arguments, dut_of, model_of
 from tb.cli.playing import run_name
 from tb.places import COMMAND
 from tb.run import folders
-from tb.run.compile.build import Teller, build
+from tb.run.compile.build import Teller
 from tb.run.compile.spec import Built
 from tb.run.dut import Dut
 from tb.run.errors import LaunchError
 from tb.run.jobs import Job, PythonTest, Setup, run_job
-from tb.run.optimise import Model
 from tb.run.result import Result
 from tb.run.simulate import SharedProcess
 from tb.run.task import planned_job
@@ -160,10 +159,7 @@ class PlayedDut:
         if backend not in self._built:
             dut = msgspec.structs.replace(self.dut, backend=backend)
             try:
-                if self._waves:
-                    self._built[backend] = build(dut.build_spec(waves=True), MODELS, self._teller)
-                else:
-                    self._built[backend] = Model(dut, MODELS, None, self._teller).current()
+                self._built[backend] = model_of(dut, self._teller, waves=self._waves)
             except LaunchError as error:
                 self._built[backend] = error
         built = self._built[backend]

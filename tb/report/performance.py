@@ -108,18 +108,24 @@ def _stalls(stalls: Mapping[str, int]) -> str:
     return f"{value} {register}" if value else "0"
 
 
-def slower(now: Mapping[str, int], before: Mapping[str, int], part: float) -> list[str]:
-    """Return layers and scenarios that take more cycles than before, by more than a stated part of them.
+def slower(now: Mapping[str, int], before: Mapping[str, int], percent: float, foreign: str) -> list[str]:
+    """Return layers and scenarios that take more cycles than before, by more than so many percent.
 
     Args:
         now: Cycles by name.
         before: Those of an earlier run.
-        part: 0.05 allows 5 percent.
+        percent: Allowed increase.
+        foreign: What to say when both runs have nothing in common.
+
+    Raises:
+        InputError: when they have not.
     """
+    if not now.keys() & before.keys():
+        raise InputError(f"--cycles-against: {foreign}")
     return [
         f"{name}: {now[name]} cycles, {before[name]} before ({100 * (now[name] / before[name] - 1):+.1f} %)"
         for name in now
-        if name in before and now[name] > before[name] * (1 + part)
+        if name in before and now[name] > before[name] * (1 + percent / 100)
     ]
 
 

@@ -65,7 +65,7 @@ def test_a_run_waits_for_another_one_in_its_folder(
     def run(name: str) -> int:
         args: argparse.Namespace = parser().parse_args(["run"])
         job = Job(name, 1, "rerun", lambda: Scenario(name, "nv_small", (), 1))
-        return playing.play_and_report(args, [job], BUILT, "nv_small")
+        return playing.play_and_report(args, [(args, [job], BUILT)], "nv_small")
 
     monkeypatch.setattr(playing, "run_jobs", run_jobs)
     first, second = (threading.Thread(target=run, args=(name,)) for name in ("first", "second"))

@@ -148,11 +148,7 @@ def networks_of(args: argparse.Namespace, config: HwConfig) -> NetworkScenario:
 
 
 def last_operation(network: Network, layer: str) -> str:
-    """Return the operation that a layer ends with.
-
-    Args:
-        network: The network.
-        layer: Number or name of the layer, or name of one of its operations.
+    """Return the operation that a layer ends with; the layer is named by its number, its name or one of its operations.
 
     Raises:
         NetworkError: when there is none.

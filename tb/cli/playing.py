@@ -164,9 +164,7 @@ def check_run_options(args: argparse.Namespace) -> None:
 def run_name(title: str, dut: Dut) -> str:
     """Return the name of the folder of runs: different devices have different ones.
 
-    Args:
-        title: Of the plan, or what else is played.
-        dut: What it is played on; nothing is added for the embedded device of the plan's configuration.
+    Nothing is added for the embedded device of the plan's configuration, of which ``title`` is the name.
     """
     config = Path(dut.config)
     own = [text for text in (dut.rtl, dut.port_map) if text is not None]

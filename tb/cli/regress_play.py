@@ -189,11 +189,8 @@ def batch_of(args: argparse.Namespace) -> Batch | None:
 def conclude(store: Store, run: Run, args: argparse.Namespace) -> int:
     """Print and write the results of a run, and return the exit code.
 
-    Args:
-        store: Where it is.
-        run: The run.
-        args: ``cycles_against``, number of an earlier run whose cycles it is compared with, or None; ``slower``, by how
-            many percent layers and scenarios may be so; ``code_exclusions``, code that need not be reached.
+    Of ``args`` it reads ``cycles_against``, the number of an earlier run whose cycles this one is compared with, or
+    None; ``slower``, the allowed increase in percent; and ``code_exclusions``, code that need not be reached.
     """
     with Console().waiting("looking for what failures without a cause have in common"):
         results = with_leads(store.results(run), {task.identity: partial(_scenario, task) for task in store.tasks(run)})

@@ -74,12 +74,7 @@ def main(args: argparse.Namespace) -> int:
 
 
 def plans_of(given: Path | None, config: HwConfig) -> list[Path]:
-    """Return the plans to play.
-
-    Args:
-        given: what an option names; without it those of the project file, else that of the configuration.
-        config: what is tested.
-    """
+    """Return the plans to play: the one given, else those of the project file, else that of the configuration."""
     if given is not None:
         return [given]
     own = [path if path.suffix else PLANS / f"{path}.toml" for path in project.current().plans]

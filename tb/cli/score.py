@@ -194,12 +194,7 @@ def _add_mutant_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def score_mutants(args: argparse.Namespace, again: str) -> int:
-    """Build and play source mutants, and return the exit code.
-
-    Args:
-        args: the options.
-        again: the command that plays the same again.
-    """
+    """Build and play source mutants, and return the exit code; ``again`` is the command that plays the same again."""
     if args.only is not None or args.kind is not None:
         raise InputError("--only and --kind must not be given with --mutants: they choose seeded bugs")
     config = HwConfig.load(args.config)

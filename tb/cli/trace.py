@@ -128,12 +128,7 @@ def compare(args: argparse.Namespace) -> int:
 
 
 def compared(path: Path, config_name: str, exact: bool) -> Result:
-    """Play one trace or layer; layers are played on the configuration that they were measured on.
-
-    Args:
-        path: The trace or layer.
-        config_name: What traces are played on.
-        exact: Whether FP16 results must equal the bit-accurate model.
+    """Play one trace or layer; a layer is played on the configuration that it was measured on.
 
     Returns:
         The result, a failure for a file that cannot be read; its verdict tells how many golden bytes the bit-accurate

@@ -81,20 +81,11 @@ class PlayedDut:
         return self._model("coroutine")
 
     def play(self, scenario: Scenario) -> Result:
-        """Play and judge a scenario in a folder of its own.
-
-        Args:
-            scenario: Of the configuration of this device.
-        """
+        """Play and judge a scenario of the configuration of this device in a folder of its own."""
         return self._play(Job(scenario.name, scenario.seed, "pytest", lambda: scenario, waves_option=None))
 
     def play_entry(self, entry: PlanEntry, plan: Path, seed: int) -> Result:
-        """Play and judge a scenario of a plan.
-
-        Args:
-            entry: Of the plan.
-            plan: Its file.
-            seed: Of all data.
+        """Play and judge a scenario of a plan file with a seed.
 
         Raises:
             InputError: for a scenario that cannot be made, and a model that cannot be built.
@@ -104,11 +95,7 @@ class PlayedDut:
         return self._play(planned_job(entry, self.config, seed, rerun))
 
     def play_test(self, path: Path, coroutine: str) -> Result:
-        """Play a test in Python.
-
-        Args:
-            path: Its file.
-            coroutine: Its name.
+        """Play a test in Python: a coroutine of a file.
 
         Raises:
             InputError: for a model that cannot be built.

@@ -54,13 +54,7 @@ Makers = Mapping[str, Callable[[], AnyScenario]]
 
 @dataclass(frozen=True)
 class Feature:
-    """Something that a layer has or has not.
-
-    Attributes:
-        text: Its words.
-        holds: Whether attributes have it.
-        names: The attributes that it is about.
-    """
+    """Something that a layer has or has not: its words, whether attributes have it, and the names of these."""
 
     text: str
     holds: Callable[[Attributes], bool]
@@ -70,11 +64,7 @@ class Feature:
 def with_leads(results: Sequence[Result], makers: Makers) -> list[Result]:
     """Return results in which the first failure of each group without a probable cause has its leads.
 
-    Of many tests a part is looked at, which is spread over all of them.
-
-    Args:
-        results: All results of a run.
-        makers: From which the scenarios are built again, to look at their layers.
+    Of many tests a part is looked at, which is spread over all of them; their scenarios are built again.
     """
     unexplained = [group for group in groups(results) if group.lacks_cause and group.members[0].explained is not None]
     if not unexplained:
@@ -165,9 +155,7 @@ def _words(unit: str, feature: Feature, bad: int, others: int, good: int) -> str
 def _features(layers: Sequence[Attributes], *, earlier: bool) -> Iterator[Feature]:
     """Yield what all of some layers have: relations of twins first, then words, then numbers.
 
-    Args:
-        layers: Their attributes.
-        earlier: Whether those that the layers before them had, or their own.
+    It is about their own attributes, or about those of the layers before them.
     """
     for one, other in () if earlier else _TWINS:
         pairs = [(layer.get(one), layer.get(other)) for layer in layers]

@@ -30,12 +30,8 @@ _COLUMNS = ("result:s", "task", "layers:n", "bytes judged:n", "worst margin:n", 
 def write_html(run: Run, results: Sequence[Result], trend: Trend, path: Path, sections: Sequence[Section] = ()) -> None:
     """Write the page of a run: what was tested, summary, failures by cause, trend, slowest tests, every task.
 
-    Args:
-        run: The run.
-        results: Its results.
-        trend: This run and others, the oldest first.
-        path: Where to write; links to what failures left behind are relative to its folder.
-        sections: More parts, which come before the tables of tasks.
+    The trend begins with the oldest run and holds this one; other sections come before the tables of tasks. Links to
+    what failures left behind are relative to the folder of the page.
     """
     title = f"Run {run.id}: {run.title}"
     counts, missing = next((counts, missing) for other, counts, missing in trend if other.id == run.id)

@@ -58,12 +58,7 @@ class LayerPerformance:
 
 
 def performance_of(facts: LayerFacts, name: str | None = None) -> LayerPerformance | None:
-    """Return the performance of a layer, or None when its end was not seen.
-
-    Args:
-        facts: Facts from a simulation.
-        name: Name to use instead of the bench's.
-    """
+    """Return the performance of a layer, by another name than the bench's if given; None when its end was not seen."""
     if facts.ended is None:
         return None
     measured = Performance(facts.work, max(facts.ended - facts.begun, 1))
@@ -111,14 +106,8 @@ def _stalls(stalls: Mapping[str, int]) -> str:
 def slower(now: Mapping[str, int], before: Mapping[str, int], percent: float, foreign: str) -> list[str]:
     """Return layers and scenarios that take more cycles than before, by more than so many percent.
 
-    Args:
-        now: Cycles by name.
-        before: Those of an earlier run.
-        percent: Allowed increase.
-        foreign: What to say when both runs have nothing in common.
-
     Raises:
-        InputError: when they have not.
+        InputError: when both runs have nothing in common; it says what is ``foreign``.
     """
     if not now.keys() & before.keys():
         raise InputError(f"--cycles-against: {foreign}")

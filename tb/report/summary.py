@@ -51,11 +51,7 @@ class Group:
 
 
 def passes_alone(after: str) -> str:
-    """Return the remark on a failure that its own command does not repeat.
-
-    Args:
-        after: ``TEST.SEED`` that the simulator had played before.
-    """
+    """Return the remark on a failure that only comes ``after`` another ``TEST.SEED`` in the same simulator."""
     return f"passes alone: it fails after {after} on the same simulator, which is reset in between"
 
 
@@ -139,11 +135,7 @@ _BEYOND = {"L2", "L3"}
 
 
 def gate_command(dut: str) -> str:
-    """Return the gate.
-
-    Args:
-        dut: options that select the device.
-    """
+    """Return the gate of a device that options select."""
     return f"{COMMAND} regress plan --level {GATE} {dut}"
 
 
@@ -166,12 +158,7 @@ def after_plan(plan: str, scenarios: int, only: Sequence[str] | None, *, passed:
 
 
 def after_regression(title: str, *, passed: bool) -> str:
-    """Return what was proven by a regression.
-
-    Args:
-        title: of its run: a level, or what was played.
-        passed: whether everything was played and nothing failed.
-    """
+    """Return what was proven by a regression, whose title is a level, or what was played."""
     if title == GATE or title in _BEYOND:
         what = "the gate" if title == GATE else "the gate and more"
         return f"level {title}, {what}: {'passed' if passed else 'not passed'}; its holes are what it does not reach"

@@ -58,10 +58,7 @@ def write_copies(texts: Mapping[Path, str], folder: Path) -> list[str]:
 def read_command(files: FileList, name: str, *, defer: bool = False) -> str:
     """Return the command that reads a copy with the macros of a filelist.
 
-    Args:
-        files: the filelist.
-        name: of the copy.
-        defer: whether modules are elaborated when they are instantiated, with their parameters.
+    Modules are elaborated at once, or deferred until they are instantiated, with their parameters.
     """
     options = ["-sv", "-I.", *(f"-D{name}={value}" for name, value in files.defines), *(["-defer"] if defer else [])]
     return f"read_verilog {' '.join(options)} {name}"

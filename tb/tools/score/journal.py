@@ -18,6 +18,7 @@ from tb.judge.verdict import Ending
 from tb.plain_data import converted
 from tb.report.failures import MOST_UNITS
 from tb.run.result import Result
+from tb.stimulus.exchange import Explained
 
 _NEVER = 1 << 62
 
@@ -49,13 +50,15 @@ class Catch(msgspec.Struct, frozen=True):
     units: tuple[tuple[str, ...], ...] = ()
     blamed: tuple[str, ...] = ()
 
+    def __str__(self) -> str:
+        """Return checks and scenario in words."""
+        when = "" if self.cycle is None else f", cycle {self.cycle}"
+        checks = ", ".join(check.value for check in self.checks)
+        return f"{checks} in scenario {self.number} ({self.scenario}{when})"
+
 
 def catch_of(result: Result, number: int) -> Catch | None:
-    """Return how a played scenario caught a bug, or None when it passed.
-
-    Args:
-        result: result of the scenario.
-        number: number of the scenario, from 1.
+    """Return how the played scenario of a number, from 1, caught a bug, or None when it passed.
 
     Raises:
         InputError: for a scenario that was refused, or whose simulator was killed, which says nothing about the bug.
@@ -69,19 +72,18 @@ def catch_of(result: Result, number: int) -> Catch | None:
         raise InputError(f"scenario {result.identity} must be playable, not refused: {verdict.refused}")
     failures = verdict.failures
     ordered = sorted(failures, key=lambda finding: _NEVER if finding.cycle is None else finding.cycle)
-    causes = [] if result.explained is None else result.explained.causes
-    equal = [] if result.explained is None else result.explained.equal
+    why = result.explained or Explained([], [], [])
     return Catch(
         result.identity,
         number,
         tuple(dict.fromkeys(finding.check for finding in ordered)),
         ordered[0].cycle,
-        causes[0][0] if causes and causes[0] else None,
+        why.causes[0][0] if any(why.causes[:1]) else None,
         complaint(failures[0]).splitlines()[0],
-        tuple(equal[0][1:]) if equal else (),
-        bool(result.explained and result.explained.symptoms and result.explained.symptoms[0]),
-        () if result.explained is None else tuple(map(tuple, result.explained.named[:MOST_UNITS])),
-        () if result.explained is None else tuple(result.explained.blamed),
+        tuple(why.equal[0][1:]) if why.equal else (),
+        any(why.symptoms[:1]),
+        tuple(map(tuple, why.named[:MOST_UNITS])),
+        tuple(why.blamed),
     )
 
 
@@ -89,17 +91,25 @@ E = TypeVar("E", bound=msgspec.Struct)
 
 
 class Played(msgspec.Struct, frozen=True):
-    """The outcome of a bug or mutant.
-
-    Attributes:
-        catch: how it was caught, None for a survivor.
-        played: scenarios that were played.
-        seconds: seconds of simulation.
-    """
+    """The outcome of a bug or mutant: scenarios played, how it was caught, None for a survivor, and seconds."""
 
     played: int
     catch: Catch | None
     seconds: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain data, for files."""
+        catch = self.catch
+        return {
+            "caught": catch is not None,
+            "played": self.played,
+            "scenario": catch and catch.scenario,
+            "checks": [check.value for check in catch.checks] if catch else [],
+            "cycle": catch and catch.cycle,
+            "complaint": catch and catch.complaint,
+            "cause": catch and catch.cause,
+            "seconds": round(self.seconds, 2),
+        }
 
 
 class Journal(Generic[E]):

@@ -30,12 +30,7 @@ from tb.tools.score.scenarios import Source
 
 @dataclass(frozen=True)
 class BugResult:
-    """The outcome of a bug.
-
-    Attributes:
-        bug: the bug.
-        ended: what became of it.
-    """
+    """The outcome of a bug."""
 
     bug: Bug
     ended: Played
@@ -127,13 +122,7 @@ def false_alarms(found: Sequence[Source], bench: Bench, *, seed: int, workers: i
 
 
 def play_bug(case: tuple[Bug, Sequence[Source]], bench: Bench, seed: int) -> BugResult:
-    """Play a bug on scenarios until one catches it.
-
-    Args:
-        case: the bug, and the scenarios of its unit, the first one first.
-        bench: bench that plays it.
-        seed: seed of all data.
-    """
+    """Play a bug on the scenarios of its unit, the first one first, until one catches it."""
     bug, found = case
     jobs = (job for source in found if (job := job_of(bug, source, bench, seed)) is not None)
     folder = folders.made(bench.root, folders.folder_name(bug.name))
@@ -144,14 +133,7 @@ def play_bug(case: tuple[Bug, Sequence[Source]], bench: Bench, seed: int) -> Bug
 
 
 def until_caught(jobs: Iterable[Job], bench: Bench, folder: Path, process: SharedProcess | None = None) -> Played:
-    """Play jobs until one fails, and return how many were played, how the last one failed, and the seconds of all.
-
-    Args:
-        jobs: the first one first.
-        bench: bench that plays them.
-        folder: for what they leave behind.
-        process: in which they are played, None for one each.
-    """
+    """Play jobs until one fails, in a process or in one each, and return what became of it."""
     played, seconds = 0, 0.0
     for job in jobs:
         played += 1

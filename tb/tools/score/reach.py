@@ -75,11 +75,7 @@ class Notes:
 def survey(cases: Sequence[Case], bench: Bench, mutants: int | None, workers: int) -> Iterator[Reached]:
     """Play scenarios on the device without a mutant, and yield what each did.
 
-    Args:
-        cases: the scenarios.
-        bench: bench that plays them.
-        mutants: how many the model can note, None when it cannot.
-        workers: simulations at a time.
+    The model can note so many mutants, None when it cannot; so many workers play at a time.
     """
     folder = folders.made(bench.root, "without")
     players = [_Player(bench, folder, number, mutants) for number in range(workers)]

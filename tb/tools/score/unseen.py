@@ -39,13 +39,6 @@ _FREE = Choice(_declared, lambda number, _: f"{_box(number)}_{_CHOSEN}")
 def unseen(mutants: Mapping[int, Mutant], files: FileList, design: Design, top: str, folder: Path) -> frozenset[int]:
     """Return the numbers of the mutants that no output can tell from the original.
 
-    Args:
-        mutants: by number.
-        files: the filelist of the design.
-        design: what it consists of.
-        top: name of its top module.
-        folder: for what Yosys reads and writes.
-
     Raises:
         BuildError: when Yosys is not installed, or cannot read the design.
     """

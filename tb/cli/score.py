@@ -16,17 +16,17 @@ from tb.cli import numbers
 from tb.cli.dut import BUILD_ROOT, add_dut_options, build_dut, dut_arguments, dut_of
 from tb.cli.patterns import matches, only_option, said
 from tb.cli.playing import play_options
+from tb.cli.regress_tasks import feature_plan
 from tb.cli.run import devices
 from tb.dlhdl.config import is_dlhdl
 from tb.judge.text import why_not_passed
-from tb.places import COMMAND, PLANS
+from tb.places import COMMAND
 from tb.run import folders
 from tb.run.compile.filelist import FileList, parse
 from tb.run.compile.recipe import embedded_filelist
 from tb.run.errors import BuildError
 from tb.run.inside import handovers_of
 from tb.run.process import as_ended
-from tb.run.regress.features import load_feature_plan
 from tb.tools.instantiated import Design, design_of
 from tb.tools.score import mutant_report, report
 from tb.tools.score.catalogue import BUGS_FILE, DLHDL_BUGS_FILE, Bug, BugKind, load_catalogue
@@ -89,7 +89,7 @@ def main(args: argparse.Namespace) -> int:
     for core, config in cores:
         own = [bug for bug in bugs if bug.config == config.name]
         if own:
-            found = dlhdl_sources(PLANS) if dlhdl else sources(PLANS, config.name)
+            found = dlhdl_sources() if dlhdl else sources(config.name)
             cases = [(bug, of_unit(found, catalogue.units[bug.unit])) for bug in own]
             model, dut = build_dut(core, config), dut_of(core)
             bench = Bench(model, config, dut, rerun(core), args.results, args.timeout, args.hang_cycles)
@@ -151,9 +151,6 @@ def select(
         names, which = said(patterns) or "*", ", ".join(configs)
         raise InputError(f"no bug of {which} matches {names} of kind {kind or 'any'}; {known}")
     return chosen
-
-
-_FEATURES = PLANS / "features.toml"
 
 
 def _add_mutant_arguments(parser: argparse.ArgumentParser) -> None:
@@ -228,9 +225,9 @@ def score_mutants(args: argparse.Namespace, again: str) -> int:
 
 def cases_of(args: argparse.Namespace, config: HwConfig) -> list[Case]:
     """Return the scenarios that the options select: the score's own, the level's, and random ones."""
-    plan = load_feature_plan(_FEATURES, config)
+    plan = feature_plan(args)
     level = plan.level(args.level)
-    found = {source.name: source for source in (*sources(PLANS), *level_sources(_FEATURES, config, level.name))}
+    found = {source.name: source for source in (*sources(), *level_sources(plan, level.name))}
     named = of_unit(tuple(found.values()), args.scenarios.split(","))
     random = level.steered + level.random if args.random is None else args.random
     if args.random is None and args.scenarios != "*":

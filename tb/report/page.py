@@ -135,15 +135,13 @@ def _refused(results: Sequence[Result]) -> list[Section]:
 
 
 def _row(result: Result, base: Path) -> tuple[Cell | str, ...]:
-    verdict = result.verdict
     kind = {Ending.PASSED: "good", Ending.REFUSED: "other"}.get(result.ending, "bad")
-    played = result.performance is not None
-    return (
-        Cell(result.ending.value, kind),
-        Cell(result.key, link=_link(result, base)),
-        str(verdict.layers) if played else "-",
-        str(verdict.judged_bytes) if played else "-",
-        margin_part(verdict.worst_margin),
-        str(verdict.cycles) if played else "-",
-        f"{result.seconds:.1f}",
-    )
+    ending, name = Cell(result.ending.value, kind), Cell(result.key, link=_link(result, base))
+    return ending, name, *counts(result), f"{result.seconds:.1f}"
+
+
+def counts(result: Result) -> tuple[str, ...]:
+    """Return layers, judged bytes, worst margin and cycles, as far as it was simulated."""
+    verdict, played = result.verdict, result.performance is not None
+    layers, judged, cycles = (str(n) if played else "-" for n in (verdict.layers, verdict.judged_bytes, verdict.cycles))
+    return layers, judged, margin_part(verdict.worst_margin), cycles

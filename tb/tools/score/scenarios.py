@@ -14,7 +14,8 @@ from tb.dlhdl.config import SYSTEM
 from tb.dlhdl.scenario import load_plan as load_dlhdl
 from tb.nvdla.program.ops import MemInit, MemLoad, Op, Poll, RegRead, RegWrite
 from tb.nvdla.registers import Register, RegisterMap
-from tb.run.regress.features import load_feature_plan, planned_tests
+from tb.places import PLANS
+from tb.run.regress.features import FeaturePlan, planned_tests
 from tb.run.systems import AnyScenario
 from tb.stimulus.generate.plan import PlanEntry, load_plan
 from tb.stimulus.generate.random import ENGINES, random_entry
@@ -37,27 +38,27 @@ class Source:
     build: Callable[[Any, int], AnyScenario]
 
 
-def sources(plan_dir: Path, config: str = "nv_small") -> tuple[Source, ...]:
-    """Return all scenarios of a configuration: those of its plans in a folder, then the score's own."""
-    plans = (plan_dir / f"{config}.toml", plan_dir / f"{config}_registers.toml")
+def sources(config: str = "nv_small") -> tuple[Source, ...]:
+    """Return all scenarios of a configuration: those of its plans, then the score's own."""
+    plans = (PLANS / f"{config}.toml", PLANS / f"{config}_registers.toml")
     files = (*(path for path in plans if path.is_file()), OWN_PLAN)
     entries = [entry for path in files for entry in load_plan(path) if entry.config == config]
     return tuple(Source(entry.name, partial(_DIRECTED.get(entry.name, PlanEntry.build), entry)) for entry in entries)
 
 
-def dlhdl_sources(plan_dir: Path) -> tuple[Source, ...]:
+def dlhdl_sources() -> tuple[Source, ...]:
     """Return all scenarios of the Deep Learning HDL processor: those of its plan, then the score's own."""
-    entries = [entry for path in (plan_dir / f"{SYSTEM}.toml", DLHDL_PLAN) for entry in load_dlhdl(path)]
+    entries = [entry for path in (PLANS / f"{SYSTEM}.toml", DLHDL_PLAN) for entry in load_dlhdl(path)]
     return tuple(Source(entry.name, entry.build) for entry in entries)
 
 
-def level_sources(features: Path, config: HwConfig, level: str) -> tuple[Source, ...]:
+def level_sources(plan: FeaturePlan, level: str) -> tuple[Source, ...]:
     """Return the scenarios of a level of the test plan, those of the levels before it included.
 
     Raises:
         PlanError: when there is no such level.
     """
-    planned = planned_tests(load_feature_plan(features, config).up_to(level))
+    planned = planned_tests(plan.up_to(level))
     tests = [test for test in planned if test.kind == "plan"]  # others are in Python
     plans = {test.source: {entry.name: entry for entry in load_plan(Path(test.source))} for test in tests}
     return tuple(Source(test.name, partial(PlanEntry.build, plans[test.source][test.name])) for test in tests)

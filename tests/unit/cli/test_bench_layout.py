@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pytest
 
-from tb.cli import bench_layout
+from tb.cli import bench_layout, bench_model
 from tb.cli.bench_layout import CASES, Case, Measured, Work
 from tests.unit.cli.conftest import Run
 
@@ -56,13 +58,13 @@ def test_the_median_ignores_the_first_round_and_outliers(monkeypatch: pytest.Mon
     assert measured.reached == 0.25
 
 
-def test_a_measurement_that_means_nothing_is_refused(tb: Run) -> None:
-    assert tb("bench layout --rounds 4") == (2, "", "error: --rounds must be at least 5, not 4\n")
-
-
-def test_a_pattern_without_cases_is_refused_with_all_names(tb: Run) -> None:
-    names = ", ".join(case.name for case in CASES)
-    assert tb("bench layout --only none").err == f"error: no case matches none; there are {names}\n"
+@pytest.mark.parametrize(("kind", "cases"), [("layout", CASES), ("model", bench_model.CASES)])
+def test_a_measurement_that_means_nothing_and_a_pattern_without_cases_are_refused(
+    tb: Run, kind: str, cases: Sequence[Any]
+) -> None:
+    assert tb(f"bench {kind} --rounds 4").refusal == "--rounds must be at least 5, not 4"
+    names = ", ".join(case.name for case in cases)
+    assert tb(f"bench {kind} --only none").refusal == f"no case matches none; there are {names}"
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)

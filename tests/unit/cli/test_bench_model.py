@@ -92,12 +92,6 @@ def test_the_best_round_counts_apart_from_the_first() -> None:
     assert (measured.seconds, measured.reference_seconds) == (4.0, 2.0)
 
 
-def test_what_means_nothing_is_refused(tb: Run) -> None:
-    assert tb("bench model --rounds 4").err == "error: --rounds must be at least 5, not 4\n"
-    names = ", ".join(case.name for case in CASES)
-    assert tb("bench model --only none").err == f"error: no case matches none; there are {names}\n"
-
-
 def test_both_precisions_with_a_target_are_measured_on_every_shape() -> None:
     for precision in ("INT8", "FP16"):
         names = {f"{precision} {shape.name}" for shape in SHAPES}

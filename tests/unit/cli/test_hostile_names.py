@@ -41,19 +41,7 @@ about = "copied"
 engine = "SDP"
 shape = [8, 1, 1]
 """
-PLAYED = (
-    "{precious}",
-    "../../../precious",
-    "../../../../precious",
-    "..",
-    ".",
-    "-rf",
-    "CON",
-    "a/b",
-    "Übung",
-    "~",
-    "a b",
-)
+PLAYED = ("a b", *"{precious} ../../../precious ../../../../precious .. . -rf CON a/b Übung ~".split())
 """Names that are odd but are names."""
 
 REFUSED = ("", "a\0b", "a\nb", "\x1b[31m", "x" * 300)
@@ -182,14 +170,8 @@ def test_a_mismatch_is_one_whatever_its_scenario_is_called(
         return simulated(work_dir, replace(ANSWER, verdict=Verdict(findings=[wrong(3)])))
 
     monkeypatch.setattr(jobs, "run_entry", run_entry)
-    task = Task(
-        name.format(precious=precious),
-        1,
-        "plan",
-        str(plan_of(inputs(Path.cwd()), name.format(precious=precious))),
-        DUT,
-        "rerun",
-    )
+    name = name.format(precious=precious)
+    task = Task(name, 1, "plan", str(plan_of(inputs(Path.cwd()), name)), DUT, "rerun")
     limits = Limits(BUILD_ROOT.resolve() / "regress" / "0001", BUILD_ROOT.resolve(), 1.0, isolated=True)
     result = worker.execute(task, limits)
     assert result.ending is Ending.MISMATCH, complaints(result.verdict)
@@ -213,10 +195,14 @@ def test_a_name_that_cannot_be_shown_is_refused_in_one_line(
     assert played == []
 
 
+CUBE = ("--format", "feature", "--precision", "int8", "--shape", "1,1,1")
 COMMANDS = (
     ("trace", "{}"),
     ("trace", "--model-only", "{}"),
+    ("trace", "--model-only", "{}.cfg"),
+    ("trace", "--model-only", "{}.npz"),
     ("run", "--plan", "{}"),
+    ("run", "--stages", "{}", "--debug"),
     ("run", "--list", "--rtl", "{}", "--plan", "{}"),
     ("run", "--rtl", "{}"),
     ("run", "--port-map", "{}"),
@@ -234,14 +220,18 @@ COMMANDS = (
     ("coverage", "--results", "{}"),
     ("replay", "{}"),
     ("explain", "{}"),
-    ("explain", "--format", "feature", "--shape", "1,1,1", "--precision", "int8", "{}", "{}"),
+    ("explain", *CUBE, "{}", "{}"),
     ("configrom", "--rtl", "{}"),
     ("score", "--mutants", "1", "--rtl", "{}"),
     ("bench", "sim", "--plan", "{}"),
     ("bench", "sim", "--trace", "{}"),
-    ("pack", "{}", "out.bin", "--format", "feature", "--precision", "int8", "--shape", "1,1,1"),
-    ("unpack", "{}", "out.npy", "--format", "feature", "--precision", "int8", "--shape", "1,1,1"),
-    ("describe", "--format", "feature", "--precision", "int8", "--shape", "1,1,1", "--config", "{}"),
+    ("pack", "{}", "out.bin", *CUBE),
+    ("pack", "{}.npy", "out.bin", *CUBE),
+    ("pack", "{}.png", "out.bin", "--format", "pixel", "--pixel-format", "T_R8", "--shape", "1,1,2"),
+    ("unpack", "{}", "out.npy", *CUBE),
+    ("unpack", "{}.bin", "out.npy", *CUBE),
+    ("unpack", "{}.dat", "out.npy", *CUBE),
+    ("describe", *CUBE, "--config", "{}"),
 )
 
 

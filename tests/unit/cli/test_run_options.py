@@ -13,6 +13,8 @@ from tb.run.jobs import Job
 from tb.stimulus.scenario import Scenario
 from tests.unit.cli.conftest import Run
 
+STAGES = "the file must hold tables [[stage]], and may hold [[reader]] and [[writer]], not nothing"
+
 
 @pytest.mark.parametrize(
     ("words", "message"),
@@ -20,10 +22,7 @@ from tests.unit.cli.conftest import Run
         ("--waves-from cycle:1", "--waves-from must only be given with --waves"),
         ("--waves --waves-from cycle:-1", "--waves-from must be cycle:N or layer:N, not cycle:-1"),
         ("--waves --waves-from cycle:" + "1" * 19, f"--waves-from must be cycle:N or layer:N, not cycle:{'1' * 19}"),
-        (
-            "--stages stages.toml",
-            "stages.toml: the file must hold tables [[stage]], and may hold [[reader]] and [[writer]], not nothing",
-        ),
+        ("--stages stages.toml", f"stages.toml: {STAGES}"),
         ("--stages old.toml", "old.toml: a stage must have the key unit"),
     ],
 )
@@ -34,8 +33,7 @@ def test_options_that_cannot_be_are_refused_before_anything_is_built(
     Path("stages.toml").write_text("", encoding="utf-8")
     text = '[[stage]]\nname = "a"\nengines = "SDP"\nvalue = "entered"\nvalid = "v"\ndata = "d"\n'
     Path("old.toml").write_text(text, encoding="utf-8")
-    ran = tb(f"run {words}")
-    assert (ran.code, ran.err) == (2, f"error: {message}\n")
+    assert tb(f"run {words}").refusal == message
 
 
 def test_plusargs_go_to_the_simulator_and_into_the_command_that_repeats_a_test(

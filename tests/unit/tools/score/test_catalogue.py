@@ -10,7 +10,7 @@ import pytest
 
 from tb.dlhdl.config import embedded_configs
 from tb.explain.causes import CAUSES, DLHDL_CAUSES
-from tb.places import PLANS, ROOT
+from tb.places import ROOT
 from tb.tools.score.catalogue import DLHDL_BUGS_FILE, BugKind, CatalogueError, Place, load_catalogue
 from tb.tools.score.operands import OPERAND_BUGS
 from tb.tools.score.scenarios import dlhdl_sources, of_unit, sources
@@ -60,11 +60,11 @@ def test_every_expected_cause_is_one_that_the_explainer_knows() -> None:
 def test_every_unit_has_scenarios() -> None:
     assert {bug.unit for bug in CATALOGUE.bugs} == set(CATALOGUE.units)
     for config, unit in {(bug.config, bug.unit) for bug in CATALOGUE.bugs}:
-        assert of_unit(sources(PLANS, config), CATALOGUE.units[unit]), (config, unit)
+        assert of_unit(sources(config), CATALOGUE.units[unit]), (config, unit)
 
 
 def test_a_pattern_that_no_scenario_matches_is_refused() -> None:
-    found = sources(PLANS)
+    found = sources()
     with pytest.raises(CatalogueError, match=r"^pattern nothing_\* must match a scenario; there are sdp_pass_through_"):
         of_unit(found, ["nothing_*"])
 
@@ -107,7 +107,7 @@ def test_the_second_system_has_a_cause_for_each_bug_of_layout_and_arithmetic() -
 
 
 def test_units_of_the_second_system_have_scenarios() -> None:
-    found = dlhdl_sources(PLANS)
+    found = dlhdl_sources()
     assert {bug.unit for bug in SECOND.bugs} == set(SECOND.units)
     for patterns in SECOND.units.values():
         assert of_unit(found, patterns)

@@ -78,7 +78,7 @@ def test_only_bytes_that_a_scenario_loads_are_changed() -> None:
 
 def test_every_operand_bug_changes_a_scenario_of_its_unit() -> None:
     catalogue = load_catalogue()
-    found = sources(PLANS)
+    found = sources()
     for bug in catalogue.bugs:
         if bug.place is Place.OPERAND:
             scenarios = (source.build(SMALL, 1) for source in of_unit(found, catalogue.units[bug.unit]))

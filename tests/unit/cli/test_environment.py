@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import signal
 import sqlite3
 import subprocess
@@ -15,13 +16,13 @@ import pytest
 from dask.distributed import Client
 
 from tb.cli import regress as regress_cli
-from tb.cli.command import main
 from tb.run.errors import StoreError
 from tb.run.regress import store as store_module
 from tb.run.regress.cluster import cluster
 from tb.run.regress.schedule import drive, on_each_worker
 from tb.run.regress.store import Store
 from tb.run.regress.worker import Limits
+from tests.unit.cli.conftest import Run
 from tests.unit.run.regress.processes import LOOPBACK, ROOT
 from tests.unit.run.regress.tasks import played, pretend, stored, task
 
@@ -52,75 +53,66 @@ def read_only(results: Path) -> Iterator[Path]:
         subprocess.run(["umount", results], check=True)
 
 
-def said(capsys: pytest.CaptureFixture[str], *words: str) -> str:
-    assert main(list(words)) == 2
-    error = capsys.readouterr().err
-    assert error.startswith("error: ")
-    assert error.count("\n") == 1, error
-    return error.removeprefix("error: ").rstrip("\n")
+def said(tb: Run, words: str) -> str:
+    ran = tb(words)
+    assert ran.err.count("\n") == 1, ran.err
+    return ran.refusal
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="/dev/full is Linux's")
-def test_results_that_cannot_be_written_are_told_after_all_others(capsys: pytest.CaptureFixture[str]) -> None:
+def test_results_that_cannot_be_written_are_told_after_all_others(tb: Run) -> None:
     path = next(MEASURED.glob("*.npz"))
-    assert main(["trace", "--model-only", str(path), "--json", "/dev/full"]) == 2
-    shown = capsys.readouterr()
-    assert shown.err == "error: /dev/full: No space left on device\n"
-    assert path.stem in shown.out
+    ran = tb(f"trace --model-only {path} --json /dev/full")
+    assert (ran.code, ran.err) == (2, "error: /dev/full: No space left on device\n")
+    assert path.stem in ran.out
 
 
-def test_a_fault_of_the_project_is_no_fault_of_the_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_fault_of_the_project_is_no_fault_of_the_machine(tb: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     def lost(_: object) -> int:
         raise FileNotFoundError(errno.ENOENT, "gone", "a file of ours")
 
     monkeypatch.setattr(regress_cli, "main", lost)
     with pytest.raises(FileNotFoundError):
-        main(["regress", "show"])
+        tb("regress show")
 
 
-def test_a_store_that_is_truncated_is_said_so(results: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_store_that_is_truncated_is_said_so(tb: Run, results: Path) -> None:
     path = results / "results.sqlite"
     path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
-    assert "results.sqlite" in (error := said(capsys, "regress", "show", "--results", str(results)))
-    assert "malformed" in error
+    assert re.search(r"results\.sqlite.*malformed", said(tb, "regress show --results ."))
 
 
-def test_a_store_that_lacks_a_table_is_said_so(results: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_store_that_lacks_a_table_is_said_so(tb: Run, results: Path) -> None:
     with sqlite3.connect(results / "results.sqlite") as database:
         database.execute("DROP TABLE results")
-    error = said(capsys, "regress", "show", "--results", str(results))
+    error = said(tb, "regress show --results .")
     assert error.endswith("results.sqlite must be a sound regression store: no such table: results")
 
 
-def test_a_store_that_another_process_locks_is_said_so(
-    results: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_store_that_another_process_locks_is_said_so(tb: Run, results: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(store_module, "_PATIENCE_SECONDS", 0.1)
     with sqlite3.connect(results / "results.sqlite") as database:
         database.execute("BEGIN EXCLUSIVE")
-        error = said(capsys, "regress", "show", "--results", str(results))
-    assert error.endswith("results.sqlite cannot be used: database is locked")
+        assert said(tb, "regress show --results .").endswith("results.sqlite cannot be used: database is locked")
 
 
-def test_a_store_that_is_read_only_is_said_so(read_only: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_store_that_is_read_only_is_said_so(tb: Run, read_only: Path) -> None:
     with Store(read_only / "results.sqlite") as store:
         assert store.results(store.run()) == [stored(TASKS[0])]
-    assert "Read-only file system" in said(capsys, "regress", "show", "--results", str(read_only))
-    error = said(capsys, "regress", "resume", "--results", str(read_only), "--jobs", "1")
+    assert "Read-only file system" in said(tb, f"regress show --results {read_only}")
+    error = said(tb, f"regress resume --results {read_only} --jobs 1")
     assert error.endswith("results.sqlite cannot be used: attempt to write a readonly database")
 
 
-def test_an_older_store_that_is_read_only_is_said_so(
-    results: Path, capsys: pytest.CaptureFixture[str], request: pytest.FixtureRequest
-) -> None:
+def test_an_older_store_that_is_read_only_is_said_so(tb: Run, results: Path, request: pytest.FixtureRequest) -> None:
     with sqlite3.connect(results / "results.sqlite") as database:
         database.executescript("DROP TABLE coverage; PRAGMA user_version = 1;")
     request.getfixturevalue("read_only")
-    error = said(capsys, "regress", "show", "--results", str(results))
+    error = said(tb, f"regress show --results {results}")
     assert error.endswith("results.sqlite must be a regression store of version 3, not 1")
 
 
-def test_a_store_in_a_folder_that_cannot_be_made_is_said_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_store_in_a_folder_that_cannot_be_made_is_said_so(tmp_path: Path) -> None:
     (tmp_path / "results.sqlite").mkdir()
     with pytest.raises(StoreError, match=r"results\.sqlite cannot be used: unable to open database file$"):
         Store(tmp_path / "results.sqlite")
@@ -133,12 +125,9 @@ def test_a_store_in_a_folder_that_cannot_be_made_is_said_so(tmp_path: Path, caps
         ("score --mutants 1", "file/x/mutants cannot be made: File exists"),
     ],
 )
-def test_results_below_a_file_cannot_be_made_and_that_is_said_so(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str, reason: str
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_results_below_a_file_cannot_be_made_and_that_is_said_so(tb: Run, command: str, reason: str) -> None:
     Path("file").touch()
-    assert said(capsys, *command.split(), "--results", "file/x") == reason
+    assert said(tb, f"{command} --results file/x") == reason
 
 
 def test_a_store_on_a_full_device_loses_no_result(tmp_path: Path) -> None:

@@ -41,7 +41,8 @@ about = "copied"
 engine = "SDP"
 shape = [8, 1, 1]
 """
-PLAYED = ("a b", *"{precious} ../../../precious ../../../../precious .. . -rf CON a/b Übung ~".split())
+ABOVE = ("../../../precious", "../../../../precious")
+PLAYED = ("{precious}", *ABOVE, "..", ".", "-rf", "CON", "a/b", "Übung", "~", "a b")
 """Names that are odd but are names."""
 
 REFUSED = ("", "a\0b", "a\nb", "\x1b[31m", "x" * 300)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 
 from models.errors import InputError
 from tb.judge.detail import Note, WrongRegister
@@ -11,12 +12,15 @@ from tb.judge.verdict import Verdict
 from tb.run.result import Result
 from tb.stimulus.exchange import Explained
 from tb.tools.score.catalogue import Bug, BugKind
-from tb.tools.score.journal import Played, catch_of
+from tb.tools.score.journal import Catch, Played, catch_of
 from tb.tools.score.play import BugResult
 from tb.tools.score.report import caught, explained, line, passed, summary
 from tests.unit.run.regress.tasks import DUT, hang, wrong
 
 REGISTER = Finding(Check.REGISTER, WrongRegister("SDP.S_STATUS", 1, 0), 12)
+LATE = Finding(Check.TEST, Note("late"))
+CRASH = Finding(Check.CRASH, Note("the simulator was ended by SIGSEGV\nline"))
+PLACE = "layer 0 (SDP, group 0): first at c=0 h=0 w=0 "
 
 
 def result(*findings: Finding, causes: list[list[str]] | None = None, equal: list[list[str]] | None = None) -> Result:
@@ -29,36 +33,44 @@ def bug(kind: BugKind = BugKind.LAYOUT, causes: tuple[str, ...] = ("dst-base",),
     return Bug("one_bug", kind, "SDP", "about", "nv_small", causes=causes, equivalent=equivalent)
 
 
+def caught_by(*findings: Finding, causes: list[list[str]] | None = None, equal: list[list[str]] | None = None) -> Catch:
+    catch = catch_of(result(*findings, causes=causes, equal=equal), 4)
+    assert catch is not None
+    return catch
+
+
 def test_a_scenario_that_passes_catches_nothing() -> None:
     assert catch_of(result(), 1) is None
 
 
-def test_the_earliest_finding_comes_first() -> None:
-    first, last = wrong(3, cycle=300), Finding(Check.TEST, Note("late"))
-    catch = catch_of(result(first, hang("SDP_0"), REGISTER, wrong(1, Check.MISSING, None), last), 4)
-    assert catch is not None
-    assert (catch.number, catch.scenario, catch.cycle) == (4, "sdp_copy.1", 12)
-    assert catch.checks == (Check.REGISTER, Check.VALUE, Check.HANG, Check.MISSING, Check.TEST)
-    assert catch.complaint.startswith("wrong value: 3 elements; layer 0 (SDP, group 0): first at c=0 h=0 w=0 ")
-
-
-def test_a_check_that_found_more_than_once_is_named_once_and_cycle_0_is_a_cycle() -> None:
-    again = Finding(Check.REGISTER, WrongRegister("SDP.S_POINTER", 1, 0), 0)
-    catch = catch_of(result(REGISTER, again, wrong(cycle=None)), 1)
-    assert catch is not None
-    assert (catch.checks, catch.cycle) == ((Check.REGISTER, Check.VALUE), 0)
-
-
-def test_findings_without_a_cycle_have_none() -> None:
-    catch = catch_of(result(wrong(cycle=None)), 1)
-    assert catch is not None
-    assert catch.cycle is None
-
-
-def test_only_the_first_line_of_a_complaint_is_kept() -> None:
-    catch = catch_of(result(hang("SDP_0")), 1)
-    assert catch is not None
-    assert catch.complaint == "hang: nothing moved for 5000 cycles, at cycle 61000"
+@pytest.mark.parametrize(
+    ("findings", "checks", "cycle", "complaint"),
+    [
+        (  # the earliest comes first
+            [wrong(3, cycle=300), hang("SDP_0"), REGISTER, wrong(1, Check.MISSING, None), LATE],
+            (Check.REGISTER, Check.VALUE, Check.HANG, Check.MISSING, Check.TEST),
+            12,
+            f"wrong value: 3 elements; {PLACE}",
+        ),
+        (  # what was found more than once is named once, and cycle 0 is a cycle
+            [REGISTER, replace(REGISTER, cycle=0), wrong(cycle=None)],
+            (Check.REGISTER, Check.VALUE),
+            0,
+            f"wrong value: 1 elements; {PLACE}",
+        ),
+        ([wrong(cycle=None)], (Check.VALUE,), None, f"wrong value: 1 elements; {PLACE}"),
+        # of several lines the first is kept
+        ([hang("SDP_0")], (Check.HANG,), 61000, "hang: nothing moved for 5000 cycles, at cycle 61000"),
+        ([CRASH], (Check.CRASH,), None, "the simulator was ended by SIGSEGV"),
+    ],
+)
+def test_a_catch_tells_checks_cycle_and_the_first_complaint(
+    findings: list[Finding], checks: tuple[Check, ...], cycle: int | None, complaint: str
+) -> None:
+    catch = caught_by(*findings)
+    assert (catch.number, catch.scenario, catch.checks, catch.cycle) == (4, "sdp_copy.1", checks, cycle)
+    assert catch.complaint.startswith(complaint)
+    assert "\n" not in catch.complaint
 
 
 def test_a_scenario_that_compared_nothing_is_caught_as_such() -> None:
@@ -67,16 +79,26 @@ def test_a_scenario_that_compared_nothing_is_caught_as_such() -> None:
     assert (catch.checks, catch.cycle) == ((Check.EMPTY,), None)
 
 
-def test_the_cause_is_the_first_of_the_first_layer_that_was_explained() -> None:
-    catch = catch_of(result(wrong(), causes=[["dst-base", "dst-found"], ["src-base"]], equal=[["dst-base"], []]), 1)
-    assert catch is not None
-    assert (catch.cause, catch.equal) == ("dst-base", ())
+@pytest.mark.parametrize(
+    ("causes", "equal", "cause", "same"),
+    [
+        ([["dst-base", "dst-found"], ["src-base"]], [["dst-base"], []], "dst-base", ()),
+        ([["dst-base", "dst-order"], ["src-base"]], None, "dst-base", ("dst-order",)),
+        (None, None, None, ()),
+        ([], None, None, ()),
+        ([[]], None, None, ()),
+        ([[], ["src-base"]], None, None, ()),
+    ],
+)
+def test_the_cause_is_the_first_of_the_first_layer_with_those_that_predict_the_same_bytes(
+    causes: list[list[str]] | None, equal: list[list[str]] | None, cause: str | None, same: tuple[str, ...]
+) -> None:
+    catch = caught_by(wrong(3), causes=causes, equal=equal)
+    assert (catch.cause, catch.equal) == (cause, same)
 
 
-def test_causes_that_predict_the_same_bytes_as_the_first_are_kept_and_counted() -> None:
-    catch = catch_of(result(wrong(3, cycle=7), causes=[["dst-base", "dst-order"], ["src-base"]]), 1)
-    assert catch is not None
-    assert catch.equal == ("dst-order",)
+def test_right_causes_that_predict_the_same_bytes_as_others_are_counted() -> None:
+    catch = caught_by(wrong(3, cycle=7), causes=[["dst-base", "dst-order"], ["src-base"]])
     both = BugResult(bug(), Played(1, catch, 1.0))
     assert line(both).endswith("cause dst-base: right, the same bytes as dst-order")
     assert "right first causes of which another predicts the very same bytes: 1" in summary([both])
@@ -84,25 +106,11 @@ def test_causes_that_predict_the_same_bytes_as_the_first_are_kept_and_counted() 
     assert not any("very same bytes" in text for text in summary([other]))
 
 
-@pytest.mark.parametrize("causes", [None, [], [[]], [[], ["src-base"]]])
-def test_a_layer_without_a_known_cause_has_none(causes: list[list[str]] | None) -> None:
-    catch = catch_of(result(wrong(3), causes=causes), 1)
-    assert catch is not None
-    assert (catch.cause, catch.equal) == (None, ())
-
-
 def test_the_units_of_the_lines_on_the_terminal_are_kept_as_data() -> None:
     why = Explained([], [], [], units=["SDP: it"] * 3, named=[["SDP"], ["SDP", "PDP"], ["CACC"]])
-    played = Result("sdp_copy", 1, DUT, "rerun", Verdict(judged_bytes=8, findings=[wrong(3)]), explained=why)
-    catch = catch_of(played, 1)
+    catch = catch_of(replace(result(wrong(3)), explained=why), 1)
     assert catch is not None
     assert catch.units == (("SDP",), ("SDP", "PDP"))
-
-
-def test_a_crash_is_caught_as_such() -> None:
-    catch = catch_of(result(Finding(Check.CRASH, Note("the simulator was ended by SIGSEGV\nline"))), 2)
-    assert catch is not None
-    assert (catch.checks, catch.complaint) == ((Check.CRASH,), "the simulator was ended by SIGSEGV")
 
 
 def test_a_refused_scenario_says_nothing_about_a_bug() -> None:

@@ -62,11 +62,6 @@ class Console:
         if not self.quiet:
             self.result(text)
 
-    def detail(self, text: str) -> None:
-        """Print what only the verbose want."""
-        if self.verbose:
-            self.result(text)
-
     def progress(self, text: str) -> None:
         """Say how far it is: on a terminal in the live line, on a pipe in a line now and then."""
         if self.quiet:

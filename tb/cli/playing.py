@@ -223,7 +223,8 @@ def play_and_report(args: argparse.Namespace, plays: Plays, title: str) -> int:
         console, started = Console.of(args), time.monotonic()
         results = _played(args, plays, root, console)
         report.write_pages(results, root, root.name)
-        console.detail(f"\n{report.table(results)}\n")
+        if console.verbose:
+            console.result(f"\n{report.table(results)}\n")
         problems = failures.told(results)
         if problems:
             console.result(f"{problems}\nall of it: {root / failures.FILE_NAME}")

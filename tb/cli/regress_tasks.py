@@ -72,7 +72,7 @@ def random_tasks(args: argparse.Namespace, engines: str, seeds: Iterable[int]) -
     for engine in engines.split(","):
         if engine not in ENGINES:
             raise InputError(f"engines must be of {', '.join(ENGINES)}, not {engine}")
-    rerun = f"{COMMAND} regress random --seeds 1 --engines {engines} {_scenario_arguments(args)} --first"
+    rerun = f"{COMMAND} regress random --seeds 1 --engines {engines} {_again(args)} --first"
     dut = counting_dut(args)
     plusargs = tuple(args.plusarg)
     return [Task("random", seed, "random", engines, dut, f"{rerun} {seed}", args.exact, plusargs) for seed in seeds]
@@ -84,7 +84,7 @@ def _dlhdl_tasks(args: argparse.Namespace, seeds: Iterable[int]) -> list[Task]:
     plusargs, tasks = tuple(args.plusarg), []
     for seed in seeds:
         core = cores[seed % len(cores)]
-        rerun = f"{COMMAND} regress random --seeds 1 {_device_arguments(core)} --first {seed}"
+        rerun = f"{COMMAND} regress random --seeds 1 {_again(core)} --first {seed}"
         tasks.append(Task("random", seed, "random", SYSTEM, dut_of(core), rerun, plusargs=plusargs))
     return tasks
 
@@ -108,15 +108,10 @@ def counting_dut(args: argparse.Namespace) -> Dut:
     return msgspec.structs.replace(dut_of(args), coverage=args.code_coverage)
 
 
-def _scenario_arguments(args: argparse.Namespace) -> str:
-    """Return the options that play a scenario on the same device and compare it as strictly again."""
-    return f"{_device_arguments(args)} --exact" if args.exact else _device_arguments(args)
-
-
-def _device_arguments(args: argparse.Namespace) -> str:
-    """Return the options that select the same device again, with the same arguments for the simulator."""
-    words = dut_arguments(args)
-    return f"{words} {plusarg_arguments(args.plusarg)}" if args.plusarg else words
+def _again(args: argparse.Namespace) -> str:
+    """Return the options that play on the same device, with the same arguments for the simulator, as strictly again."""
+    exact = ["--exact"] if args.exact else []
+    return " ".join([dut_arguments(args), *([plusarg_arguments(args.plusarg)] if args.plusarg else []), *exact])
 
 
 def _seeds(args: argparse.Namespace) -> range:
@@ -158,10 +153,10 @@ def _test_tasks(args: argparse.Namespace, tests: Sequence[PlannedTest], seeds: r
     tasks, plusargs = [], tuple(args.plusarg)
     for test in tests:
         if test.kind == BENCH:
-            rerun = f"{COMMAND} regress plan --level {args.level} {_device_arguments(args)} --only {test.name}"
+            rerun = f"{COMMAND} regress plan --level {args.level} {_again(args)} --only {test.name}"
             tasks.append(Task(test.name, seeds[0], BENCH, test.source, bench_dut, rerun, plusargs=plusargs))
             continue
-        options = f"--plan {shlex.quote(test.source)} {_scenario_arguments(args)} --only {shlex.quote(test.name)}"
+        options = f"--plan {shlex.quote(test.source)} {_again(args)} --only {shlex.quote(test.name)}"
         rerun = f"{COMMAND} run {options} --seed"
         tasks += [
             Task(test.name, seed, "plan", test.source, dut, f"{rerun} {seed}", args.exact, plusargs) for seed in seeds
@@ -170,7 +165,7 @@ def _test_tasks(args: argparse.Namespace, tests: Sequence[PlannedTest], seeds: r
 
 
 def _trace_tasks(args: argparse.Namespace) -> list[Task]:
-    paths, dut, options = find_traces(args.paths), counting_dut(args), _scenario_arguments(args)
+    paths, dut, options = find_traces(args.paths), counting_dut(args), _again(args)
     check_different([path.stem for path in paths], paths)
     reruns = [f"{COMMAND} trace {shlex.quote(str(path))} {options}" for path in paths]
     return [

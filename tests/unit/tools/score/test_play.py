@@ -19,8 +19,6 @@ from tb.judge.verdict import Ending, Verdict
 from tb.run.dut import Dut
 from tb.run.jobs import Job, Setup
 from tb.run.result import Result
-from tb.run.simulate import SimResult
-from tb.stimulus.exchange import Answer, Explained, Performance, Request
 from tb.stimulus.scenario import Scenario
 from tb.tools.score import play
 from tb.tools.score.catalogue import load_catalogue
@@ -31,6 +29,7 @@ from tb.tools.score.play import Bench, job_of
 from tb.tools.score.reach import Case, Reached
 from tb.tools.score.scenarios import Source
 from tests.unit.run.regress.tasks import wrong
+from tests.unit.tools.score.processes import PASSED, FakeProcess
 
 SMALL = HwConfig.load("nv_small")
 SOURCE = Source("empty", lambda config, seed: Scenario("empty", config.name, (), seed))
@@ -52,7 +51,7 @@ def played(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Job, Dut]]:
 
     def run_job(job: Job, setup: Setup, *_: Any, **__: Any) -> Result:
         seen.append((job, setup.dut))
-        return job.result(setup.dut, Verdict(judged_bytes=8))
+        return job.result(setup.dut, PASSED)
 
     monkeypatch.setattr(play, "run_job", run_job)
     monkeypatch.setattr(play.SharedProcess, "takes", lambda *_: False)
@@ -67,47 +66,17 @@ def test_simulations_load_the_configuration_that_the_user_gave(tmp_path: Path, p
     assert (job.rerun, job.waves_option) == ("python -m tb score --seed 5", None)
 
 
-class FakeProcess:
-    """Stands for a simulator process that many scenarios share: each passes or not, in turn."""
-
-    last = None
-
-    def __init__(self, verdicts: list[Verdict]) -> None:
-        self.verdicts, self.asked, self.closed = verdicts, list[Request](), 0
-
-    def play(self, request: Request, log_path: Path, timeout_seconds: float) -> SimResult:
-        self.asked.append(request)
-        assert request.result is not None
-        Answer(self.verdicts.pop(0), Performance(1.0, 1.0, 1), explained=Explained([], [], [])).save(
-            Path(request.result)
-        )
-        return SimResult(None, "", 1.0, log_path)
-
-    def takes(self, plusargs: tuple[str, ...]) -> bool:
-        return not plusargs
-
-    def close(self) -> None:
-        self.closed += 1
-
-
 def shared(monkeypatch: pytest.MonkeyPatch, *verdicts: Verdict) -> FakeProcess:
     """Return the process that all scenarios share from now on."""
-    process = FakeProcess(list(verdicts))
-
-    class Shared:
-        """The class that is asked for it."""
-
-        def __new__(cls, *_: Any) -> Any:
-            return process
-
-    monkeypatch.setattr(play, "SharedProcess", Shared)
+    process = FakeProcess(*verdicts)
+    monkeypatch.setattr(play, "SharedProcess", lambda *_: process)
     return process
 
 
 def test_a_process_for_many_scenarios_is_asked_for_the_configuration_that_the_user_gave(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    process = shared(monkeypatch, Verdict(judged_bytes=8), Verdict(judged_bytes=8))
+    process = shared(monkeypatch, PASSED, PASSED)
     other = replace(SOURCE, name="other")
     assert list(play.false_alarms([SOURCE, other], bench(tmp_path), seed=5, workers=1)) == []
     assert [request.config for request in process.asked] == [str(tmp_path / "mine.toml")] * 2
@@ -115,21 +84,21 @@ def test_a_process_for_many_scenarios_is_asked_for_the_configuration_that_the_us
 
 
 def test_a_scenario_that_fails_without_a_bug_is_a_false_alarm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    shared(monkeypatch, Verdict(), Verdict(judged_bytes=8), Verdict(refused="no Y"))
+    shared(monkeypatch, Verdict(), PASSED, Verdict(refused="no Y"))
     sources = [replace(SOURCE, name=name) for name in ("a", "b", "c")]
     alarms = list(play.false_alarms(sources, bench(tmp_path), seed=5, workers=1))
     assert [(result.identity, result.ending) for result in alarms] == [("a.5", Ending.EMPTY), ("c.5", Ending.REFUSED)]
 
 
 def test_scenarios_are_played_until_one_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    process = shared(monkeypatch, Verdict(judged_bytes=8), Verdict(judged_bytes=8, findings=[wrong(cycle=7)]))
+    process = shared(monkeypatch, PASSED, Verdict(judged_bytes=8, findings=[wrong(cycle=7)]))
     mine: Any = process
     jobs = [bench(tmp_path).job(replace(SOURCE, name=name), 5) for name in ("a", "b", "c")]
     ended = play.until_caught(jobs, bench(tmp_path), tmp_path, mine)
     assert ended.catch is not None
     assert (ended.played, ended.seconds, ended.catch.scenario, ended.catch.number) == (2, 2.0, "b.5", 2)
     assert (ended.catch.checks, ended.catch.cycle) == ((Check.VALUE,), 7)
-    process.verdicts = [Verdict(judged_bytes=8)]
+    process.verdicts = [PASSED]
     assert play.until_caught(jobs[:1], bench(tmp_path), tmp_path, mine) == Played(1, None, 1.0)
 
 

@@ -19,7 +19,6 @@ from tb.cli.playing import play_options
 from tb.cli.regress_tasks import feature_plan
 from tb.cli.run import devices
 from tb.dlhdl.config import is_dlhdl
-from tb.judge.text import why_not_passed
 from tb.places import COMMAND
 from tb.run import folders
 from tb.run.compile.filelist import FileList, parse
@@ -34,7 +33,7 @@ from tb.tools.score.equivalent import UNSEEN, Prover
 from tb.tools.score.journal import Journal, Played
 from tb.tools.score.mutants import MutantResult, noted, play_mutants
 from tb.tools.score.mutate import Mutant, choose
-from tb.tools.score.play import Bench, BugResult, false_alarms, play_bug
+from tb.tools.score.play import Bench, BugResult, play_bug
 from tb.tools.score.reach import Case, Reached, survey
 from tb.tools.score.scenarios import Source, dlhdl_sources, level_sources, of_unit, random_source, sources
 from tb.tools.score.sources import write_mutants
@@ -102,9 +101,9 @@ def main(args: argparse.Namespace) -> int:
     journal = Journal(args.results / "played.jsonl", about, Played, resume=args.resume)
     for bench, cases in plays:
         left = [(bug, scenarios) for bug, scenarios in cases if bug.name not in journal.done]
-        for result in as_ended(args.jobs, partial(play_bug, bench=bench, seed=args.seed), left):
-            journal.add(result.bug.name, result.ended)
-            print(f"[{len(journal.done):3}/{len(bugs)}] {report.line(result)}", flush=True)
+        for bug, ended in as_ended(args.jobs, partial(play_bug, bench=bench, seed=args.seed), left):
+            journal.add(bug.name, ended)
+            print(f"[{len(journal.done):3}/{len(bugs)}] {report.line(BugResult(bug, ended))}", flush=True)
     results = [BugResult(bug, journal.done[bug.name]) for bug in bugs]
     report.write_json(results, args.results / "score.json")
     print("\n" + "\n".join(report.summary(results)))
@@ -126,9 +125,10 @@ def rerun(args: argparse.Namespace) -> str:
 
 def alarms(found: Sequence[Source], bench: Bench, args: argparse.Namespace) -> bool:
     """Play scenarios without a bug, and return whether one failed; why is printed."""
-    failed = list(false_alarms(found, bench, seed=args.seed, workers=args.jobs))
-    for result in failed:
-        print("\n  ".join([f"false alarm: {result.identity}", *why_not_passed(result.verdict)]))
+    cases = [Case(source, args.seed) for source in found]
+    failed = [reached for reached in survey(cases, bench, None, args.jobs) if reached.alarm]
+    for reached in failed:
+        print("\n  ".join([f"false alarm: {reached.identity}", *reached.alarm]))
     print(f"without a bug: {len(found) - len(failed)} of {len(found)} scenarios pass", flush=True)
     return bool(failed)
 
@@ -217,7 +217,7 @@ def score_mutants(args: argparse.Namespace, again: str) -> int:
     surveyed = _looked(cases, bench, len(mutants) if notes else None, args.jobs)
     results = _played(args, chosen, surveyed, bench, design)
     results = _proved(args, results, files, design, folders.made(root, "proofs"))
-    alarms = [reached for _, reached in surveyed if reached.alarm]
+    alarms = [reached for _, reached in surveyed if reached.fails]
     mutant_report.write_json(results, alarms, root / "score.json")
     print("\n" + "\n".join(mutant_report.summary(results, alarms)))
     return 0 if not alarms and mutant_report.passed(results) else 1
@@ -244,7 +244,7 @@ def _looked(cases: Sequence[Case], bench: Bench, mutants: int | None, workers: i
     left = [case for case in cases if case.identity not in known.done]
     for number, reached in enumerate(survey(left, bench, mutants, workers), 1):
         known.add(reached.identity, reached)
-        for line in reached.alarm:
+        for line in reached.alarm if reached.fails else ():
             print(f"false alarm: {reached.identity}: {line}", flush=True)
         if number % 25 == 0 or number == len(left):
             print(f"without a mutant: {len(cases) - len(left) + number} of {len(cases)} scenarios", flush=True)
@@ -267,16 +267,18 @@ def _played(
     # A single one shall not take the place of all in the journal that --resume goes on with.
     name = "played.jsonl" if args.number is None else f"played_{args.number}.jsonl"
     journal = Journal(bench.root / name, about, Played, resume=args.resume)
-    left = [(number, mutant) for number, mutant in chosen if mutant.name not in journal.done]
-    for result in play_mutants(left, surveyed, bench, design.parents, workers=args.jobs, most=args.each):
-        journal.add(result.mutant.name, result.ended)
-        print(f"[{len(journal.done):3}/{len(chosen)}] {mutant_report.line(result)}", flush=True)
-    results = []
-    for number, mutant in chosen:
+
+    def result_of(number: int, mutant: Mutant) -> MutantResult:
         reaching = sum(reached.reaches(noted(number, mutant)) for _, reached in surveyed)
-        unit = unit_of(mutant.module, design.parents)
-        results.append(MutantResult(number, mutant, unit, reaching, journal.done[mutant.name]))
-    return results
+        return MutantResult(number, mutant, unit_of(mutant.module, design.parents), reaching, journal.done[mutant.name])
+
+    numbers_of = {mutant.name: number for number, mutant in chosen}
+    left = [(number, mutant) for number, mutant in chosen if mutant.name not in journal.done]
+    for mutant, ended in play_mutants(left, surveyed, bench, workers=args.jobs, most=args.each):
+        journal.add(mutant.name, ended)
+        line = mutant_report.line(result_of(numbers_of[mutant.name], mutant))
+        print(f"[{len(journal.done):3}/{len(chosen)}] {line}", flush=True)
+    return [result_of(number, mutant) for number, mutant in chosen]
 
 
 def _proved(

@@ -15,7 +15,7 @@ from models.errors import InputError
 from tb.cli.command import parser
 from tb.cli.score import main, rerun
 from tb.judge.finding import Check
-from tb.judge.verdict import Ending, Verdict
+from tb.judge.verdict import Verdict
 from tb.run.dut import Dut
 from tb.run.jobs import Job, Setup
 from tb.run.result import Result
@@ -26,7 +26,7 @@ from tb.tools.score.journal import Played
 from tb.tools.score.mutants import play_mutants
 from tb.tools.score.mutate import mutants_of
 from tb.tools.score.play import Bench, job_of
-from tb.tools.score.reach import Case, Reached
+from tb.tools.score.reach import Case, Reached, survey
 from tb.tools.score.scenarios import Source
 from tests.unit.run.regress.tasks import wrong
 from tests.unit.tools.score.processes import PASSED, FakeProcess
@@ -60,7 +60,7 @@ def played(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Job, Dut]]:
 
 def test_simulations_load_the_configuration_that_the_user_gave(tmp_path: Path, played: list[tuple[Job, Dut]]) -> None:
     mine = bench(tmp_path)
-    list(play.false_alarms([SOURCE], mine, seed=5, workers=1))
+    list(survey([Case(SOURCE, 5)], mine, None, workers=1))
     ((job, dut),) = played
     assert HwConfig.load(job.request(dut, tmp_path).config) == replace(SMALL, name="mine")
     assert (job.rerun, job.waves_option) == ("python -m tb score --seed 5", None)
@@ -77,17 +77,21 @@ def test_a_process_for_many_scenarios_is_asked_for_the_configuration_that_the_us
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     process = shared(monkeypatch, PASSED, PASSED)
-    other = replace(SOURCE, name="other")
-    assert list(play.false_alarms([SOURCE, other], bench(tmp_path), seed=5, workers=1)) == []
+    cases = [Case(SOURCE, 5), Case(replace(SOURCE, name="other"), 5)]
+    assert not any(reached.alarm for reached in survey(cases, bench(tmp_path), None, workers=1))
     assert [request.config for request in process.asked] == [str(tmp_path / "mine.toml")] * 2
     assert process.closed == 1
 
 
 def test_a_scenario_that_fails_without_a_bug_is_a_false_alarm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shared(monkeypatch, Verdict(), PASSED, Verdict(refused="no Y"))
-    sources = [replace(SOURCE, name=name) for name in ("a", "b", "c")]
-    alarms = list(play.false_alarms(sources, bench(tmp_path), seed=5, workers=1))
-    assert [(result.identity, result.ending) for result in alarms] == [("a.5", Ending.EMPTY), ("c.5", Ending.REFUSED)]
+    cases = [Case(replace(SOURCE, name=name), 5) for name in ("a", "b", "c")]
+    found = list(survey(cases, bench(tmp_path), None, workers=1))
+    assert [(reached.identity, bool(reached.alarm), reached.fails) for reached in found] == [
+        ("a.5", True, True),
+        ("b.5", False, False),
+        ("c.5", True, False),
+    ]
 
 
 def test_scenarios_are_played_until_one_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -116,8 +120,8 @@ def test_a_mutant_is_repeated_by_its_number(tmp_path: Path, played: list[tuple[J
         (Case(SOURCE, 5), Reached("a.5", 1.0, [7])),
         (Case(replace(SOURCE, name="b"), 5), Reached("b.5", 1.0, [6])),
     ]
-    (result,) = play_mutants([(7, mutant)], cases, bench(tmp_path), {}, workers=1, most=9)
-    assert (result.reaching, result.ended.played) == (1, 1)
+    ((_, ended),) = play_mutants([(7, mutant)], cases, bench(tmp_path), workers=1, most=9)
+    assert ended.played == 1
     ((job, _),) = played
     assert (job.rerun, job.plusargs) == ("python -m tb score --seed 5 --number 7", ("+mutant=7",))
 

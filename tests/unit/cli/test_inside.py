@@ -24,6 +24,8 @@ from tb.stimulus.exchange import Explained
 from tb.stimulus.scenario import Scenario
 from tests.unit.run.regress.tasks import DUT, hang, wrong
 
+OWN = Dut("nv_small", "verilator", "my.f")
+
 
 def of(engine: str) -> Finding:
     return replace(wrong(), layer=LayerId(0, engine, 0))
@@ -45,10 +47,10 @@ def failed(name: str, cycles: int, cause: str | None = None, engine: str = "CONV
         (failed("a", 100, engine="SDP"), False),
         (replace(failed("a", 100), explained=None), False),
         (replace(failed("a", 100), verdict=Verdict(findings=[hang("SDP_0")], cycles=100)), False),
-        (failed("a", 100, dut=Dut("nv_full", "verilator", "my.f")), False),
-        (failed("a", 100, dut=Dut("nv_small", "verilator", "my.f")), True),
-        (failed("a", 100, engine="SDP", dut=Dut("nv_small", "verilator", "my.f")), True),
-        (failed("a", 100, cause="dst-base", engine="SDP", dut=Dut("nv_small", "verilator", "my.f")), False),
+        (failed("a", 100, dut=replace(OWN, config="nv_full")), False),
+        (failed("a", 100, dut=OWN), True),
+        (failed("a", 100, engine="SDP", dut=OWN), True),
+        (failed("a", 100, cause="dst-base", engine="SDP", dut=OWN), False),
     ],
 )
 def test_short_failures_of_convolutions_and_of_no_known_cause_are_worth_another_look(
@@ -88,12 +90,7 @@ def test_the_shortest_is_played_again_until_one_says_where(tmp_path: Path) -> No
     order, after = looked_at(results, found, tmp_path)
     assert order == ["image", "short"]
     assert [result.test for result in after] == ["long", "short", "image", "other"]
-    assert [result.explained is not None and result.explained.located for result in after] == [
-        False,
-        True,
-        False,
-        False,
-    ]
+    assert [bool(result.explained and result.explained.located) for result in after] == [False, True, False, False]
     assert looked_at(results, {}, tmp_path)[0] == ["image", "short", "other", "long"]
 
 

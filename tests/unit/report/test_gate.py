@@ -11,18 +11,19 @@ from tb.cli.regress_tasks import feature_plan
 from tb.report import summary as gate
 
 DUT = "--config nv_small --sim verilator --rtl my.f"
+GATE = "python -m tb regress plan --level L1"
 
 
 def test_a_plan_that_passes_is_not_the_gate() -> None:
     proven, open_, last = gate.after_plan("nv_small.toml", 64, None, passed=True, dut=DUT).splitlines()
     assert proven == "proven: every byte that the 64 scenarios of nv_small.toml write is right, with one seed"
     assert open_.startswith("not proven: ")
-    assert last == f"the gate is: python -m tb regress plan --level L1 {DUT}"
+    assert last == f"the gate is: {GATE} {DUT}"
 
 
 def test_what_fails_proves_nothing_and_a_choice_is_called_so() -> None:
     failed = gate.after_plan("p.toml", 2, ["a*"], passed=False, dut=DUT)
-    assert failed == f"the gate is: python -m tb regress plan --level L1 {DUT}"
+    assert failed == f"the gate is: {GATE} {DUT}"
     chosen = gate.after_plan("p.toml", 2, ["a*"], passed=True, dut=DUT)
     assert chosen.startswith("proven: every byte that 2 chosen scenarios of p.toml write is right, with one seed\n")
 
@@ -37,8 +38,7 @@ def test_the_gate_is_a_command_and_a_level_that_exist() -> None:
     [
         ("L1", True, "level L1, the gate: passed; its holes are what it does not reach"),
         ("L2", False, "level L2, the gate and more: not passed; its holes are what it does not reach"),
-        ("L0", True, "not the gate, which is level L1 or more: python -m tb regress plan --level L1"),
-        ("chosen tests of L1", True, "not the gate, which is level L1 or more: python -m tb regress plan --level L1"),
+        *((title, True, f"not the gate, which is level L1 or more: {GATE}") for title in ("L0", "chosen tests of L1")),
     ],
 )
 def test_a_regression_says_whether_it_was_the_gate(title: str, passed: bool, said: str) -> None:

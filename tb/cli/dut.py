@@ -88,7 +88,7 @@ def dut_of(args: argparse.Namespace) -> Dut:
     return Dut(config, args.sim, rtl, args.top, port_map, args.debug, backend)
 
 
-def model_of(dut: Dut, teller: Teller, *, waves: bool = False, how: str | None = None) -> Built:
+def compiled(dut: Dut, teller: Teller, *, waves: bool = False, how: str | None = None) -> Built:
     """Return the model of a device, which is built when there is none; one with waves is never an optimised one."""
     return build(dut.build_spec(waves=True), MODELS, teller) if waves else Model(dut, MODELS, how, teller).current()
 
@@ -100,7 +100,7 @@ def build_dut(
     dut = msgspec.structs.replace(dut_of(args), coverage=coverage)
     console = Console.of(args)
     console.say(f"DUT: {args.rtl or 'embedded'} ({config.name}, {args.sim}, {dut.backend} back end)")
-    built = model_of(dut, console, waves=waves, how=args.build)
+    built = compiled(dut, console, waves=waves, how=args.build)
     console.clear()
     if not built.cached:
         console.say(f"built in {built.seconds:.0f} s: {built.directory}")

@@ -16,7 +16,7 @@ from tb.cli.dut import (
     build_dut,
     build_option,
     existing_store,
-    model_of,
+    compiled,
 )
 from tb.cli.patterns import only_option
 from tb.cli.playing import exact_option, scenario_options, slower_option
@@ -120,11 +120,10 @@ def _add_cluster_options(parser: argparse.ArgumentParser) -> None:
 
 def main(args: argparse.Namespace) -> int:
     """Carry the subcommand out and return the exit code."""
-    until = None
     args.code_exclusions = tuple(exclusion for path in args.code_exclusions for exclusion in load_exclusions(path))
     if args.kind != "show":
         batch_of(args)
-        until = deadline(args)
+    until = deadline(args)
     reads = args.kind in ("show", "resume", "rerun-failed")
     if not reads:
         folders.made(BUILD_ROOT)
@@ -150,7 +149,7 @@ def main(args: argparse.Namespace) -> int:
         if not is_dlhdl(args.config):
             build_dut(args, HwConfig.load(args.config), coverage=args.code_coverage)
         for dut in dict.fromkeys(task.dut for task in tasks):
-            model_of(dut, Console.of(args), how=args.build)
+            compiled(dut, Console.of(args), how=args.build)
         if args.kind == "random":
             return _play_random(args, store, until)
         level = None if args.kind != "plan" or args.level is None else feature_plan(args).level(args.level)

@@ -79,11 +79,9 @@ class Player:
         args = self._args
         goal: float | None = getattr(args, "until_coverage", None)
         scratch = folders.made(self._run.folder, worker_folder_name("dask"))
-        with (
-            batch_cluster(self._batch)
-            if self._batch
-            else cluster(args.scheduler, args.jobs, args.listen, scratch) as client
-        ):
+        batch = self._batch
+        workers = batch_cluster(batch) if batch else cluster(args.scheduler, args.jobs, args.listen, scratch)
+        with workers as client:
             if looked_at:
                 with Console.of(args).waiting("finding out what the tests of the level reach"):
                     tasks = self._store.tasks(self._run)
@@ -115,12 +113,9 @@ class Player:
 
     def _optimised(self) -> Dut | None:
         """Return the device whose optimised model is to be built beside the run, None without any."""
-        args = self._args
-        if args.build is not None or args.scheduler is not None or self._batch is not None:
-            # Workers elsewhere have processors of their own to build for.
-            return None
-        if self._model is None:
-            # It is no system of models that are compiled by profile.
+        # Workers elsewhere have processors of their own to build for; a system without coverage has no such models.
+        elsewhere = self._args.scheduler is not None or self._batch is not None
+        if self._args.build is not None or elsewhere or self._model is None:
             return None
         duts = Counter(task.dut for task in self._store.missing(self._run) if task.dut.simulator == "verilator")
         return next((dut for dut, _ in duts.most_common(1)), None)
@@ -161,7 +156,8 @@ class Player:
 
 def deadline(args: argparse.Namespace) -> float | None:
     """Return when nothing is started any more, by ``time.monotonic``; None without ``--time-budget``."""
-    return None if args.time_budget is None else time.monotonic() + args.time_budget
+    budget: float | None = getattr(args, "time_budget", None)
+    return None if budget is None else time.monotonic() + budget
 
 
 def is_over(until: float | None) -> bool:

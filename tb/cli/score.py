@@ -72,7 +72,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def main(args: argparse.Namespace) -> int:
     """Carry the subcommand out and return the exit code."""
     if args.mutants is not None:
-        return score_mutants(args, rerun(args))
+        return score_mutants(args)
     dlhdl = is_dlhdl(args.config)
     catalogue = load_catalogue(DLHDL_BUGS_FILE if dlhdl else BUGS_FILE)
     cores = devices(args)
@@ -190,8 +190,8 @@ def _add_mutant_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def score_mutants(args: argparse.Namespace, again: str) -> int:
-    """Build and play source mutants, and return the exit code; ``again`` is the command that plays the same again."""
+def score_mutants(args: argparse.Namespace) -> int:
+    """Build and play source mutants, and return the exit code."""
     if args.only is not None or args.kind is not None:
         raise InputError("--only and --kind must not be given with --mutants: they choose seeded bugs")
     config = HwConfig.load(args.config)
@@ -211,7 +211,7 @@ def score_mutants(args: argparse.Namespace, again: str) -> int:
     # Only Verilator's models can note what is reached.
     notes = args.sim == "verilator"
     # The hierarchy of the mutated copies is that of the originals.
-    handovers = handovers_of(dut_of(args))
+    again, handovers = rerun(args), handovers_of(dut_of(args))
     args.rtl = write_mutants(mutants, files, source, read=design.files, notes=notes)
     bench = Bench(build_dut(args, config), config, dut_of(args), again, root, args.timeout, args.hang_cycles, handovers)
     surveyed = _looked(cases, bench, len(mutants) if notes else None, args.jobs)

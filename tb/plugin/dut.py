@@ -13,7 +13,7 @@ from pathlib import Path
 import msgspec
 
 from models.config import HwConfig
-from tb.cli.dut import DEFAULT_TOP, add_dut_options, dut_arguments, dut_of, model_of
+from tb.cli.dut import DEFAULT_TOP, add_dut_options, dut_arguments, dut_of, compiled
 from tb.cli.playing import run_name
 from tb.places import COMMAND
 from tb.run import folders
@@ -146,7 +146,7 @@ class PlayedDut:
         if backend not in self._built:
             dut = msgspec.structs.replace(self.dut, backend=backend)
             try:
-                self._built[backend] = model_of(dut, self._teller, waves=self._waves)
+                self._built[backend] = compiled(dut, self._teller, waves=self._waves)
             except LaunchError as error:
                 self._built[backend] = error
         built = self._built[backend]

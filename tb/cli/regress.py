@@ -15,8 +15,8 @@ from tb.cli.dut import (
     add_results_option,
     build_dut,
     build_option,
-    existing_store,
     compiled,
+    existing_store,
 )
 from tb.cli.patterns import only_option
 from tb.cli.playing import exact_option, scenario_options, slower_option

@@ -13,7 +13,7 @@ from pathlib import Path
 import msgspec
 
 from models.config import HwConfig
-from tb.cli.dut import DEFAULT_TOP, add_dut_options, dut_arguments, dut_of, compiled
+from tb.cli.dut import DEFAULT_TOP, add_dut_options, compiled, dut_arguments, dut_of
 from tb.cli.playing import run_name
 from tb.places import COMMAND
 from tb.run import folders

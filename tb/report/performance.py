@@ -82,6 +82,9 @@ def _row(layer: LayerPerformance) -> tuple[str, ...]:
     work, utilisation = measured.work, measured.mac_utilisation
     read = sum(moved.read for moved in layer.moved.values()) or sum(work.read_bytes.values())
     written = sum(moved.written for moved in layer.moved.values()) or sum(work.written_bytes.values())
+    # The register that has waited longest, and how long; nothing where none was read.
+    register, longest = max(layer.stalls.items(), key=lambda item: item[1], default=("", 0))
+    stall = "-" if not layer.stalls else f"{longest} {register}" if longest else "0"
     return (
         layer.name,
         str(measured.cycles),
@@ -91,16 +94,8 @@ def _row(layer: LayerPerformance) -> tuple[str, ...]:
         "-" if utilisation is None else f"{100 * utilisation:.1f}",
         str(read),
         str(written),
-        _stalls(layer.stalls),
+        stall,
     )
-
-
-def _stalls(stalls: Mapping[str, int]) -> str:
-    """Return the register that has waited longest, and how long; "-" where nothing was read."""
-    if not stalls:
-        return "-"
-    register, value = max(stalls.items(), key=lambda item: item[1])
-    return f"{value} {register}" if value else "0"
 
 
 def slower(now: Mapping[str, int], before: Mapping[str, int], percent: float, foreign: str) -> list[str]:

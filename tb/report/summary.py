@@ -69,8 +69,14 @@ def groups(results: Iterable[Result]) -> list[Group]:
             cause = cause_of(result)
             key = (result.ending, *result.verdict.kind) if cause is None else (cause[0],)
             found.setdefault(key, []).append(result)
-    ordered = sorted(found.values(), key=lambda members: -len(members))
-    return [_group(tuple(sorted(members, key=_unseen))) for members in ordered]
+    grouped = []
+    for members in sorted(found.values(), key=lambda members: -len(members)):
+        members.sort(key=_unseen)
+        cause = cause_of(members[0])
+        counts = Counter(result.verdict.signature for result in members)
+        signatures = tuple(signature for signature, _ in counts.most_common())
+        grouped.append(Group(members[0].ending, cause and cause[1], signatures, tuple(members)))
+    return grouped
 
 
 def _unseen(result: Result) -> int:
@@ -99,13 +105,6 @@ def exit_code(counts: Mapping[Ending, int], missing: int = 0) -> int:
     """Return 0 when everything was played, something passed and nothing failed, else 1: comparing nothing fails."""
     failed = any(ending.is_failure for ending in counts)
     return 0 if counts.get(Ending.PASSED) and not failed and not missing else 1
-
-
-def _group(members: tuple[Result, ...]) -> Group:
-    cause = cause_of(members[0])
-    counts = Counter(result.verdict.signature for result in members)
-    signatures = tuple(signature for signature, _ in counts.most_common())
-    return Group(members[0].ending, None if cause is None else cause[1], signatures, members)
 
 
 def cause_of(result: Result) -> tuple[str, str] | None:

@@ -64,9 +64,9 @@ def _units(results: Sequence[MutantResult]) -> list[str]:
     caught = [result for result in results if result.catch is not None]
     kinds = [kind for kind in Naming if kind is not Naming.SHARED]
     table = []
-    for unit in dict.fromkeys(result.unit for result in sorted(caught, key=_order)):
-        if unit is not None:
-            counts = Counter(result.naming for result in caught if result.unit is unit)
+    for unit in Unit:
+        counts = Counter(result.naming for result in caught if result.unit is unit)
+        if counts:
             table.append(f"  {unit.value:18}" + "".join(f"{counts[kind]:>8}" for kind in kinds))
     heads = f"  {'unit':18}" + "".join(f"{kind.value:>8}" for kind in kinds)
     counts = Counter(result.naming for result in caught)
@@ -75,10 +75,6 @@ def _units(results: Sequence[MutantResult]) -> list[str]:
     total = f"units named right: {counts[Naming.RIGHT]} of {judged_ones} caught; {said}"
     total += f"; not counted, in modules that units share: {counts[Naming.SHARED]}"
     return [heads, *table, total] if table else [total]
-
-
-def _order(result: MutantResult) -> int:
-    return -1 if result.unit is None else list(Unit).index(result.unit)
 
 
 def counted(results: Sequence[MutantResult]) -> tuple[int, int]:

@@ -113,7 +113,7 @@ def switched(text: str, mutants: Sequence[tuple[int, Mutant]], choice: Choice) -
         # Bits that an assignment would keep count, too; which are signed stays as it is.
         differs = f"(({other}) + 64'sd0) != (({original}) + 64'sd0)"
         changes[mutant.span] = f"({choice.asked(number, differs)} ? ({other}) : {otherwise})"
-    for name, head, _ in modules_of(visible(without_comments(text))):
+    for name, head, _ in modules_of(visible(without_comments(text))) if mutants else ():
         numbers = [number for number, mutant in mutants if mutant.module == name]
         if numbers:
             changes[head, head] = choice.declared(numbers)

@@ -1,4 +1,4 @@
-"""What the machine cannot do is one line and exit code 2, and nothing that was played is lost."""
+"""What the machine cannot do, and an interrupt, are one line, and nothing that was played is lost."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,6 +17,7 @@ import pytest
 from dask.distributed import Client
 
 from tb.cli import regress as regress_cli
+from tb.places import ROOT
 from tb.run.errors import StoreError
 from tb.run.regress import store as store_module
 from tb.run.regress.cluster import cluster
@@ -23,7 +25,7 @@ from tb.run.regress.schedule import drive, on_each_worker
 from tb.run.regress.store import Store
 from tb.run.regress.worker import Limits
 from tests.unit.cli.conftest import Run
-from tests.unit.run.regress.processes import LOOPBACK, ROOT
+from tests.unit.run.regress.processes import LOOPBACK
 from tests.unit.run.regress.tasks import played, pretend, stored, task
 
 pytestmark = pytest.mark.slow
@@ -175,3 +177,29 @@ def test_an_interrupt_at_any_moment_is_one_line(seconds: float, tmp_path: Path) 
     # dataclasses do it; a shell says 130 in both cases.
     assert started.returncode in (130, -signal.SIGINT)
     assert error == "interrupted\n"
+
+
+SIMULATIONS = 2
+
+
+def pids(folder: Path) -> list[int]:
+    """Return the ids of the simulations that have started."""
+    return [int(text) for path in folder.rglob("pid") if (text := path.read_text(encoding="utf-8"))]
+
+
+@pytest.mark.parametrize("kind", ["run", "score"])
+def test_an_interrupt_ends_a_run_and_its_simulations(tmp_path: Path, kind: str) -> None:
+    command = [sys.executable, "-m", "tests.unit.cli.interrupted", str(tmp_path), kind]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as started:
+        deadline = time.monotonic() + 60
+        while len(pids(tmp_path)) < SIMULATIONS and started.poll() is None and time.monotonic() < deadline:
+            time.sleep(0.05)
+        simulations = pids(tmp_path)
+        started.send_signal(signal.SIGINT)
+        _, said = started.communicate(timeout=30)
+    assert len(simulations) == SIMULATIONS
+    assert (started.returncode, said) == (130, "interrupted\n")
+    assert pids(tmp_path) == simulations, "no simulation is started after an interrupt"
+    for pid in simulations:
+        with pytest.raises(ProcessLookupError):
+            os.kill(pid, 0)

@@ -1,4 +1,4 @@
-"""Names that are no paths and paths that are no files: one line and exit code 2, and nothing outside the results."""
+"""Names that are no paths, paths that are no files, files that are no text: one line, and nothing is touched."""
 
 from __future__ import annotations
 
@@ -11,21 +11,28 @@ import pytest
 from msgspec.structs import replace
 
 from models.config import HwConfig
+from models.errors import InputError
 from tb.cli import replay, run, trace
 from tb.cli.command import main
 from tb.cli.dut import BUILD_ROOT
+from tb.coverage.model import load_model
+from tb.explain.handovers import load_handovers
 from tb.judge.finding import Check
 from tb.judge.text import complaints
 from tb.judge.verdict import Ending, Verdict
 from tb.run import jobs
+from tb.run.compile.ports import load_port_map
 from tb.run.compile.spec import BuildSpec, Built
 from tb.run.dut import Dut
 from tb.run.jobs import RESULT_FILE
 from tb.run.regress import bundle, worker
+from tb.run.regress.cluster import read_settings
+from tb.run.regress.features import load_feature_plan
 from tb.run.regress.worker import Limits
 from tb.run.simulate import SimResult
 from tb.run.task import Task
 from tb.stimulus.exchange import Answer, Performance, Request
+from tb.stimulus.generate.plan import load_plan
 from tb.stimulus.scenario import Scenario
 from tb.stimulus.trace import write
 from tests.unit.run.regress.tasks import wrong
@@ -258,3 +265,31 @@ def test_a_path_that_is_no_such_file_is_refused_in_one_line(
 def test_an_argument_that_is_no_text_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["trace", "\udcff"]) == 2
     assert capsys.readouterr().err == "error: an argument must be printable text, not '\\udcff'\n"
+
+
+SMALL = HwConfig.load("nv_small")
+READERS: dict[str, Callable[[Path], object]] = {
+    "configuration": HwConfig.load,
+    "plan": load_plan,
+    "test plan": lambda path: load_feature_plan(path, SMALL),
+    "coverage model": lambda path: load_model(path.parent, SMALL),
+    "stages": load_handovers,
+    "cluster settings": read_settings,
+    "port map": lambda path: load_port_map(path, SMALL),
+}
+
+
+@pytest.mark.parametrize("kind", READERS)
+def test_a_file_in_another_encoding_is_refused(kind: str, tmp_path: Path) -> None:
+    path = tmp_path / "latin.toml"
+    path.write_bytes("# größer\n".encode("latin-1"))
+    with pytest.raises(InputError, match=r"^.*latin\.toml:1: text must be UTF-8, not byte 0xf6$"):
+        READERS[kind](path)
+
+
+def test_a_bundle_in_another_encoding_is_refused(tmp_path: Path) -> None:
+    (tmp_path / bundle.BUNDLE_FILE).write_bytes('{"ö": 1}'.encode("latin-1"))
+    with pytest.raises(
+        InputError, match=r" must be a failure bundle with bundle\.json: .*:1: text must be UTF-8, not byte 0xf6$"
+    ):
+        bundle.load(tmp_path)

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from tb.judge.finding import Check
 from tb.judge.verdict import Ending, Verdict
-from tb.report import page, summary
+from tb.report import page
 from tb.run.regress.store import Run
 from tb.run.result import Result
 from tb.stimulus.exchange import Explained, Performance
@@ -140,12 +140,3 @@ def test_the_first_of_a_group_is_explained(tmp_path: Path) -> None:
     explained = Explained(["it is <there>"], [["dst-base"]], [["dst-base"]])
     page.write_results("title", [replace(entries(tmp_path)[1], explained=explained)], tmp_path / "index.html")
     assert "it is &lt;there&gt;" in (tmp_path / "index.html").read_text(encoding="utf-8")
-
-
-def test_a_run_that_lacks_tasks_has_not_passed() -> None:
-    assert summary.exit_code({Ending.PASSED: 3, Ending.REFUSED: 1}, 0) == 0
-    assert summary.exit_code({Ending.PASSED: 3}, 1) == 1
-    assert summary.exit_code({Ending.REFUSED: 3}, 0) == 1
-    assert summary.exit_code({}) == 1
-    assert summary.exit_code({Ending.PASSED: 3, Ending.LOST: 1}, 0) == 1
-    assert summary.counts_line({Ending.PASSED: 3}, 0) == "3 passed, 0 failed, 0 refused"

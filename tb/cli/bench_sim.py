@@ -17,7 +17,7 @@ import msgspec
 
 from models.config import HwConfig
 from tb.cli import numbers
-from tb.cli.dut import BUILD_ROOT, add_dut_options, build_dut
+from tb.cli.dut import BUILD_ROOT, DEFAULT_TOP, add_dut_options, altered, build_dut
 from tb.cli.patterns import only_option
 from tb.cli.run import planned
 from tb.places import PLANS
@@ -128,11 +128,10 @@ def _models(args: argparse.Namespace, config: HwConfig) -> Iterator[tuple[str, B
     """Yield a model for the back end that was asked for, or for each that the simulator can have."""
     every = ("native", "coroutine") if args.sim == "verilator" else ("coroutine",)
     for backend in (args.backend,) if args.backend else every:
-        yield backend, build_dut(argparse.Namespace(**{**vars(args), "backend": backend}), config)
+        yield backend, build_dut(altered(args, backend=backend), config)
     if args.bare is not None:
-        own = {"rtl": Path(args.bare) if args.bare else None, "top": "NV_nvdla", "port_map": None}
-        backend = args.backend or every[0]
-        yield _BARE, build_dut(argparse.Namespace(**{**vars(args), **own, "backend": backend}), config)
+        rtl, backend = Path(args.bare) if args.bare else None, args.backend or every[0]
+        yield _BARE, build_dut(altered(args, rtl=rtl, top=DEFAULT_TOP, port_map=None, backend=backend), config)
 
 
 def _traces(args: argparse.Namespace, config: HwConfig) -> Iterator[tuple[str, Path]]:

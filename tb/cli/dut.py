@@ -74,6 +74,11 @@ def dut_arguments(args: argparse.Namespace) -> str:
     return shlex.join([*words, "--debug"] if args.debug else words)
 
 
+def altered(args: argparse.Namespace, **options: object) -> argparse.Namespace:
+    """Return options of which some are others."""
+    return argparse.Namespace(**{**vars(args), **options})
+
+
 def device_of(config: str, rtl: Path | None) -> Device:
     """Return the device that options name, with paths that every worker and every folder understands."""
     absolute = str(Path(config).resolve()) if config.endswith(".toml") else config

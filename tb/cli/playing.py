@@ -117,12 +117,8 @@ def check_model_only(args: argparse.Namespace) -> None:
     parser = argparse.ArgumentParser()
     add_dut_options(parser)
     add_run_options(parser)
-    for option in (
-        *("sim", "rtl", "top", "port_map", "backend", "debug", "build"),
-        *("jobs", "isolate", "timeout", "stop_at_first", "waves", "waves_from", "stages", "plusarg"),
-        *("performance", "cycles_against", "slower", "verbose", "quiet"),
-    ):
-        if getattr(args, option) != parser.get_default(option):
+    for option, default in vars(parser.parse_args([])).items():
+        if option not in ("config", "exact", "json") and getattr(args, option) != default:
             raise InputError(f"--{option.replace('_', '-')} must be left out: --model-only plays no RTL")
 
 

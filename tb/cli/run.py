@@ -14,7 +14,7 @@ from models.config import HwConfig
 from models.errors import InputError
 from tb.cli import numbers
 from tb.cli.console import Console
-from tb.cli.dut import DEFAULT_TOP, add_dut_options, build_dut, dut_arguments
+from tb.cli.dut import DEFAULT_TOP, add_dut_options, altered, build_dut, dut_arguments
 from tb.cli.patterns import matches, only_option
 from tb.cli.playing import add_run_options, check_run_options, play_and_report
 from tb.dlhdl import deployment
@@ -132,7 +132,7 @@ _FOREIGN = (
 def _core(args: argparse.Namespace, config: DlhdlConfig) -> argparse.Namespace:
     top = TOP if args.top == DEFAULT_TOP else args.top
     name = config.name if args.config == SYSTEM else args.config
-    return argparse.Namespace(**{**vars(args), "config": name, "top": top, "backend": "coroutine"})
+    return altered(args, config=name, top=top, backend="coroutine")
 
 
 def _job(entry: Any, plan: Path | None, config: AnyConfig, device: argparse.Namespace) -> Job:

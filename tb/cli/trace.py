@@ -74,20 +74,13 @@ def check_different(names: Sequence[str], paths: Sequence[Path]) -> None:
 
 _COLUMNS = ("result", "scenario", "family", "layers", "bytes judged", "golden", "differing", "worst margin", "seconds")
 _FAMILY_COLUMNS = (
-    "family",
-    "files",
-    *("passed", "failed", "refused"),
-    "exact",
-    "by tolerance",
-    "worst margin",
-    "counters",
-    "bytes judged",
+    *("family", "files", "passed", "failed", "refused"),
+    *("exact", "by tolerance", "worst margin", "counters", "bytes judged"),
 )
 _LEGEND = (
     "exact: files whose golden results the bit-accurate model reproduces in every byte\n"
     "by tolerance: files with FP16 results judged by a published threshold; worst margin: the largest part of it used\n"
-    "counters: statistics registers read after a layer that hold what the model counts\n"
-    "described: files without register writes; theirs are made from the file's description"
+    "counters: statistics registers read after a layer that hold what the model counts"
 )
 _PREFIX = "measured_"
 MODEL = "model"

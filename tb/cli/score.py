@@ -240,7 +240,7 @@ def cases_of(args: argparse.Namespace, config: HwConfig) -> list[Case]:
 def _looked(cases: Sequence[Case], bench: Bench, mutants: int | None, workers: int) -> list[tuple[Case, Reached]]:
     """Play all scenarios without a mutant, and return what each reaches."""
     path, about = bench.root / "reached.jsonl", {"model": bench.built.directory.name, "hang_cycles": bench.hang_cycles}
-    known = Journal(path, about, Reached, resume=Journal.is_about(path, about))
+    known = Journal(path, about, Reached, resume=None)
     left = [case for case in cases if case.identity not in known.done]
     for number, reached in enumerate(survey(left, bench, mutants, workers), 1):
         known.add(reached.identity, reached)

@@ -115,14 +115,14 @@ class Played(msgspec.Struct, frozen=True):
 class Journal(Generic[E]):
     """Results by name in a file that every result is added to at once."""
 
-    def __init__(self, path: Path, about: Mapping[str, Any], kind: type[E], *, resume: bool) -> None:
+    def __init__(self, path: Path, about: Mapping[str, Any], kind: type[E], *, resume: bool | None) -> None:
         """Begin a journal, or go on with the one that is there.
 
         Args:
             path: its file.
             about: what all results depend on: model, seed.
             kind: type of the results.
-            resume: whether results that are there are kept.
+            resume: whether results that are there are kept; None keeps those that are about the same.
 
         Raises:
             InputError: when results are to be kept that are about something else.
@@ -131,20 +131,16 @@ class Journal(Generic[E]):
         self.done: dict[str, E] = {}
         path.parent.mkdir(parents=True, exist_ok=True)
         header = json.dumps(dict(about))
-        if resume and path.is_file():
-            first, *rest = _lines_of(path)
-            if first != header:
+        if resume is not False and path.is_file():
+            # The last line may have been cut off with the run.
+            first, *rest = read_text(path, TRACE_BYTES).split("\n")[:-1] or [""]
+            if resume and first != header:
                 raise InputError(f"--resume must go on with the same model, seed and choice: {path} has {shown(first)}")
-            for line in rest:
+            for line in rest if first == header else ():
                 entry = converted(parse_json(line, str(path)), _Entry, str(path))
                 self.done[entry.name] = converted(entry.played, kind, f"{path}: {shown(entry.name)}")
         lines = [header, *(_line(name, played) for name, played in self.done.items())]
         path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-
-    @staticmethod
-    def is_about(path: Path, about: Mapping[str, Any]) -> bool:
-        """Return whether a file holds results that depend on the same."""
-        return path.is_file() and _lines_of(path)[0] == json.dumps(dict(about))
 
     def add(self, name: str, played: E) -> None:
         """Write down a result."""
@@ -158,11 +154,6 @@ class _Entry(msgspec.Struct):
 
     name: str
     played: Any
-
-
-def _lines_of(path: Path) -> list[str]:
-    """Return the lines of a file, but for the last when it was cut off with the run."""
-    return read_text(path, TRACE_BYTES).split("\n")[:-1] or [""]
 
 
 def _line(name: str, played: Any) -> str:

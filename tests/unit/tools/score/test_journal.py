@@ -68,20 +68,18 @@ def test_results_of_another_seed_are_refused(tmp_path: Path) -> None:
 
 def test_what_scenarios_reach_is_kept_with_the_same_model_alone(tmp_path: Path) -> None:
     path, about = tmp_path / "folder" / "reached.jsonl", {"model": "model-1", "hang_cycles": None}
-    assert not Journal.is_about(path, about)
-    survey = Journal(path, about, Reached, resume=False)
+    survey = Journal(path, about, Reached, resume=None)
     survey.add("a.1", Reached("a.1", 0.5, [1, 3]))
     survey.add("b.1", Reached("b.1", 0.5, None, alarm=["hang"]))
     with path.open("a") as file:
         file.write('{"name":"c.1","pla')  # interrupted while it was written
-    assert Journal.is_about(path, about)
-    assert not Journal.is_about(path, about | {"model": "model-2"})
-    again = Journal(path, about, Reached, resume=True)
+    again = Journal(path, about, Reached, resume=None)
     assert again.done == survey.done
     again.add("c.1", Reached("c.1", 0.5, [2]))
     assert Journal(path, about, Reached, resume=True).done == again.done, (
         "what follows a line that was cut off is sound"
     )
+    assert Journal(path, about | {"model": "model-2"}, Reached, resume=None).done == {}
 
 
 REGISTER = Finding(Check.REGISTER, WrongRegister("SDP.S_STATUS", 1, 0), 12)

@@ -62,30 +62,21 @@ def feature_plan(args: argparse.Namespace) -> FeaturePlan:
 
 
 def random_tasks(args: argparse.Namespace, engines: str, seeds: Iterable[int]) -> list[Task]:
-    """Return one random scenario a seed.
+    """Return one random scenario a seed; where there are several cores, they take turns.
 
     Raises:
         InputError: for an engine that there is not.
     """
-    if is_dlhdl(args.config):
-        return _dlhdl_tasks(args, seeds)
+    drawn, option = (SYSTEM, "") if is_dlhdl(args.config) else (engines, f" --engines {engines}")
     for engine in engines.split(","):
         if engine not in ENGINES:
             raise InputError(f"engines must be of {', '.join(ENGINES)}, not {engine}")
-    rerun = f"{COMMAND} regress random --seeds 1 --engines {engines} {_again(args)} --first"
-    dut = counting_dut(args)
-    plusargs = tuple(args.plusarg)
-    return [Task("random", seed, "random", engines, dut, f"{rerun} {seed}", args.exact, plusargs) for seed in seeds]
-
-
-def _dlhdl_tasks(args: argparse.Namespace, seeds: Iterable[int]) -> list[Task]:
-    """Return one random scenario a seed; where there are several cores, they take turns."""
-    cores = [core for core, _ in devices(args)]
-    plusargs, tasks = tuple(args.plusarg), []
+    again = f"{COMMAND} regress random --seeds 1{option}"
+    cores = [(counting_dut(core), f"{again} {_again(core)}") for core, _ in devices(args)]
+    tasks, plusargs = [], tuple(args.plusarg)
     for seed in seeds:
-        core = cores[seed % len(cores)]
-        rerun = f"{COMMAND} regress random --seeds 1 {_again(core)} --first {seed}"
-        tasks.append(Task("random", seed, "random", SYSTEM, dut_of(core), rerun, plusargs=plusargs))
+        dut, rerun = cores[seed % len(cores)]
+        tasks.append(Task("random", seed, "random", drawn, dut, f"{rerun} --first {seed}", args.exact, plusargs))
     return tasks
 
 

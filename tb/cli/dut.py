@@ -65,13 +65,21 @@ def build_option(group: argparse._ActionsContainer) -> None:
     )
 
 
+def again(args: argparse.Namespace, *options: str) -> list[str]:
+    """Return those of some options that have a value, as words that give it again."""
+    words = []
+    for option in options:
+        value = getattr(args, option)
+        if value is not None and value is not False and value != []:
+            values = [] if value is True else value if isinstance(value, list) else [value]
+            words += [f"--{option.replace('_', '-')}", *map(str, values)]
+    return words
+
+
 def dut_arguments(args: argparse.Namespace) -> str:
     """Return the options that select the same DUT again."""
-    words = ["--config", args.config, "--sim", args.sim]
-    top = None if args.top == (project.current().top or DEFAULT_TOP) else args.top
-    options = (("--rtl", args.rtl), ("--port-map", args.port_map), ("--top", top), ("--backend", args.backend))
-    words += [word for option, value in options if value for word in (option, str(value))]
-    return shlex.join([*words, "--debug"] if args.debug else words)
+    top = [] if args.top == (project.current().top or DEFAULT_TOP) else ["top"]
+    return shlex.join(again(args, "config", "sim", "rtl", "port_map", *top, "backend", "debug"))
 
 
 def altered(args: argparse.Namespace, **options: object) -> argparse.Namespace:

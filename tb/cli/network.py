@@ -11,7 +11,7 @@ from typing import Any
 
 from models.config import HwConfig
 from models.precision import Precision
-from tb.cli.dut import BUILD_ROOT, add_dut_options, build_dut, dut_arguments
+from tb.cli.dut import BUILD_ROOT, add_dut_options, again, build_dut, dut_arguments
 from tb.cli.playing import (
     add_run_options,
     alone_in,
@@ -185,18 +185,9 @@ def _simulate(args: argparse.Namespace, config: HwConfig, playing: NetworkScenar
 
 
 def _rerun(args: argparse.Namespace) -> str:
-    words: list[object] = [*COMMAND.split(), "network", args.model]
-    for option, values in (("--image", args.image), ("--samples", args.samples), ("--golden", args.golden)):
-        words += [option, *values] if values else []
-    for option, value, default in (
-        ("--until", args.until, None),
-        ("--mean", args.mean, "0"),
-        ("--normalize", args.normalize, 1.0),
-        ("--precision", args.precision, None),
-    ):
-        words += [option, value] if value != default else []
-    words += [f"--{flag}" for flag in ("invert", "rgb", "per-tensor") if getattr(args, flag.replace("-", "_"))]
-    return f"{shlex.join(map(str, words))} {dut_arguments(args)}"
+    pictures = [option for option, default in (("mean", "0"), ("normalize", 1.0)) if getattr(args, option) != default]
+    options = ("image", "samples", "golden", "until", *pictures, "precision", "invert", "rgb", "per_tensor")
+    return f"{COMMAND} network {shlex.join([str(args.model), *again(args, *options)])} {dut_arguments(args)}"
 
 
 _NAME_LENGTH = 60

@@ -13,7 +13,7 @@ from models.config import HwConfig
 from models.errors import InputError
 from models.limits import RUN_TASKS
 from tb.cli import numbers
-from tb.cli.dut import BUILD_ROOT, add_dut_options, build_dut, dut_arguments, dut_of
+from tb.cli.dut import BUILD_ROOT, add_dut_options, again, build_dut, dut_arguments, dut_of
 from tb.cli.patterns import matches, only_option, said
 from tb.cli.playing import play_options
 from tb.cli.regress_tasks import feature_plan
@@ -113,13 +113,8 @@ def main(args: argparse.Namespace) -> int:
 
 def rerun(args: argparse.Namespace) -> str:
     """Return the command that plays the same again; what follows it may choose one bug or mutant."""
-    words = ["--seed", str(args.seed)]
-    if args.mutants is not None:
-        words += ["--mutants", str(args.mutants), "--modules", args.modules, "--scenarios", args.scenarios]
-        words += ["--level", args.level, "--each", str(args.each)]
-        words += [] if args.random is None else ["--random", str(args.random)]
-    if args.hang_cycles is not None:
-        words += ["--hang-cycles", str(args.hang_cycles)]
+    of_mutants = ("mutants", "modules", "scenarios", "level", "each", "random")
+    words = again(args, "seed", *(() if args.mutants is None else of_mutants), "hang_cycles")
     return f"{COMMAND} score {shlex.join(words)} {dut_arguments(args)}"
 
 
@@ -211,9 +206,11 @@ def score_mutants(args: argparse.Namespace) -> int:
     # Only Verilator's models can note what is reached.
     notes = args.sim == "verilator"
     # The hierarchy of the mutated copies is that of the originals.
-    again, handovers = rerun(args), handovers_of(dut_of(args))
+    repeat, handovers = rerun(args), handovers_of(dut_of(args))
     args.rtl = write_mutants(mutants, files, source, read=design.files, notes=notes)
-    bench = Bench(build_dut(args, config), config, dut_of(args), again, root, args.timeout, args.hang_cycles, handovers)
+    bench = Bench(
+        build_dut(args, config), config, dut_of(args), repeat, root, args.timeout, args.hang_cycles, handovers
+    )
     surveyed = _looked(cases, bench, len(mutants) if notes else None, args.jobs)
     results = _played(args, chosen, surveyed, bench, design)
     results = _proved(args, results, files, design, folders.made(root, "proofs"))

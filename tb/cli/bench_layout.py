@@ -7,7 +7,7 @@ import math
 import os
 import statistics
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import partial
@@ -164,8 +164,7 @@ def _pool_tolerance(rule: Callable[[Array, Array], Tolerance], window_inputs: in
     return Work(lambda: parts_used(cube, actual, rule(cube, cube)), cube, cube.size * window_inputs)
 
 
-def _pdp_3x3(cube: Array, expected: Array) -> Tolerance:
-    del expected
+def _pdp_3x3(cube: Array, _: Array) -> Tolerance:
     window = Window(pad_top=1, pad_bottom=1, pad_left=1, pad_right=1)
     return pdp(planar_window_maximum(cube, 3, 3, window))
 
@@ -188,34 +187,27 @@ _FULL_WEIGHTS = (*_WEIGHTS, ("winograd", _winograd))
 
 def _all() -> Iterator[Case]:
     for config, precision in _BUILDS:
-        build = f"{config} {precision.name}"
-        yield from _directions(f"feature {build}", FEATURE_TARGET, partial(_feature, config, precision))
-        yield from _directions(
-            f"feature with gaps {build}", FEATURE_TARGET, partial(_feature_with_gaps, config, precision)
-        )
+        for kind, cube in (("feature", _feature), ("feature with gaps", _feature_with_gaps)):
+            name = f"{kind} {config} {precision.name}"
+            yield from _directions(name, FEATURE_TARGET, partial(cube, config, precision))
     for config, precision in _BUILDS:
-        build = f"{config} {precision.name}"
-        for kind, make in _WEIGHTS if config == "nv_small" else _FULL_WEIGHTS:
-            yield from _directions(f"weight {kind} {build}", WEIGHT_TARGET, partial(make, config, precision))
-        yield from _directions(
-            f"weight deconvolution {build}", WEIGHT_TARGET, partial(_deconvolution, config, precision)
-        )
+        known = _WEIGHTS if config == "nv_small" else _FULL_WEIGHTS
+        for kind, make in (*known, ("deconvolution", _deconvolution)):
+            name = f"weight {kind} {config} {precision.name}"
+            yield from _directions(name, WEIGHT_TARGET, partial(make, config, precision))
     for config, name in _PIXELS:
         yield from _directions(f"pixel {config} {name}", PIXEL_TARGET, partial(_pixel, config, name))
     for config, precision in _BUILDS[1:]:
         for kind, make in _FULL_WEIGHTS:
-            yield from _directions(
-                f"compressed {kind} {config} {precision.name}",
-                COMPRESSION_TARGET,
-                partial(_compressed, partial(make, config, precision)),
-            )
+            name = f"compressed {kind} {config} {precision.name}"
+            weights = partial(make, config, precision)
+            yield from _directions(name, COMPRESSION_TARGET, partial(_compressed, weights))
     yield Case("tolerance convolution 128x3x3", TOLERANCE_TARGET, _direct_tolerance)
     yield Case("tolerance PDP 3x3", TOLERANCE_TARGET, partial(_pool_tolerance, _pdp_3x3, 9))
     yield Case("tolerance CDP 5 channels", TOLERANCE_TARGET, partial(_pool_tolerance, _cdp_5, 5))
 
 
 CASES = tuple(_all())
-
 
 HELP = "packing and unpacking against ndarray.copy() of the same bytes, and tolerances by window inputs a second"
 
@@ -259,13 +251,17 @@ class Measured:
             return self.window_inputs / self.seconds / 1e6
         return self.copy_seconds / self.seconds
 
+    @property
+    def missed(self) -> bool:
+        """Whether the case is slower than its target allows."""
+        return self.reached < self.case.target
+
     def line(self) -> str:
         """Return a line of the table."""
         unit = "M/s" if self.window_inputs else "   "
-        verdict = "yes" if self.reached >= self.case.target else "NO"
         return (
             f"{self.case.name:40} {self.seconds * 1e3:8.1f} {self.copy_seconds * 1e3:8.1f} "
-            f"{self.reached:9.2f} {self.case.target:7.2f} {unit} {verdict}"
+            f"{self.reached:9.2f} {self.case.target:7.2f} {unit} {'NO' if self.missed else 'yes'}"
         )
 
 
@@ -276,16 +272,9 @@ def main(args: argparse.Namespace) -> int:
         InputError: for too few rounds, or a pattern without cases.
     """
     cases = chosen(args, CASES)
-    load = f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} CPUs"
-    print(f"{args.mib} MiB, processor time, medians of {args.rounds} rounds, {load}")
+    print(f"{args.mib} MiB, processor time, medians of {args.rounds} rounds, {load()} on {os.cpu_count()} CPUs")
     print(f"{'case':40} {'ms':>8} {'copy ms':>8} {'reached':>9} {'target':>7}")
-    missed = 0
-    for case in cases:
-        measured = measure(case, args.mib << 20, args.rounds)
-        missed += measured.reached < case.target
-        print(measured.line(), flush=True)
-    print(f"{len(cases) - missed} of {len(cases)} targets reached; load {os.getloadavg()[0]:.1f}")
-    return 1 if missed else 0
+    return judged(measure(case, args.mib << 20, args.rounds) for case in cases)
 
 
 def chosen(args: argparse.Namespace, cases: Sequence[Any]) -> list[Any]:
@@ -302,14 +291,27 @@ def chosen(args: argparse.Namespace, cases: Sequence[Any]) -> list[Any]:
     return found
 
 
+def judged(results: Iterable[Any]) -> int:
+    """Print a line for each case as it ends, and how many targets are reached; return the exit code."""
+    missed = []
+    for result in results:
+        print(result.line(), flush=True)
+        missed += [] if result.missed is None else [result.missed]
+    print(f"{missed.count(False)} of {len(missed)} targets reached; {load()}")
+    return int(any(missed))
+
+
+def load() -> str:
+    """Return how busy the machine is."""
+    return f"load {os.getloadavg()[0]:.1f}"
+
+
 def measure(case: Case, nbytes: int, rounds: int) -> Measured:
     """Time a case and a copy of its bytes in turns, after one round that does not count."""
     work = case.prepare(nbytes)
-    own, copies = [], []
-    for _ in range(rounds + 1):
-        copies.append(seconds(work.reference.copy))
-        own.append(seconds(work.run))
-    return Measured(case, statistics.median(own[1:]), statistics.median(copies[1:]), work.window_inputs)
+    times = [(seconds(work.reference.copy), seconds(work.run)) for _ in range(rounds + 1)]
+    copy, own = (statistics.median(taken) for taken in zip(*times[1:], strict=True))
+    return Measured(case, own, copy, work.window_inputs)
 
 
 def seconds(run: Callable[[], Array | object]) -> float:

@@ -18,7 +18,7 @@ from models import conv
 from models.conv import AtomOrder, ConvParams
 from models.fp16 import FP16
 from models.precision import Precision
-from tb.cli.bench_layout import chosen, round_options, seconds
+from tb.cli.bench_layout import chosen, judged, load, round_options, seconds
 from tb.places import NAME
 
 TARGET = 0.5
@@ -114,7 +114,6 @@ def _all() -> Iterator[Case]:
 
 CASES = tuple(_all())
 
-
 HELP = "convolutions of the model against PyTorch's conv2d in float32 on the same shapes"
 
 _THREADS = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS")
@@ -143,9 +142,11 @@ class Measured:
         return None if self.reference_seconds is None else self.reference_seconds / self.seconds
 
     @property
-    def missed(self) -> bool:
-        """Whether the case is slower than its target allows."""
-        return self.reached is not None and self.case.target is not None and self.reached < self.case.target
+    def missed(self) -> bool | None:
+        """Whether the case is slower than its target allows; None when nothing is judged."""
+        if self.reached is None or self.case.target is None:
+            return None
+        return self.reached < self.case.target
 
     def line(self) -> str:
         """Return a line of the table."""
@@ -153,10 +154,8 @@ class Measured:
             "-" if seconds is None else f"{seconds * 1e3:.1f}"
             for seconds in (self.reference_seconds, self.float64_seconds)
         )
-        reached = "-" if self.reached is None else f"{self.reached:.2f}"
-        target = "-" if self.case.target is None else f"{self.case.target:.2f}"
-        judged = self.reached is not None and self.case.target is not None
-        verdict = ("NO" if self.missed else "yes") if judged else ""
+        reached, target = ("-" if part is None else f"{part:.2f}" for part in (self.reached, self.case.target))
+        verdict = {None: "", True: "NO", False: "yes"}[self.missed]
         rate = self.case.shape.products / self.seconds / 1e9
         own = f"{self.case.name:42} {self.seconds * 1e3:8.1f} {rate:8.2f}"
         return f"{own} {' '.join(f'{time:>10}' for time in references)} {reached:>8} {target:>7} {verdict}".rstrip()
@@ -177,22 +176,13 @@ def main(args: argparse.Namespace) -> int:
         command += ["--only", args.only] if args.only else []
         return subprocess.run(command, env=os.environ | dict.fromkeys(_THREADS, "1"), check=False).returncode
     torch = load_torch()
-    load = f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} CPUs"
-    against = (
-        _MISSING
-        if torch is None
-        else f"PyTorch {torch.__version__}, conv2d; what is reached is of its speed in float32"
-    )
-    print(f"processor time on one thread, best of {args.rounds} rounds, {load}\n{against}")
+    against = _MISSING
+    if torch is not None:
+        against = f"PyTorch {torch.__version__}, conv2d; what is reached is of its speed in float32"
+    about = f"processor time on one thread, best of {args.rounds} rounds, {load()} on {os.cpu_count()} CPUs"
+    print(f"{about}\n{against}")
     print(f"{'case':42} {'ms':>8} {'GMAC/s':>8} {'float32 ms':>10} {'float64 ms':>10} {'reached':>8} {'target':>7}")
-    results = []
-    for case in cases:
-        results.append(measure(case, torch, args.rounds))
-        print(results[-1].line(), flush=True)
-    judged = [result for result in results if result.reached is not None and result.case.target is not None]
-    missed = sum(result.missed for result in judged)
-    print(f"{len(judged) - missed} of {len(judged)} targets reached; load {os.getloadavg()[0]:.1f}")
-    return 1 if missed else 0
+    return judged(measure(case, torch, args.rounds) for case in cases)
 
 
 def load_torch() -> Any | None:

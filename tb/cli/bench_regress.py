@@ -69,13 +69,7 @@ def main(args: argparse.Namespace) -> int:
 
 
 def measure(tasks: int, workers: list[int], seconds: float) -> Iterator[Sample]:
-    """Play synthetic tasks through scheduler, records and store, once for each number of workers.
-
-    Args:
-        tasks: how many.
-        workers: numbers of worker processes.
-        seconds: that each task takes besides.
-    """
+    """Play synthetic tasks of so many seconds through scheduler, records and store, for each number of workers."""
     for count in workers:
         with tempfile.TemporaryDirectory() as folder, Store(Path(folder) / "store.sqlite") as store:
             many = [Task("empty", seed, "random", "SDP", _DUT, "none") for seed in range(tasks)]

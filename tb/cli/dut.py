@@ -13,7 +13,7 @@ from models.errors import InputError
 from tb.cli.console import Console
 from tb.places import PROJECT_FILE
 from tb.run import cache, folders, project
-from tb.run.compile.build import build
+from tb.run.compile.build import Teller, build
 from tb.run.compile.spec import BACKENDS, Built
 from tb.run.dut import Device, Dut
 from tb.run.optimise import BUILDS, Model
@@ -47,12 +47,7 @@ def add_dut_options(parser: argparse.ArgumentParser) -> None:
 
 
 def rtl_options(group: argparse._ActionsContainer, otherwise: str) -> None:
-    """Add the options that say which RTL it is.
-
-    Args:
-        group: where to add them.
-        otherwise: what is taken when there is no filelist.
-    """
+    """Add the options that say which RTL it is; ``otherwise`` is what is taken without a filelist."""
     own = project.current()
     top = own.top or DEFAULT_TOP
     about = f"filelist of your RTL (default: {own.rtl or otherwise})"
@@ -70,18 +65,26 @@ def build_option(group: argparse._ActionsContainer) -> None:
     )
 
 
+def again(args: argparse.Namespace, *options: str) -> list[str]:
+    """Return those of some options that have a value, as words that give it again."""
+    words = []
+    for option in options:
+        value = getattr(args, option)
+        if value is not None and value is not False and value != []:
+            values = [] if value is True else value if isinstance(value, list) else [value]
+            words += [f"--{option.replace('_', '-')}", *map(str, values)]
+    return words
+
+
 def dut_arguments(args: argparse.Namespace) -> str:
     """Return the options that select the same DUT again."""
-    words = ["--config", args.config, "--sim", args.sim]
-    for option, value in (("--rtl", args.rtl), ("--port-map", args.port_map)):
-        words += [option, str(value)] if value else []
-    if args.top != (project.current().top or DEFAULT_TOP):
-        words += ["--top", args.top]
-    if args.backend:
-        words += ["--backend", args.backend]
-    if args.debug:
-        words.append("--debug")
-    return shlex.join(words)
+    top = [] if args.top == (project.current().top or DEFAULT_TOP) else ["top"]
+    return shlex.join(again(args, "config", "sim", "rtl", "port_map", *top, "backend", "debug"))
+
+
+def altered(args: argparse.Namespace, **options: object) -> argparse.Namespace:
+    """Return options of which some are others."""
+    return argparse.Namespace(**{**vars(args), **options})
 
 
 def device_of(config: str, rtl: Path | None) -> Device:
@@ -98,6 +101,11 @@ def dut_of(args: argparse.Namespace) -> Dut:
     return Dut(config, args.sim, rtl, args.top, port_map, args.debug, backend)
 
 
+def compiled(dut: Dut, teller: Teller, *, waves: bool = False, how: str | None = None) -> Built:
+    """Return the model of a device, which is built when there is none; one with waves is never an optimised one."""
+    return build(dut.build_spec(waves=True), MODELS, teller) if waves else Model(dut, MODELS, how, teller).current()
+
+
 def build_dut(
     args: argparse.Namespace, config: AnyConfig, *, waves: bool = False, coverage: str | None = None
 ) -> Built:
@@ -105,10 +113,7 @@ def build_dut(
     dut = msgspec.structs.replace(dut_of(args), coverage=coverage)
     console = Console.of(args)
     console.say(f"DUT: {args.rtl or 'embedded'} ({config.name}, {args.sim}, {dut.backend} back end)")
-    if waves:
-        built = build(dut.build_spec(waves=True), MODELS, console)
-    else:
-        built = Model(dut, MODELS, args.build, console).current()
+    built = compiled(dut, console, waves=waves, how=args.build)
     console.clear()
     if not built.cached:
         console.say(f"built in {built.seconds:.0f} s: {built.directory}")
@@ -144,10 +149,9 @@ def existing_store(folder: Path) -> Store:
     Raises:
         InputError: when there is none, which only a regression makes.
     """
-    path = folder / STORE
-    if not os.path.isfile(path):
+    if not os.path.isfile(folder / STORE):
         raise InputError(f"--results must be a folder with {STORE}, which regress makes, not {folder}")
-    return Store(path)
+    return Store(folder / STORE)
 
 
 def wanted_device(args: argparse.Namespace) -> Device | None:

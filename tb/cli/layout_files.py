@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import io
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +16,6 @@ from models.layout import PixelFormat
 from models.layout.raw import Array, ByteArray
 from models.limits import IMAGE_BYTES, MEMORY_BYTES, PIXELS
 from models.reading import read_bytes
-from tb.array_files import read_array
 from tb.stimulus.trace.data import format_data, read_data
 
 MEMORY_SUFFIXES = (".bin", ".dat")
@@ -31,13 +31,12 @@ def check_suffix(path: Path, allowed: Sequence[str]) -> None:
         raise InputError(f"{path}: the file must be {' or '.join(allowed)}, not {path.suffix or 'without suffix'}")
 
 
-def read_tensor(path: Path) -> Array:
-    """Return the array of a ``.npy`` file, mapped and not copied.
-
-    Raises:
-        InputError: naming the file, when it is missing or no plain array.
-    """
-    return read_array(path)
+@contextmanager
+def _writing(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise InputError(f"{path}: cannot be written: {error.strerror}") from error
 
 
 def write_tensor(path: Path, tensor: Array) -> str:
@@ -46,10 +45,8 @@ def write_tensor(path: Path, tensor: Array) -> str:
     Raises:
         InputError: when the file cannot be written.
     """
-    try:
+    with _writing(path):
         np.save(path, np.ascontiguousarray(tensor), allow_pickle=False)
-    except OSError as error:
-        raise InputError(f"{path}: cannot be written: {error.strerror}") from error
     return f"{path}: {tensor.dtype.name} {tensor.shape}"
 
 
@@ -87,14 +84,12 @@ def write_memory(path: Path, data: ByteArray) -> str:
         InputError: when the file cannot be written.
     """
     check_suffix(path, MEMORY_SUFFIXES)
-    try:
+    with _writing(path):
         if path.suffix == ".bin":
             path.write_bytes(data.data)
         else:
             with path.open("w", encoding="ascii") as file:
                 file.writelines(format_data(((0, data.tobytes()),)))
-    except OSError as error:
-        raise InputError(f"{path}: cannot be written: {error.strerror}") from error
     return f"{path}: {data.size} bytes, CRC-32 {zlib.crc32(data.data):#010x}"
 
 
@@ -114,8 +109,8 @@ def _read_dat(path: Path, limit: int, fill: int | None) -> ByteArray:
     return image
 
 
-# What PNG and Pillow hold without loss: mode by bytes and channels of an element.
-_MODES = {("u1", 1): "L", ("u1", 3): "RGB", ("u1", 4): "RGBA", ("<u2", 1): "I;16"}
+# What PNG and Pillow hold without loss: mode by type and channels of an element.
+_MODES = {("uint8", 1): "L", ("uint8", 3): "RGB", ("uint8", 4): "RGBA", ("uint16", 1): "I;16"}
 
 # Place of the bit depth in a PNG file: signature, length and name of IHDR, width, height.
 _BIT_DEPTH_AT = 24
@@ -130,13 +125,13 @@ def png_mode(pixels: PixelFormat) -> str:
     Raises:
         InputError: when there is none.
     """
-    for (dtype, channels), mode in _MODES.items():
-        if pixels.element_dtype == np.dtype(dtype) and pixels.channels == channels:
-            return mode
-    raise InputError(
-        f".png must hold 8-bit elements, or one channel of 16 unsigned bits; {pixels.name} has "
-        f"{pixels.channels} of {pixels.element_dtype.name}: use .npy"
-    )
+    mode = _MODES.get((pixels.element_dtype.name, pixels.channels))
+    if mode is None:
+        raise InputError(
+            f".png must hold 8-bit elements, or one channel of 16 unsigned bits; {pixels.name} has "
+            f"{pixels.channels} of {pixels.element_dtype.name}: use .npy"
+        )
+    return mode
 
 
 def read_png(path: Path, pixels: PixelFormat, alpha: int | None) -> Array:
@@ -181,10 +176,8 @@ def write_png(path: Path, image: Array, pixels: PixelFormat) -> str:
     """
     mode = png_mode(pixels)
     lines = np.ascontiguousarray(image.transpose(1, 2, 0))
-    try:
+    with _writing(path):
         Image.fromarray(lines[..., 0] if image.shape[0] == 1 else lines).save(path, format="PNG")
-    except OSError as error:
-        raise InputError(f"{path}: cannot be written: {error.strerror}") from error
     return f"{path}: {_name(mode)} {image.shape[2]}x{image.shape[1]}"
 
 

@@ -6,7 +6,6 @@ import argparse
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -21,7 +20,6 @@ from models.layout import (
     FeatureLayout,
     FullyConnectedDataLayout,
     ImageWeightLayout,
-    KernelLayout,
     OperandLayout,
     PixelLayout,
     PlanarLayout,
@@ -129,9 +127,7 @@ def _feature(given: Given) -> Subject:
     def remark(element: Coordinates) -> str:
         return "padding channel" if layout.is_padding(int(element[0])) else ""
 
-    return Subject(
-        layout, CUBE_AXES, layout.alignment, remark=remark, write=lambda tensor: layout.pack(tensor, padding)
-    )
+    return Subject(layout, CUBE_AXES, remark=remark, write=lambda tensor: layout.pack(tensor, padding))
 
 
 def _pixel(given: Given) -> Subject:
@@ -146,15 +142,11 @@ def _pixel(given: Given) -> Subject:
         word, lsb, bits = layout.bits(*map(int, element))
         return f"bits {lsb} to {lsb + bits - 1} of the word at {word:#x}"
 
-    return Subject(layout, CUBE_AXES, layout.alignment, remark=remark, write=lambda image: layout.pack(image, padding))
-
-
-def _kernels(layout: KernelLayout, **own: Any) -> Subject:
-    return Subject(layout, KERNEL_AXES, layout.alignment, **own)
+    return Subject(layout, CUBE_AXES, remark=remark, write=lambda image: layout.pack(image, padding))
 
 
 def _weight(given: Given) -> Subject:
-    return _kernels(WeightLayout(_config(given), _precision(given), given.integers("shape", "K,C,R,S")))
+    return Subject(WeightLayout(_config(given), _precision(given), given.integers("shape", "K,C,R,S")), KERNEL_AXES)
 
 
 def _image_weight(given: Given) -> Subject:
@@ -164,16 +156,16 @@ def _image_weight(given: Given) -> Subject:
     channels = layout.shape[1]
 
     def inside(element: Coordinates) -> tuple[int, ...]:
-        for name, value, end in zip(KERNEL_AXES, map(int, element), layout.shape, strict=True):
-            check_index(name, value, end)
         k, c, r, s = map(int, element)
+        for name, value, end in zip(KERNEL_AXES, (k, c, r, s), layout.shape, strict=True):
+            check_index(name, value, end)
         return k, s * channels + c, r, 0
 
     def outside(found: tuple[int, ...]) -> Coordinates:
         s, c = divmod(found[1], channels)
         return found[0], c, found[2], s
 
-    return _kernels(layout, extend=layout.pre_extend, restore=layout.original, inside=inside, outside=outside)
+    return Subject(layout, KERNEL_AXES, layout.pre_extend, layout.original, inside, outside)
 
 
 def _winograd(given: Given) -> Subject:
@@ -182,10 +174,10 @@ def _winograd(given: Given) -> Subject:
     layout = WinogradWeightLayout(_config(given), _precision(given), given.integers("shape", "K,C,R,S"), stride)
     if "converted" not in given.values:
         scale = given.number("scale", 1)
-        return _kernels(layout, extend=lambda tensor: layout.convert(tensor, scale))
+        return Subject(layout, KERNEL_AXES, extend=lambda tensor: layout.convert(tensor, scale))
     if "scale" in given.values:
         raise InputError("--scale must not be given with --converted, which converts nothing")
-    return _kernels(layout)
+    return Subject(layout, KERNEL_AXES)
 
 
 def _deconvolution_layout(given: Given) -> DeconvolutionWeightLayout:
@@ -194,35 +186,33 @@ def _deconvolution_layout(given: Given) -> DeconvolutionWeightLayout:
 
 
 def _deconvolution(given: Given) -> Subject:
-    layout = _deconvolution_layout(given)
-    return Subject(layout, KERNEL_AXES, layout.alignment)
+    return Subject(_deconvolution_layout(given), KERNEL_AXES)
 
 
 def _kernel_set(given: Given) -> Subject:
     """Return one set of the kernels of a deconvolution; unpacking and elements are those of the set."""
     whole, number = _deconvolution_layout(given), given.integer("set", 0)
     check_index("--set", number, whole.sets)
-    return Subject(whole.set_layout, KERNEL_AXES, whole.alignment, extend=lambda tensor: whole.split(tensor)[number])
+    return Subject(whole.set_layout, KERNEL_AXES, extend=lambda tensor: whole.split(tensor)[number])
 
 
 _WEIGHT_OPTIONS = ("precision", "shape")
-_WINOGRAD_OPTIONS = ("config", "stride", "scale", "converted")
 
 # What can be compressed; of a deconvolution one set at a time.
-_COMPRESSIBLE: Mapping[str, tuple[tuple[str, ...], tuple[str, ...], Callable[[Given], Subject]]] = {
-    "weight": (_WEIGHT_OPTIONS, ("config",), _weight),
-    "image-weight": (_WEIGHT_OPTIONS, ("config", "post-extension"), _image_weight),
-    "winograd": (_WEIGHT_OPTIONS, _WINOGRAD_OPTIONS, _winograd),
-    "deconvolution": ((*_WEIGHT_OPTIONS, "stride", "set"), ("config",), _kernel_set),
+_COMPRESSIBLE: Mapping[str, Format] = {
+    "weight": Format(_WEIGHT_OPTIONS, ("config",), _weight),
+    "image-weight": Format(_WEIGHT_OPTIONS, ("config", "post-extension"), _image_weight),
+    "winograd": Format(_WEIGHT_OPTIONS, ("config", "stride", "scale", "converted"), _winograd),
+    "deconvolution": Format((*_WEIGHT_OPTIONS, "stride", "set"), ("config",), _kernel_set),
 }
 
 
 def _compressed(given: Given) -> Subject:
     inner = given.choice("weight-format", tuple(_COMPRESSIBLE))
-    required, optional, build = _COMPRESSIBLE[inner]
+    form = _COMPRESSIBLE[inner]
     given = replace(given, format_name=f"compressed {inner}")
-    given.check(("weight-format", *required, "wmb", "wgs"), optional)
-    kernels = build(given)
+    given.check(("weight-format", *form.required, "wmb", "wgs"), form.optional)
+    kernels = form.build(given)
     compressed = CompressedWeightLayout(kernels.layout)
     wmb = None
     if given.command == "offset":
@@ -232,8 +222,7 @@ def _compressed(given: Given) -> Subject:
         byte, bit = compressed.mask_bit(*kernels.inside(element))
         return f"mask bit {bit} of WMB byte {byte:#x}"
 
-    own = {**vars(kernels), "alignment": compressed.alignment, "remark": remark}
-    return CompressedSubject(**own, compressed=compressed, wmb=wmb)
+    return CompressedSubject(**{**vars(kernels), "remark": remark}, compressed=compressed, wmb=wmb)
 
 
 def _operand(given: Given) -> Subject:
@@ -257,8 +246,7 @@ def _operand(given: Given) -> Subject:
     def remark(element: Coordinates) -> str:
         return "padding channel" if int(element[1]) >= shape[0] else ""
 
-    axes = ("component", *CUBE_AXES)
-    return Subject(layout, axes, layout.alignment, extend=extend, restore=restore, remark=remark)
+    return Subject(layout, ("component", *CUBE_AXES), extend=extend, restore=restore, remark=remark)
 
 
 def _planar_layout(given: Given, shape: tuple[int, int, int]) -> PlanarLayout:
@@ -268,8 +256,7 @@ def _planar_layout(given: Given, shape: tuple[int, int, int]) -> PlanarLayout:
 
 
 def _planar(given: Given) -> Subject:
-    layout = _planar_layout(given, given.integers("shape", "C,H,W"))
-    return Subject(layout, CUBE_AXES, layout.alignment)
+    return Subject(_planar_layout(given, given.integers("shape", "C,H,W")), CUBE_AXES)
 
 
 # What the modes of RUBIK need besides --mode, and what they may have.
@@ -302,7 +289,7 @@ def _rubik(given: Given) -> Subject:
             target, write = cube, lambda tensor: contract(source, cube, stride, source.pack(tensor))
     if not target.config.rubik_enable:
         raise InputError(f"--config must be a build with RUBIK, not {target.config.name}")
-    return Subject(target, CUBE_AXES, target.alignment, write=write, about=f"written by RUBIK {mode}: ")
+    return Subject(target, CUBE_AXES, write=write, about=f"written by RUBIK {mode}: ")
 
 
 def _dlhdl(given: Given) -> Subject:
@@ -310,10 +297,9 @@ def _dlhdl(given: Given) -> Subject:
     kind = DlhdlType(given.choice("precision", [kind.value for kind in DlhdlType]))
     threads = thread_number(given.integer("conv-thread-number", 0))
     if module == "convolution":
-        return Subject(ConvolutionDataLayout(kind, given.integers("shape", "Z,Y,X"), threads), ("z", "y", "x"), None)
+        return Subject(ConvolutionDataLayout(kind, given.integers("shape", "Z,Y,X"), threads), ("z", "y", "x"))
     (values,) = given.integers("shape", "X")
-    layout = FullyConnectedDataLayout(kind, values, threads)
-    return Subject(layout, ("x",), None, outside=lambda found: (found.c,))
+    return Subject(FullyConnectedDataLayout(kind, values, threads), ("x",), outside=lambda found: (found.c,))
 
 
 _STRIDES = ("config", "line-stride", "surface-stride")
@@ -322,9 +308,7 @@ _COMPRESSED = ("config", "post-extension", "stride", "scale", "converted", "set"
 FORMATS: Mapping[str, Format] = {
     "feature": Format(("precision", "shape"), (*_STRIDES, "padding"), _feature),
     "pixel": Format(("pixel-format", "shape"), ("config", "line-stride", "x-offset", "padding", "alpha"), _pixel),
-    "weight": Format(*_COMPRESSIBLE["weight"]),
-    "image-weight": Format(*_COMPRESSIBLE["image-weight"]),
-    "winograd": Format(*_COMPRESSIBLE["winograd"]),
+    **{name: _COMPRESSIBLE[name] for name in ("weight", "image-weight", "winograd")},
     "deconvolution": Format((*_WEIGHT_OPTIONS, "stride"), ("config",), _deconvolution),
     "compressed": Format(("weight-format", *_WEIGHT_OPTIONS, "wmb", "wgs"), _COMPRESSED, _compressed),
     "operand": Format(("precision", "shape", "components", "component-bytes"), _STRIDES, _operand),

@@ -6,7 +6,8 @@ import argparse
 from pathlib import Path
 
 from models.errors import InputError
-from tb.cli.layout_files import MEMORY_SUFFIXES, check_suffix, read_png, read_tensor, write_memory
+from tb.array_files import read_array
+from tb.cli.layout_files import MEMORY_SUFFIXES, check_suffix, read_png, write_memory
 from tb.cli.layout_formats import add_layout_options, chosen, surface_files
 from tb.cli.layout_options import integer
 
@@ -34,7 +35,7 @@ def main(args: argparse.Namespace) -> int:
     else:
         if args.alpha is not None:
             raise InputError(f"--alpha must only be given for .png, not for {args.input}")
-        tensor = read_tensor(args.input)
+        tensor = read_array(args.input)
     for path, surface in zip(files, subject.pack(tensor), strict=True):
         print(write_memory(path, surface))
     return 0

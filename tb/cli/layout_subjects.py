@@ -19,7 +19,6 @@ class Subject:
     Args:
         layout: an instance of any layout class.
         axes: names of an element's coordinates.
-        alignment: of the start address of the first surface, or None where there is no rule.
         extend: from a tensor to what is packed.
         restore: from what was unpacked to the tensor, or to that itself where it cannot be undone.
         inside: from the coordinates of an element to those that the layout has for it.
@@ -31,7 +30,6 @@ class Subject:
 
     layout: Any
     axes: tuple[str, ...]
-    alignment: Alignment | None
     extend: Callable[[Array], Any] = lambda tensor: tensor
     restore: Callable[[Any], Array] = lambda content: content
     inside: Callable[[Coordinates], tuple[Any, ...]] = lambda element: element
@@ -39,6 +37,11 @@ class Subject:
     remark: Callable[[Coordinates], str] = lambda element: ""
     write: Callable[[Any], ByteArray] | None = None
     about: str = ""
+
+    @property
+    def alignment(self) -> Alignment | None:
+        """The alignment of the start address of the first surface, or None where there is no rule."""
+        return getattr(self.layout, "alignment", None)
 
     @property
     def pixels(self) -> PixelFormat | None:

@@ -7,10 +7,11 @@ import re
 import shlex
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from models.config import HwConfig
 from models.precision import Precision
-from tb.cli.dut import BUILD_ROOT, add_dut_options, build_dut, dut_arguments
+from tb.cli.dut import BUILD_ROOT, add_dut_options, again, build_dut, dut_arguments
 from tb.cli.playing import (
     add_run_options,
     alone_in,
@@ -50,30 +51,32 @@ EXAMPLE = "python -m tb network lenet.nvdla --image seven.pgm --rtl my_filelist.
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the subcommand's options."""
-    add_model_arguments(parser)
+    several: dict[str, Any] = {"nargs": "+", "type": Path, "default": [], "metavar": "FILE"}
+    parser.add_argument("model", type=Path, metavar="MODEL", help="loadable of the public compiler, or .onnx")
     parser.add_argument(
         "--image",
-        nargs="+",
-        type=Path,
-        default=[],
-        metavar="FILE",
+        **several,
         help="inputs, each a run of the network: .pgm, .png, .jpg, .npy or .dimg (default: one run with zeros)",
     )
     parser.add_argument("--model-only", action="store_true", help="no simulator: the reference model alone")
-    parser.add_argument(
-        "--golden",
-        nargs="+",
-        type=Path,
-        default=[],
-        metavar="FILE",
-        help="expected results, .dimg or .npy, one for each run",
-    )
+    parser.add_argument("--golden", **several, help="expected results, .dimg or .npy, one for each run")
     parser.add_argument("--until", metavar="LAYER", help="stop after this layer, by its number or name in the table")
     parser.add_argument("--save-trace", type=Path, metavar="FOLDER", help="save the scenario as a trace")
     parser.add_argument("--results", type=Path, metavar="FOLDER", help="save the results as .dimg and .npy")
     parser.add_argument("--html", type=output_file, metavar="FILE", help="write a page about the network")
     parser.add_argument(
         "--classes", type=int, default=3, metavar="N", help="classes to print of each result (default: 3)"
+    )
+    group = parser.add_argument_group("ONNX")
+    about = "calibration inputs: pictures, or .npy (default: those of --image, or random ones)"
+    group.add_argument("--samples", **several, help=about)
+    group.add_argument(
+        "--precision",
+        choices=[precision.value for precision in Precision],
+        help="type of all elements; the configuration must support it (default: int8)",
+    )
+    group.add_argument(
+        "--per-tensor", action="store_true", help="one scale for each layer (default: one for each kernel)"
     )
     group = parser.add_argument_group("pictures")
     group.add_argument("--mean", default="0", metavar="M[,M,M]", help="subtracted from each pixel (default: 0)")
@@ -148,11 +151,7 @@ def networks_of(args: argparse.Namespace, config: HwConfig) -> NetworkScenario:
 
 
 def last_operation(network: Network, layer: str) -> str:
-    """Return the operation that a layer ends with.
-
-    Args:
-        network: The network.
-        layer: Number or name of the layer, or name of one of its operations.
+    """Return the operation that a layer ends with; the layer is named by its number, its name or one of its operations.
 
     Raises:
         NetworkError: when there is none.
@@ -180,29 +179,15 @@ def _simulate(args: argparse.Namespace, config: HwConfig, playing: NetworkScenar
     )
     root = folders.made(BUILD_ROOT, "runs", "network")
     with alone_in(root):
-        ((_, result),) = run_jobs(
-            prepared(args, [job]),
-            setup_of(args, args, built),
-            root,
-            workers=1,
-            isolated=args.isolate,
-        )
+        setup = setup_of(args, args, built)
+        ((_, result),) = run_jobs(prepared(args, [job]), setup, root, workers=1, isolated=args.isolate)
     return result
 
 
 def _rerun(args: argparse.Namespace) -> str:
-    words: list[object] = [*COMMAND.split(), "network", args.model]
-    for option, values in (("--image", args.image), ("--samples", args.samples), ("--golden", args.golden)):
-        words += [option, *values] if values else []
-    for option, value, default in (
-        ("--until", args.until, None),
-        ("--mean", args.mean, "0"),
-        ("--normalize", args.normalize, 1.0),
-        ("--precision", args.precision, None),
-    ):
-        words += [option, value] if value != default else []
-    words += [f"--{flag}" for flag in ("invert", "rgb", "per-tensor") if getattr(args, flag.replace("-", "_"))]
-    return f"{shlex.join(map(str, words))} {dut_arguments(args)}"
+    pictures = [option for option, default in (("mean", "0"), ("normalize", 1.0)) if getattr(args, option) != default]
+    options = ("image", "samples", "golden", "until", *pictures, "precision", "invert", "rgb", "per_tensor")
+    return f"{COMMAND} network {shlex.join([str(args.model), *again(args, *options)])} {dut_arguments(args)}"
 
 
 _NAME_LENGTH = 60
@@ -213,28 +198,6 @@ Model = Compiled | OnnxNetwork
 """A network that can be placed in memory, several times."""
 
 
-def add_model_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare what a model is, and how one is compiled."""
-    parser.add_argument("model", type=Path, metavar="MODEL", help="loadable of the public compiler, or .onnx")
-    group = parser.add_argument_group("ONNX")
-    group.add_argument(
-        "--samples",
-        nargs="+",
-        type=Path,
-        default=[],
-        metavar="FILE",
-        help="calibration inputs: pictures, or .npy (default: those of --image, or random ones)",
-    )
-    group.add_argument(
-        "--precision",
-        choices=[precision.value for precision in Precision],
-        help="type of all elements; the configuration must support it (default: int8)",
-    )
-    group.add_argument(
-        "--per-tensor", action="store_true", help="one scale for each layer (default: one for each kernel)"
-    )
-
-
 def load_model(args: argparse.Namespace, config: HwConfig, preparation: Preparation) -> Model:
     """Return the model that the options name.
 
@@ -243,13 +206,9 @@ def load_model(args: argparse.Namespace, config: HwConfig, preparation: Preparat
     """
     name = re.sub(r"\W+", "_", args.model.stem)[:_NAME_LENGTH] or "network"
     if args.model.suffix.lower() != ".onnx":
-        for option, value in (
-            ("--samples", args.samples),
-            ("--precision", args.precision),
-            ("--per-tensor", args.per_tensor),
-        ):
-            if value:
-                raise NetworkError(f"{option} must be left out: a loadable is compiled already")
+        for option in ("samples", "precision", "per_tensor"):
+            if getattr(args, option):
+                raise NetworkError(f"--{option.replace('_', '-')} must be left out: a loadable is compiled already")
         return Compiled(name, read_loadable(args.model), config)
     graph = read_onnx(args.model)
     # A .dimg holds integers of a certain scale, not real numbers.

@@ -12,12 +12,7 @@ _COMMA = re.compile(r",(?![^\[\]]*\])")
 
 
 def only_option(parser: argparse._ActionsContainer, what: str) -> None:
-    """Add ``--only``, which may be repeated.
-
-    Args:
-        parser: of the command.
-        what: is chosen, in the plural.
-    """
+    """Add ``--only``, which may be repeated; ``what`` is chosen, in the plural."""
     about = f"{what} whose name matches one of these, such as 'sdp_*,pdp_max'; may be repeated"
     parser.add_argument("--only", action="extend", type=_patterns, metavar="PATTERN[,PATTERN]", help=about)
 

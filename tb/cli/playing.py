@@ -1,4 +1,4 @@
-"""The options of playing scenarios, and playing with progress, table and reports."""
+"""The options of commands that play scenarios, and playing with progress, table and reports."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from models.errors import InputError
 from models.limits import NAME_BYTES
 from models.reading import shown
 from tb.cli import numbers
-from tb.cli.console import Console, Progress, verbosity_options
+from tb.cli.console import Console, Progress
 from tb.cli.dut import BUILD_ROOT, add_dut_options, dut_of
 from tb.explain.handovers import load_handovers
 from tb.report import failures, performance, report, summary
@@ -33,13 +33,39 @@ from tb.run.result import Result
 _DIGEST_CHARACTERS = 8
 
 
-def add_run_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of commands that play scenarios."""
+def play_options(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
+    """Add the options of everything that plays, in a group, and return it."""
     group = parser.add_argument_group("running")
-    verbosity_options(group)
-    play_options(group)
-    isolate_option(group)
-    group.add_argument("--exact", action="store_true", help="FP16: bit-accurate, not by the published thresholds")
+    group.add_argument(
+        "--jobs", type=numbers.parallel, default=os.cpu_count() or 1, metavar="N", help="simulations in parallel"
+    )
+    group.add_argument(
+        "--timeout", type=numbers.seconds, default=3600.0, metavar="SECONDS", help="of one simulation (default: 3600)"
+    )
+    return group
+
+
+def scenario_options(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
+    """Add the options of commands that play the user's scenarios, and return their group."""
+    group = play_options(parser)
+    loud = group.add_mutually_exclusive_group()
+    loud.add_argument("-v", "--verbose", action="store_true", help="print a line for each test, and the complete table")
+    loud.add_argument("-q", "--quiet", action="store_true", help="print only failures and the last line")
+    group.add_argument(
+        "--isolate",
+        action="store_true",
+        help="a simulator process for every scenario (default: with the native back end they share one per job)",
+    )
+    group.add_argument(
+        "--plusarg", action="append", default=[], type=_plusarg, metavar="+NAME[=VALUE]", help="for the simulator"
+    )
+    return group
+
+
+def add_run_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of commands that play scenarios here and now."""
+    group = scenario_options(parser)
+    exact_option(group)
     group.add_argument("--stop-at-first", action="store_true", help="end a scenario soon after its first wrong byte")
     group.add_argument("--waves", action="store_true", help="write waves next to each log")
     group.add_argument("--waves-from", metavar="cycle:N|layer:N", help="start of the waves (default: cycle:0)")
@@ -50,7 +76,6 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
         help="name the first wrong hand-over inside the device; with Verilator its signals must be visible "
         "(by a control file of the filelist, or --debug)",
     )
-    plusarg_option(group)
     group.add_argument("--json", type=output_file, metavar="FILE", help="also write the results to this file")
     group.add_argument("--performance", action="store_true", help="cycles, bounds and traffic of every layer")
     group.add_argument(
@@ -62,11 +87,14 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
     slower_option(group)
 
 
-def plusarg_option(group: argparse._ArgumentGroup) -> None:
-    """Add the option that hands arguments to the simulator."""
-    group.add_argument(
-        "--plusarg", action="append", default=[], type=_plusarg, metavar="+NAME[=VALUE]", help="for the simulator"
-    )
+def exact_option(group: argparse._ActionsContainer) -> None:
+    """Add the option that compares FP16 results bit by bit."""
+    group.add_argument("--exact", action="store_true", help="FP16: bit-accurate, not by the published thresholds")
+
+
+def slower_option(group: argparse._ActionsContainer) -> None:
+    """Add the option that says how much slower something may become."""
+    group.add_argument("--slower", type=float, default=5.0, metavar="PERCENT", help="allowed increase (default: 5)")
 
 
 def plusarg_arguments(plusargs: Iterable[str]) -> str:
@@ -80,18 +108,6 @@ def _plusarg(text: str) -> str:
     return text
 
 
-def slower_option(group: argparse._ActionsContainer) -> None:
-    """Add the option that says how much slower something may become."""
-    group.add_argument("--slower", type=float, default=5.0, metavar="PERCENT", help="allowed increase (default: 5)")
-
-
-SIMULATOR_OPTIONS = (
-    *("sim", "rtl", "top", "port_map", "backend", "debug", "build"),
-    *("jobs", "isolate", "timeout", "stop_at_first", "waves", "waves_from", "stages", "plusarg"),
-    *("performance", "cycles_against", "slower", "verbose", "quiet"),
-)
-
-
 def check_model_only(args: argparse.Namespace) -> None:
     """Refuse options of simulators for what plays no RTL.
 
@@ -101,8 +117,8 @@ def check_model_only(args: argparse.Namespace) -> None:
     parser = argparse.ArgumentParser()
     add_dut_options(parser)
     add_run_options(parser)
-    for option in SIMULATOR_OPTIONS:
-        if getattr(args, option) != parser.get_default(option):
+    for option, default in vars(parser.parse_args([])).items():
+        if option not in ("config", "exact", "json") and getattr(args, option) != default:
             raise InputError(f"--{option.replace('_', '-')} must be left out: --model-only plays no RTL")
 
 
@@ -116,25 +132,6 @@ def output_file(text: str) -> Path:
     if os.path.isdir(path) or not os.path.isdir(path.parent) or len(os.fsencode(path.name)) > NAME_BYTES:
         raise argparse.ArgumentTypeError(f"must be a file in a folder that exists, not {shown(text)}")
     return path
-
-
-def play_options(group: argparse._ArgumentGroup) -> None:
-    """Add the options of everything that plays: how many simulations at a time, and for how long."""
-    group.add_argument(
-        "--jobs", type=numbers.parallel, default=os.cpu_count() or 1, metavar="N", help="simulations in parallel"
-    )
-    group.add_argument(
-        "--timeout", type=numbers.seconds, default=3600.0, metavar="SECONDS", help="of one simulation (default: 3600)"
-    )
-
-
-def isolate_option(group: argparse._ArgumentGroup) -> None:
-    """Add the option that gives every scenario a simulator process of its own."""
-    group.add_argument(
-        "--isolate",
-        action="store_true",
-        help="a simulator process for every scenario (default: with the native back end they share one per job)",
-    )
 
 
 def alone_in(folder: Path) -> AbstractContextManager[None]:
@@ -160,48 +157,10 @@ def check_run_options(args: argparse.Namespace) -> None:
         load_handovers(args.stages)
 
 
-def play_and_report(args: argparse.Namespace, jobs: Sequence[Job], built: Built, title: str) -> int:
-    """Play jobs with live progress, print table, complaints and summary, and write the reports.
-
-    Returns:
-        The exit code.
-    """
-    return play_all(args, [(prepared(args, jobs), setup_of(args, args, built))], title)
-
-
-def setup_of(args: argparse.Namespace, device: argparse.Namespace, built: Built) -> Setup:
-    """Return what plays jobs.
-
-    Args:
-        args: options of the run.
-        device: options that select the device.
-        built: its model.
-    """
-    return Setup(built, dut_of(device), args.timeout, waves=args.waves)
-
-
-def play_all(args: argparse.Namespace, plays: Sequence[tuple[Sequence[Job], Setup]], title: str) -> int:
-    """Play the jobs of one device after the other as ``play_and_report`` does, into one report.
-
-    Args:
-        args: options of the run.
-        plays: jobs, whose identities differ, and what plays them.
-        title: of the report.
-
-    Returns:
-        The exit code.
-    """
-    root = folders.made(BUILD_ROOT, "runs", run_name(title, dut_of(args)))
-    with alone_in(root):
-        return _play_and_report(args, plays, root)
-
-
 def run_name(title: str, dut: Dut) -> str:
     """Return the name of the folder of runs: different devices have different ones.
 
-    Args:
-        title: Of the plan, or what else is played.
-        dut: What it is played on; nothing is added for the embedded device of the plan's configuration.
+    Nothing is added for the embedded device of the plan's configuration, of which ``title`` is the name.
     """
     config = Path(dut.config)
     own = [text for text in (dut.rtl, dut.port_map) if text is not None]
@@ -214,11 +173,7 @@ def run_name(title: str, dut: Dut) -> str:
 
 
 def prepared(args: argparse.Namespace, jobs: Sequence[Job]) -> Sequence[Job]:
-    """Return jobs as the options of running want them.
-
-    Raises:
-        InputError: for options that do not go together.
-    """
+    """Return jobs as the options of running want them."""
     if args.exact:
         jobs = [with_settings(job, f"{job.rerun} --exact", exact=True) for job in jobs]
     if args.stop_at_first:
@@ -244,55 +199,65 @@ def slower_than_before(args: argparse.Namespace, cycles: Mapping[str, int]) -> l
     if args.cycles_against is None:
         return []
     before = performance.read_cycles(args.cycles_against)
-    if not before.keys() & cycles.keys():
-        raise InputError(f"--cycles-against: {args.cycles_against} has no scenario or layer of this run")
-    return performance.slower(cycles, before, args.slower / 100)
+    return performance.slower(
+        cycles, before, args.slower, f"{args.cycles_against} has no scenario or layer of this run"
+    )
 
 
-def _play_and_report(args: argparse.Namespace, plays: Sequence[tuple[Sequence[Job], Setup]], root: Path) -> int:
-    console = Console.of(args)
-    started = time.monotonic()
-    by_identity: dict[str, Result] = {}
+Plays = Sequence[tuple[argparse.Namespace, Sequence[Job], Built]]
+"""By device, the options that select it, jobs, whose identities all differ, and its model."""
+
+
+def play_and_report(args: argparse.Namespace, plays: Plays, title: str) -> int:
+    """Play jobs with live progress, print table, complaints and summary, and write the reports.
+
+    Returns:
+        The exit code.
+    """
+    root = folders.made(BUILD_ROOT, "runs", run_name(title, dut_of(args)))
+    with alone_in(root):
+        console, started = Console.of(args), time.monotonic()
+        results = _played(args, plays, root, console)
+        report.write_pages(results, root, root.name)
+        if console.verbose:
+            console.result(f"\n{report.table(results)}\n")
+        problems = failures.told(results)
+        if problems:
+            console.result(f"{problems}\nall of it: {root / failures.FILE_NAME}")
+        if args.performance:
+            for result in results:
+                console.result(f"{result.identity}\n{performance.table(performance.layers_of(result.layers))}\n")
+        slower = slower_than_before(args, performance.cycles_of(results))
+        if slower:
+            console.result("\n".join(f"slower: {line}" for line in slower))
+        console.say(f"{time.monotonic() - started:.1f} s; reports: {root}/index.html, {root}/junit.xml")
+        if args.json:
+            report.write_json(results, args.json)
+        code = 1 if slower else summary.exit_code(summary.endings(results))
+        console.result(console.colour("red" if code else "green", report.summary(results)))
+        return code
+
+
+def _played(args: argparse.Namespace, plays: Plays, root: Path, console: Console) -> list[Result]:
+    """Play jobs, and return their results in the order of the jobs."""
+    found: dict[str, Result] = {}
     played: dict[str, tuple[Job, Setup]] = {}
-    jobs = [job for of_device, _ in plays for job in of_device]
-    progress = Progress(len(jobs))
-    for of_device, setup in plays:
-        played |= {job.identity: (job, setup) for job in of_device}
-        for job, result in run_jobs(of_device, setup, root, workers=args.jobs, isolated=args.isolate):
-            by_identity[job.identity] = result
-            show_progress(console, progress, result)
+    progress = Progress(console, sum(len(jobs) for _, jobs, _ in plays))
+    for device, jobs, built in plays:
+        setup = setup_of(args, device, built)
+        jobs = prepared(args, jobs)
+        played |= {job.identity: (job, setup) for job in jobs}
+        for job, result in run_jobs(jobs, setup, root, workers=args.jobs, isolated=args.isolate):
+            found[job.identity] = result
+            progress.add(result)
     console.clear()
-    results = with_handovers([by_identity[job.identity] for job in jobs], played, root, console)
-    results = with_leads(results, {job.identity: job.make for job in jobs})
-    report.write_pages(results, root, root.name)
-    console.detail(f"\n{report.table(results)}\n")
-    problems = failures.told(results)
-    if problems:
-        console.result(f"{problems}\nall of it: {root / failures.FILE_NAME}")
-    if args.performance:
-        for result in results:
-            console.result(f"{result.identity}\n{performance.table(performance.layers_of(result.layers))}\n")
-    slower = slower_than_before(args, performance.cycles_of(results))
-    if slower:
-        console.result("\n".join(f"slower: {line}" for line in slower))
-    console.say(f"{time.monotonic() - started:.1f} s; reports: {root}/index.html, {root}/junit.xml")
-    if args.json:
-        report.write_json(results, args.json)
-    code = 1 if slower else summary.exit_code(summary.endings(results))
-    console.result(console.colour("red" if code else "green", report.summary(results)))
-    return code
+    results = with_handovers([found[identity] for identity in played], played, root, console)
+    return with_leads(results, {identity: job.make for identity, (job, _) in played.items()})
 
 
-def show_progress(console: Console, progress: Progress, result: Result) -> None:
-    """Count a test that ended, and say so as loudly as is wanted."""
-    progress.add(result)
-    if console.verbose:
-        console.say(progress.line(result))
-    elif progress.is_news(result):
-        console.say(progress.line(result))
-        console.progress(progress.summary())
-    else:
-        console.progress(progress.summary())
+def setup_of(args: argparse.Namespace, device: argparse.Namespace, built: Built) -> Setup:
+    """Return what plays jobs on the device that some options select, by the options of the run."""
+    return Setup(built, dut_of(device), args.timeout, waves=args.waves)
 
 
 _MOST_GROUPS, _MOST_TRIES, _MOST_WHEN_WRONG = 3, 8, 24

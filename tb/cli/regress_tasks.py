@@ -14,9 +14,9 @@ from models.limits import RUN_SEEDS, RUN_TASKS
 from tb.cli.dut import dut_arguments, dut_of
 from tb.cli.patterns import matches, said
 from tb.cli.playing import plusarg_arguments
-from tb.cli.run import check_options, core_of, entries_of, plans_of, select
+from tb.cli.run import devices, planned, plans_of
 from tb.cli.trace import check_different
-from tb.dlhdl.config import SYSTEM, configs_of, is_dlhdl
+from tb.dlhdl.config import SYSTEM, is_dlhdl
 from tb.places import COMMAND, PLANS
 from tb.run.compile.kinds import CSB
 from tb.run.compile.ports import load_port_map
@@ -24,7 +24,6 @@ from tb.run.dut import Dut
 from tb.run.regress.features import FeaturePlan, PlannedTest, load_feature_plan, planned_tests
 from tb.run.task import BENCH, Task
 from tb.stimulus.generate.describe import PlanError
-from tb.stimulus.generate.plan import load_plan
 from tb.stimulus.generate.random import ENGINES
 from tb.stimulus.trace import find_traces
 
@@ -63,30 +62,21 @@ def feature_plan(args: argparse.Namespace) -> FeaturePlan:
 
 
 def random_tasks(args: argparse.Namespace, engines: str, seeds: Iterable[int]) -> list[Task]:
-    """Return one random scenario a seed.
+    """Return one random scenario a seed; where there are several cores, they take turns.
 
     Raises:
         InputError: for an engine that there is not.
     """
-    if is_dlhdl(args.config):
-        return _dlhdl_tasks(args, seeds)
+    drawn, option = (SYSTEM, "") if is_dlhdl(args.config) else (engines, f" --engines {engines}")
     for engine in engines.split(","):
         if engine not in ENGINES:
             raise InputError(f"engines must be of {', '.join(ENGINES)}, not {engine}")
-    rerun = f"{COMMAND} regress random --seeds 1 --engines {engines} {_scenario_arguments(args)} --first"
-    dut = counting_dut(args)
-    plusargs = tuple(args.plusarg)
-    return [Task("random", seed, "random", engines, dut, f"{rerun} {seed}", args.exact, plusargs) for seed in seeds]
-
-
-def _dlhdl_tasks(args: argparse.Namespace, seeds: Iterable[int]) -> list[Task]:
-    """Return one random scenario a seed; where there are several cores, they take turns."""
-    cores = [core_of(args, config) for config in configs_of(args.config)]
-    plusargs, tasks = tuple(args.plusarg), []
+    again = f"{COMMAND} regress random --seeds 1{option}"
+    cores = [(counting_dut(core), f"{again} {_again(core)}") for core, _ in devices(args)]
+    tasks, plusargs = [], tuple(args.plusarg)
     for seed in seeds:
-        core = cores[seed % len(cores)]
-        rerun = f"{COMMAND} regress random --seeds 1 {_device_arguments(core)} --first {seed}"
-        tasks.append(Task("random", seed, "random", SYSTEM, dut_of(core), rerun, plusargs=plusargs))
+        dut, rerun = cores[seed % len(cores)]
+        tasks.append(Task("random", seed, "random", drawn, dut, f"{rerun} --first {seed}", args.exact, plusargs))
     return tasks
 
 
@@ -96,15 +86,12 @@ def check_dlhdl(args: argparse.Namespace) -> None:
     Raises:
         InputError: naming the first.
     """
-    check_options(args)
+    devices(args)
     if args.kind != "random":
         rule = f"levels, coverage and traces are NVDLA's, and {COMMAND} run plays the plan"
         raise InputError(f"regress must be random for {SYSTEM}, not {args.kind}: {rule}")
     if args.engines != ",".join(ENGINES):
         raise InputError(f"--engines must be left out for {SYSTEM}")
-    for option in ("until_coverage", "code_coverage"):
-        if getattr(args, option) is not None:
-            raise InputError(f"--{option.replace('_', '-')} must be left out for {SYSTEM}")
 
 
 def counting_dut(args: argparse.Namespace) -> Dut:
@@ -112,15 +99,10 @@ def counting_dut(args: argparse.Namespace) -> Dut:
     return msgspec.structs.replace(dut_of(args), coverage=args.code_coverage)
 
 
-def _scenario_arguments(args: argparse.Namespace) -> str:
-    """Return the options that play a scenario on the same device and compare it as strictly again."""
-    return f"{_device_arguments(args)} --exact" if args.exact else _device_arguments(args)
-
-
-def _device_arguments(args: argparse.Namespace) -> str:
-    """Return the options that select the same device again, with the same arguments for the simulator."""
-    words = dut_arguments(args)
-    return f"{words} {plusarg_arguments(args.plusarg)}" if args.plusarg else words
+def _again(args: argparse.Namespace) -> str:
+    """Return the options that play on the same device, with the same arguments for the simulator, as strictly again."""
+    exact = ["--exact"] if args.exact else []
+    return " ".join([dut_arguments(args), *([plusarg_arguments(args.plusarg)] if args.plusarg else []), *exact])
 
 
 def _seeds(args: argparse.Namespace) -> range:
@@ -130,8 +112,7 @@ def _seeds(args: argparse.Namespace) -> range:
 
 def _plan_tasks(args: argparse.Namespace) -> list[Task]:
     paths = [path.resolve() for path in plans_of(args.plan, HwConfig.load(args.config))]
-    sources = {entry.name: str(path) for path in paths for entry in load_plan(path)}
-    tests = [PlannedTest(entry.name, sources[entry.name], "plan") for entry in select(entries_of(paths), args.only)]
+    tests = [PlannedTest(entry.name, str(path), "plan") for entry, path in planned(paths, args.only)]
     return _test_tasks(args, tests, _seeds(args))
 
 
@@ -163,10 +144,10 @@ def _test_tasks(args: argparse.Namespace, tests: Sequence[PlannedTest], seeds: r
     tasks, plusargs = [], tuple(args.plusarg)
     for test in tests:
         if test.kind == BENCH:
-            rerun = f"{COMMAND} regress plan --level {args.level} {_device_arguments(args)} --only {test.name}"
+            rerun = f"{COMMAND} regress plan --level {args.level} {_again(args)} --only {test.name}"
             tasks.append(Task(test.name, seeds[0], BENCH, test.source, bench_dut, rerun, plusargs=plusargs))
             continue
-        options = f"--plan {shlex.quote(test.source)} {_scenario_arguments(args)} --only {shlex.quote(test.name)}"
+        options = f"--plan {shlex.quote(test.source)} {_again(args)} --only {shlex.quote(test.name)}"
         rerun = f"{COMMAND} run {options} --seed"
         tasks += [
             Task(test.name, seed, "plan", test.source, dut, f"{rerun} {seed}", args.exact, plusargs) for seed in seeds
@@ -175,7 +156,7 @@ def _test_tasks(args: argparse.Namespace, tests: Sequence[PlannedTest], seeds: r
 
 
 def _trace_tasks(args: argparse.Namespace) -> list[Task]:
-    paths, dut, options = find_traces(args.paths), counting_dut(args), _scenario_arguments(args)
+    paths, dut, options = find_traces(args.paths), counting_dut(args), _again(args)
     check_different([path.stem for path in paths], paths)
     reruns = [f"{COMMAND} trace {shlex.quote(str(path))} {options}" for path in paths]
     return [

@@ -4,31 +4,31 @@ from __future__ import annotations
 
 import argparse
 import shlex
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from models.config import HwConfig
 from models.errors import InputError
 from tb.cli import numbers
 from tb.cli.console import Console
-from tb.cli.dut import DEFAULT_TOP, add_dut_options, build_dut, dut_arguments
+from tb.cli.dut import DEFAULT_TOP, add_dut_options, altered, build_dut, dut_arguments
 from tb.cli.patterns import matches, only_option
-from tb.cli.playing import add_run_options, check_run_options, play_all, play_and_report, setup_of
+from tb.cli.playing import add_run_options, check_run_options, play_and_report
 from tb.dlhdl import deployment
 from tb.dlhdl.config import SYSTEM, DlhdlConfig, configs_of, is_dlhdl
-from tb.dlhdl.scenario import DlhdlEntry
 from tb.dlhdl.scenario import load_plan as load_dlhdl_plan
 from tb.places import COMMAND, PLANS
 from tb.report.summary import after_plan
 from tb.run import project
 from tb.run.compile.wrapper import DLHDL_TOP as TOP
 from tb.run.jobs import Job
-from tb.run.systems import note
+from tb.run.systems import AnyConfig, note
 from tb.run.task import planned_job
 from tb.stimulus.generate.describe import PlanError
-from tb.stimulus.generate.plan import PlanEntry, load_plan, plan_of
+from tb.stimulus.generate.plan import load_plan, plan_of
 
 HELP = "play a plan of scenarios and judge every byte"
 EXAMPLE = "python -m tb run --only 'pdp_*' --seed 7 --sim icarus"
@@ -48,133 +48,98 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(args: argparse.Namespace) -> int:
     """Carry the subcommand out and return the exit code."""
-    if is_dlhdl(args.config):
-        return play_dlhdl(args)
-    config = HwConfig.load(args.config)
-    paths = plans_of(args.plan, config)
-    plans = {entry.name: path for path in paths for entry in load_plan(path)}
-    entries = select(entries_of(paths), args.only)
+    is_nvdla = not is_dlhdl(args.config)
+    paths = plans_of(args.plan, HwConfig.load(args.config)) if is_nvdla else [args.plan or PLANS / f"{SYSTEM}.toml"]
+    deployment.refuse(paths)
+    chosen = planned(paths, args.only, load_plan if is_nvdla else load_dlhdl_plan)
     if args.list:
-        print("\n".join(f"{entry.name:45} {entry.about}" for entry in entries))
+        print("\n".join(f"{entry.name:45} {entry.about}" for entry, _ in chosen))
         return 0
-    console = Console.of(args)
-    name = ", ".join(path.name for path in paths)
-    console.say(f"plan: {name}")
+    found = devices(args)
     check_run_options(args)
-    built = build_dut(args, config, waves=args.waves)
-    own = args.plan is not None or bool(project.current().plans)
-    jobs = [
-        planned_job(
-            entry,
-            config,
-            args.seed,
-            f"{COMMAND} run --only {shlex.quote(entry.name)} --seed {args.seed}"
-            f"{f' --plan {shlex.quote(str(plans[entry.name]))}' if own else ''} {dut_arguments(args)}",
-        )
-        for entry in entries
-    ]
-    code = play_and_report(args, jobs, built, "-".join(path.stem for path in paths))
-    console.say(after_plan(name, len(jobs), args.only, passed=code == 0, dut=dut_arguments(args)))
+    console, name = Console.of(args), ", ".join(path.name for path in paths)
+    console.say(f"plan: {name}")
+    if not is_nvdla:
+        console.say(f"note: {note(args.config, args.rtl)}")
+    by_default = args.plan is None and not (is_nvdla and project.current().plans)
+    plays = []
+    for device, config in found:
+        built = build_dut(device, config, waves=args.waves)
+        jobs = [_job(entry, None if by_default else path, config, device) for entry, path in chosen]
+        plays.append((device, jobs, built))
+    code = play_and_report(args, plays, "-".join(path.stem for path in paths))
+    if is_nvdla:
+        console.say(after_plan(name, len(chosen), args.only, passed=code == 0, dut=dut_arguments(args)))
     return code
 
 
 def plans_of(given: Path | None, config: HwConfig) -> list[Path]:
-    """Return the plans to play.
-
-    Args:
-        given: what an option names; without it those of the project file, else that of the configuration.
-        config: what is tested.
-    """
+    """Return the plans to play: the one given, else those of the project file, else that of the configuration."""
     if given is not None:
         return [given]
     own = [path if path.suffix else PLANS / f"{path}.toml" for path in project.current().plans]
     return own or [plan_of(config, PLANS)]
 
 
-def entries_of(paths: Sequence[Path]) -> tuple[PlanEntry, ...]:
-    """Return the scenarios of plans.
+def planned(
+    paths: Sequence[Path], patterns: Sequence[str] | None, load: Callable[[Path], Sequence[Any]] = load_plan
+) -> list[tuple[Any, Path]]:
+    """Return the scenarios of plans whose name matches a shell pattern, all without any, each with its plan.
 
     Raises:
-        PlanError: for a name that two of them have.
+        PlanError: for a name that two of them have, and for a pattern that matches none.
     """
-    known: dict[str, Path] = {}
-    entries = []
+    known: dict[str, tuple[Any, Path]] = {}
     for path in paths:
-        for entry in load_plan(path):
+        for entry in load(path):
             if entry.name in known:
-                where = f"{known[entry.name]} and {path}"
+                where = f"{known[entry.name][1]} and {path}"
                 raise PlanError(f"scenarios must have different names, not both {entry.name}: {where}")
-            known[entry.name] = path
-            entries.append(entry)
-    return tuple(entries)
-
-
-def select(entries: tuple[PlanEntry, ...], patterns: Sequence[str] | None) -> list[PlanEntry]:
-    """Return the entries whose name matches a shell pattern, all without any.
-
-    Raises:
-        PlanError: for a pattern that matches none.
-    """
-    names = [entry.name for entry in entries]
+            known[entry.name] = entry, path
     for pattern in patterns or ():
-        if not any(matches(name, [pattern]) for name in names):
-            closest = get_close_matches(pattern, names)
+        if not any(matches(name, [pattern]) for name in known):
+            closest = get_close_matches(pattern, known)
             meant = f"; closest: {', '.join(closest)}" if closest else ""
-            raise PlanError(f"no scenario of {len(entries)} matches {pattern}{meant}; see {COMMAND} run --list")
-    return [entry for entry in entries if matches(entry.name, patterns)]
+            raise PlanError(f"no scenario of {len(known)} matches {pattern}{meant}; see {COMMAND} run --list")
+    return [chosen for name, chosen in known.items() if matches(name, patterns)]
 
 
-_FOREIGN = ("exact", "stop_at_first", "waves_from", "stages", "performance", "cycles_against", "port_map", "build")
-"""Options that mean nothing here."""
-
-
-def play_dlhdl(args: argparse.Namespace) -> int:
-    """Play the plan and return the exit code."""
-    path = args.plan or PLANS / f"{SYSTEM}.toml"
-    deployment.refuse([path])
-    entries = [entry for entry in load_dlhdl_plan(path) if matches(entry.name, args.only)]
-    if not entries:
-        raise InputError(f"no scenario of {path.name} matches {' '.join(args.only)}; see {COMMAND} run --list")
-    if args.list:
-        print("\n".join(f"{entry.name:45} {entry.about}" for entry in entries))
-        return 0
-    check_options(args)
-    console = Console.of(args)
-    console.say(f"plan: {path.name}")
-    console.say(f"note: {note(args.config, args.rtl)}")
-    plays = []
-    for config in configs_of(args.config):
-        core = core_of(args, config)
-        built = build_dut(core, config, waves=args.waves)
-        plays.append(([_planned(entry, config, core) for entry in entries], setup_of(args, core, built)))
-    return play_all(args, plays, path.stem)
-
-
-def check_options(args: argparse.Namespace) -> None:
-    """Refuse options that this system does not have.
+def devices(args: argparse.Namespace) -> list[tuple[argparse.Namespace, AnyConfig]]:
+    """Return the devices that the options mean, each with the options that select it alone.
 
     Raises:
-        InputError: naming the first.
+        InputError: for options that the system does not have.
     """
+    if not is_dlhdl(args.config):
+        return [(args, HwConfig.load(args.config))]
     for option in _FOREIGN:
-        if getattr(args, option, None):
+        if getattr(args, option, None) not in (None, False):
             raise InputError(f"--{option.replace('_', '-')} must be left out for {SYSTEM}")
     if args.backend == "native":
         raise InputError(f"--backend must be coroutine for {SYSTEM}, not native")
     if args.config == SYSTEM and args.rtl is not None:
         raise InputError("--config must name a file that describes the core of --rtl, not dlhdl")
+    return [(_core(args, config), config) for config in configs_of(args.config)]
 
 
-def core_of(args: argparse.Namespace, config: DlhdlConfig) -> argparse.Namespace:
-    """Return the options of one core."""
+_FOREIGN = (
+    *("exact", "stop_at_first", "waves_from", "stages", "performance", "cycles_against", "port_map", "build"),
+    *("until_coverage", "code_coverage"),
+)
+"""Options that mean nothing for the Deep Learning HDL processor."""
+
+
+def _core(args: argparse.Namespace, config: DlhdlConfig) -> argparse.Namespace:
     top = TOP if args.top == DEFAULT_TOP else args.top
     name = config.name if args.config == SYSTEM else args.config
-    return argparse.Namespace(**{**vars(args), "config": name, "top": top, "backend": "coroutine"})
+    return altered(args, config=name, top=top, backend="coroutine")
 
 
-def _planned(entry: DlhdlEntry, config: DlhdlConfig, core: argparse.Namespace) -> Job:
-    """Return the job that plays a scenario of a plan on a core, whose name the test's ends with."""
-    plan = f" --plan {shlex.quote(str(core.plan))}" if core.plan is not None else ""
-    rerun = f"{COMMAND} run --only {shlex.quote(entry.name)} --seed {core.seed}{plan} {dut_arguments(core)}"
+def _job(entry: Any, plan: Path | None, config: AnyConfig, device: argparse.Namespace) -> Job:
+    """Return the job that plays a scenario on a device; on one of several cores, its name ends with the core's."""
+    own = "" if plan is None else f" --plan {shlex.quote(str(plan))}"
+    rerun = f"{COMMAND} run --only {shlex.quote(entry.name)} --seed {device.seed}{own} {dut_arguments(device)}"
+    if not isinstance(config, DlhdlConfig):
+        return planned_job(entry, config, device.seed, rerun)
     name = f"{entry.name}.{config.name.removeprefix(f'{SYSTEM}_')}"
-    return Job(name, core.seed, rerun, partial(entry.build, config, core.seed))
+    return Job(name, device.seed, rerun, partial(entry.build, config, device.seed))

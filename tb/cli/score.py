@@ -13,21 +13,19 @@ from models.config import HwConfig
 from models.errors import InputError
 from models.limits import RUN_TASKS
 from tb.cli import numbers
-from tb.cli.dut import BUILD_ROOT, add_dut_options, build_dut, dut_arguments, dut_of
+from tb.cli.dut import BUILD_ROOT, add_dut_options, again, build_dut, dut_arguments, dut_of
 from tb.cli.patterns import matches, only_option, said
 from tb.cli.playing import play_options
-from tb.cli.run import check_options, core_of
-from tb.dlhdl.config import configs_of, is_dlhdl
-from tb.judge.text import why_not_passed
-from tb.places import COMMAND, PLANS
+from tb.cli.regress_tasks import feature_plan
+from tb.cli.run import devices
+from tb.dlhdl.config import is_dlhdl
+from tb.places import COMMAND
 from tb.run import folders
 from tb.run.compile.filelist import FileList, parse
 from tb.run.compile.recipe import embedded_filelist
 from tb.run.errors import BuildError
 from tb.run.inside import handovers_of
 from tb.run.process import as_ended
-from tb.run.regress.features import load_feature_plan
-from tb.run.systems import AnyConfig
 from tb.tools.instantiated import Design, design_of
 from tb.tools.score import mutant_report, report
 from tb.tools.score.catalogue import BUGS_FILE, DLHDL_BUGS_FILE, Bug, BugKind, load_catalogue
@@ -35,7 +33,7 @@ from tb.tools.score.equivalent import UNSEEN, Prover
 from tb.tools.score.journal import Journal, Played
 from tb.tools.score.mutants import MutantResult, noted, play_mutants
 from tb.tools.score.mutate import Mutant, choose
-from tb.tools.score.play import Bench, BugResult, false_alarms, play_bug
+from tb.tools.score.play import Bench, BugResult, play_bug
 from tb.tools.score.reach import Case, Reached, survey
 from tb.tools.score.scenarios import Source, dlhdl_sources, level_sources, of_unit, random_source, sources
 from tb.tools.score.sources import write_mutants
@@ -56,8 +54,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--list", action="store_true", help="print the bugs and exit")
     _add_mutant_arguments(parser)
     add_dut_options(parser)
-    group = parser.add_argument_group("running")
-    play_options(group)
+    group = play_options(parser)
     group.add_argument(
         "--hang-cycles",
         type=numbers.ordinal,
@@ -75,7 +72,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def main(args: argparse.Namespace) -> int:
     """Carry the subcommand out and return the exit code."""
     if args.mutants is not None:
-        return score_mutants(args, rerun(args))
+        return score_mutants(args)
     dlhdl = is_dlhdl(args.config)
     catalogue = load_catalogue(DLHDL_BUGS_FILE if dlhdl else BUGS_FILE)
     cores = devices(args)
@@ -91,7 +88,7 @@ def main(args: argparse.Namespace) -> int:
     for core, config in cores:
         own = [bug for bug in bugs if bug.config == config.name]
         if own:
-            found = dlhdl_sources(PLANS) if dlhdl else sources(PLANS, config.name)
+            found = dlhdl_sources() if dlhdl else sources(config.name)
             cases = [(bug, of_unit(found, catalogue.units[bug.unit])) for bug in own]
             model, dut = build_dut(core, config), dut_of(core)
             bench = Bench(model, config, dut, rerun(core), args.results, args.timeout, args.hang_cycles)
@@ -104,9 +101,9 @@ def main(args: argparse.Namespace) -> int:
     journal = Journal(args.results / "played.jsonl", about, Played, resume=args.resume)
     for bench, cases in plays:
         left = [(bug, scenarios) for bug, scenarios in cases if bug.name not in journal.done]
-        for result in as_ended(args.jobs, partial(play_bug, bench=bench, seed=args.seed), left):
-            journal.add(result.bug.name, result.ended)
-            print(f"[{len(journal.done):3}/{len(bugs)}] {report.line(result)}", flush=True)
+        for bug, ended in as_ended(args.jobs, partial(play_bug, bench=bench, seed=args.seed), left):
+            journal.add(bug.name, ended)
+            print(f"[{len(journal.done):3}/{len(bugs)}] {report.line(BugResult(bug, ended))}", flush=True)
     results = [BugResult(bug, journal.done[bug.name]) for bug in bugs]
     report.write_json(results, args.results / "score.json")
     print("\n" + "\n".join(report.summary(results)))
@@ -114,31 +111,19 @@ def main(args: argparse.Namespace) -> int:
     return 0 if report.passed(results) else 1
 
 
-def devices(args: argparse.Namespace) -> list[tuple[argparse.Namespace, AnyConfig]]:
-    """Return the devices that bugs may be played on, each with the options that select it."""
-    if not is_dlhdl(args.config):
-        return [(args, HwConfig.load(args.config))]
-    check_options(args)
-    return [(core_of(args, config), config) for config in configs_of(args.config)]
-
-
 def rerun(args: argparse.Namespace) -> str:
     """Return the command that plays the same again; what follows it may choose one bug or mutant."""
-    words = ["--seed", str(args.seed)]
-    if args.mutants is not None:
-        words += ["--mutants", str(args.mutants), "--modules", args.modules, "--scenarios", args.scenarios]
-        words += ["--level", args.level, "--each", str(args.each)]
-        words += [] if args.random is None else ["--random", str(args.random)]
-    if args.hang_cycles is not None:
-        words += ["--hang-cycles", str(args.hang_cycles)]
+    of_mutants = ("mutants", "modules", "scenarios", "level", "each", "random")
+    words = again(args, "seed", *(() if args.mutants is None else of_mutants), "hang_cycles")
     return f"{COMMAND} score {shlex.join(words)} {dut_arguments(args)}"
 
 
 def alarms(found: Sequence[Source], bench: Bench, args: argparse.Namespace) -> bool:
     """Play scenarios without a bug, and return whether one failed; why is printed."""
-    failed = list(false_alarms(found, bench, seed=args.seed, workers=args.jobs))
-    for result in failed:
-        print("\n  ".join([f"false alarm: {result.identity}", *why_not_passed(result.verdict)]))
+    cases = [Case(source, args.seed) for source in found]
+    failed = [reached for reached in survey(cases, bench, None, args.jobs) if reached.alarm]
+    for reached in failed:
+        print("\n  ".join([f"false alarm: {reached.identity}", *reached.alarm]))
     print(f"without a bug: {len(found) - len(failed)} of {len(found)} scenarios pass", flush=True)
     return bool(failed)
 
@@ -161,9 +146,6 @@ def select(
         names, which = said(patterns) or "*", ", ".join(configs)
         raise InputError(f"no bug of {which} matches {names} of kind {kind or 'any'}; {known}")
     return chosen
-
-
-_FEATURES = PLANS / "features.toml"
 
 
 def _add_mutant_arguments(parser: argparse.ArgumentParser) -> None:
@@ -203,13 +185,8 @@ def _add_mutant_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def score_mutants(args: argparse.Namespace, again: str) -> int:
-    """Build and play source mutants, and return the exit code.
-
-    Args:
-        args: the options.
-        again: the command that plays the same again.
-    """
+def score_mutants(args: argparse.Namespace) -> int:
+    """Build and play source mutants, and return the exit code."""
     if args.only is not None or args.kind is not None:
         raise InputError("--only and --kind must not be given with --mutants: they choose seeded bugs")
     config = HwConfig.load(args.config)
@@ -229,13 +206,15 @@ def score_mutants(args: argparse.Namespace, again: str) -> int:
     # Only Verilator's models can note what is reached.
     notes = args.sim == "verilator"
     # The hierarchy of the mutated copies is that of the originals.
-    handovers = handovers_of(dut_of(args))
+    repeat, handovers = rerun(args), handovers_of(dut_of(args))
     args.rtl = write_mutants(mutants, files, source, read=design.files, notes=notes)
-    bench = Bench(build_dut(args, config), config, dut_of(args), again, root, args.timeout, args.hang_cycles, handovers)
+    bench = Bench(
+        build_dut(args, config), config, dut_of(args), repeat, root, args.timeout, args.hang_cycles, handovers
+    )
     surveyed = _looked(cases, bench, len(mutants) if notes else None, args.jobs)
     results = _played(args, chosen, surveyed, bench, design)
     results = _proved(args, results, files, design, folders.made(root, "proofs"))
-    alarms = [reached for _, reached in surveyed if reached.alarm]
+    alarms = [reached for _, reached in surveyed if reached.fails]
     mutant_report.write_json(results, alarms, root / "score.json")
     print("\n" + "\n".join(mutant_report.summary(results, alarms)))
     return 0 if not alarms and mutant_report.passed(results) else 1
@@ -243,9 +222,9 @@ def score_mutants(args: argparse.Namespace, again: str) -> int:
 
 def cases_of(args: argparse.Namespace, config: HwConfig) -> list[Case]:
     """Return the scenarios that the options select: the score's own, the level's, and random ones."""
-    plan = load_feature_plan(_FEATURES, config)
+    plan = feature_plan(args)
     level = plan.level(args.level)
-    found = {source.name: source for source in (*sources(PLANS), *level_sources(_FEATURES, config, level.name))}
+    found = {source.name: source for source in (*sources(), *level_sources(plan, level.name))}
     named = of_unit(tuple(found.values()), args.scenarios.split(","))
     random = level.steered + level.random if args.random is None else args.random
     if args.random is None and args.scenarios != "*":
@@ -258,11 +237,11 @@ def cases_of(args: argparse.Namespace, config: HwConfig) -> list[Case]:
 def _looked(cases: Sequence[Case], bench: Bench, mutants: int | None, workers: int) -> list[tuple[Case, Reached]]:
     """Play all scenarios without a mutant, and return what each reaches."""
     path, about = bench.root / "reached.jsonl", {"model": bench.built.directory.name, "hang_cycles": bench.hang_cycles}
-    known = Journal(path, about, Reached, resume=Journal.is_about(path, about))
+    known = Journal(path, about, Reached, resume=None)
     left = [case for case in cases if case.identity not in known.done]
     for number, reached in enumerate(survey(left, bench, mutants, workers), 1):
         known.add(reached.identity, reached)
-        for line in reached.alarm:
+        for line in reached.alarm if reached.fails else ():
             print(f"false alarm: {reached.identity}: {line}", flush=True)
         if number % 25 == 0 or number == len(left):
             print(f"without a mutant: {len(cases) - len(left) + number} of {len(cases)} scenarios", flush=True)
@@ -285,16 +264,18 @@ def _played(
     # A single one shall not take the place of all in the journal that --resume goes on with.
     name = "played.jsonl" if args.number is None else f"played_{args.number}.jsonl"
     journal = Journal(bench.root / name, about, Played, resume=args.resume)
-    left = [(number, mutant) for number, mutant in chosen if mutant.name not in journal.done]
-    for result in play_mutants(left, surveyed, bench, design.parents, workers=args.jobs, most=args.each):
-        journal.add(result.mutant.name, result.ended)
-        print(f"[{len(journal.done):3}/{len(chosen)}] {mutant_report.line(result)}", flush=True)
-    results = []
-    for number, mutant in chosen:
+
+    def result_of(number: int, mutant: Mutant) -> MutantResult:
         reaching = sum(reached.reaches(noted(number, mutant)) for _, reached in surveyed)
-        unit = unit_of(mutant.module, design.parents)
-        results.append(MutantResult(number, mutant, unit, reaching, journal.done[mutant.name]))
-    return results
+        return MutantResult(number, mutant, unit_of(mutant.module, design.parents), reaching, journal.done[mutant.name])
+
+    numbers_of = {mutant.name: number for number, mutant in chosen}
+    left = [(number, mutant) for number, mutant in chosen if mutant.name not in journal.done]
+    for mutant, ended in play_mutants(left, surveyed, bench, workers=args.jobs, most=args.each):
+        journal.add(mutant.name, ended)
+        line = mutant_report.line(result_of(numbers_of[mutant.name], mutant))
+        print(f"[{len(journal.done):3}/{len(chosen)}] {line}", flush=True)
+    return [result_of(number, mutant) for number, mutant in chosen]
 
 
 def _proved(

@@ -56,7 +56,7 @@ def main(args: argparse.Namespace) -> int:
     check_different([job.identity for job in jobs], paths)
     check_run_options(args)
     built = build_dut(args, config, waves=args.waves)
-    return play_and_report(args, jobs, built, "trace")
+    return play_and_report(args, [(args, jobs, built)], "trace")
 
 
 def check_different(names: Sequence[str], paths: Sequence[Path]) -> None:
@@ -74,20 +74,13 @@ def check_different(names: Sequence[str], paths: Sequence[Path]) -> None:
 
 _COLUMNS = ("result", "scenario", "family", "layers", "bytes judged", "golden", "differing", "worst margin", "seconds")
 _FAMILY_COLUMNS = (
-    "family",
-    "files",
-    *("passed", "failed", "refused"),
-    "exact",
-    "by tolerance",
-    "worst margin",
-    "counters",
-    "bytes judged",
+    *("family", "files", "passed", "failed", "refused"),
+    *("exact", "by tolerance", "worst margin", "counters", "bytes judged"),
 )
 _LEGEND = (
     "exact: files whose golden results the bit-accurate model reproduces in every byte\n"
     "by tolerance: files with FP16 results judged by a published threshold; worst margin: the largest part of it used\n"
-    "counters: statistics registers read after a layer that hold what the model counts\n"
-    "described: files without register writes; theirs are made from the file's description"
+    "counters: statistics registers read after a layer that hold what the model counts"
 )
 _PREFIX = "measured_"
 MODEL = "model"
@@ -128,12 +121,7 @@ def compare(args: argparse.Namespace) -> int:
 
 
 def compared(path: Path, config_name: str, exact: bool) -> Result:
-    """Play one trace or layer; layers are played on the configuration that they were measured on.
-
-    Args:
-        path: The trace or layer.
-        config_name: What traces are played on.
-        exact: Whether FP16 results must equal the bit-accurate model.
+    """Play one trace or layer; a layer is played on the configuration that it was measured on.
 
     Returns:
         The result, a failure for a file that cannot be read; its verdict tells how many golden bytes the bit-accurate

@@ -15,7 +15,7 @@ from models.reading import read_toml
 from tb.judge.verdict import Ending
 from tb.places import PLANS
 from tb.plugin.dut import PlayedDut
-from tb.plugin.entry import DUT
+from tb.plugin.entry import DUT, OF_DEVICE
 from tb.report import failures
 from tb.report import report as pages
 from tb.run import project
@@ -171,14 +171,7 @@ def pytest_configure(config: pytest.Config) -> None:
     Raises:
         UsageError: when one of them cannot be used.
     """
-    options = (
-        ("--rtl", "rtl"),
-        ("--config", "nvdla_config"),
-        ("--top", "nvdla_top"),
-        ("--port-map", "nvdla_port_map"),
-        ("--sim", "nvdla_sim"),
-    )
-    given = [(word, config.getoption(name)) for word, name in options]
+    given = [(word, config.getoption(name)) for name, word in OF_DEVICE.items()]
     words = [word for option, value in given if value is not None for word in (option, value)]
     waves, seconds = config.getoption("nvdla_waves"), config.getoption("nvdla_timeout")
     plusargs = tuple(config.getoption("nvdla_plusarg") or ())

@@ -13,16 +13,15 @@ from pathlib import Path
 import msgspec
 
 from models.config import HwConfig
-from tb.cli.dut import DEFAULT_TOP, MODELS, add_dut_options, dut_arguments, dut_of
+from tb.cli.dut import DEFAULT_TOP, add_dut_options, compiled, dut_arguments, dut_of
 from tb.cli.playing import run_name
 from tb.places import COMMAND
 from tb.run import folders
-from tb.run.compile.build import Teller, build
+from tb.run.compile.build import Teller
 from tb.run.compile.spec import Built
 from tb.run.dut import Dut
 from tb.run.errors import LaunchError
 from tb.run.jobs import Job, PythonTest, Setup, run_job
-from tb.run.optimise import Model
 from tb.run.result import Result
 from tb.run.simulate import SharedProcess
 from tb.run.task import planned_job
@@ -82,20 +81,11 @@ class PlayedDut:
         return self._model("coroutine")
 
     def play(self, scenario: Scenario) -> Result:
-        """Play and judge a scenario in a folder of its own.
-
-        Args:
-            scenario: Of the configuration of this device.
-        """
+        """Play and judge a scenario of the configuration of this device in a folder of its own."""
         return self._play(Job(scenario.name, scenario.seed, "pytest", lambda: scenario, waves_option=None))
 
     def play_entry(self, entry: PlanEntry, plan: Path, seed: int) -> Result:
-        """Play and judge a scenario of a plan.
-
-        Args:
-            entry: Of the plan.
-            plan: Its file.
-            seed: Of all data.
+        """Play and judge a scenario of a plan file with a seed.
 
         Raises:
             InputError: for a scenario that cannot be made, and a model that cannot be built.
@@ -105,11 +95,7 @@ class PlayedDut:
         return self._play(planned_job(entry, self.config, seed, rerun))
 
     def play_test(self, path: Path, coroutine: str) -> Result:
-        """Play a test in Python.
-
-        Args:
-            path: Its file.
-            coroutine: Its name.
+        """Play a test in Python: a coroutine of a file.
 
         Raises:
             InputError: for a model that cannot be built.
@@ -160,10 +146,7 @@ class PlayedDut:
         if backend not in self._built:
             dut = msgspec.structs.replace(self.dut, backend=backend)
             try:
-                if self._waves:
-                    self._built[backend] = build(dut.build_spec(waves=True), MODELS, self._teller)
-                else:
-                    self._built[backend] = Model(dut, MODELS, None, self._teller).current()
+                self._built[backend] = compiled(dut, self._teller, waves=self._waves)
             except LaunchError as error:
                 self._built[backend] = error
         built = self._built[backend]

@@ -12,8 +12,14 @@ from tb.places import NAME, PROJECT_FILE
 DUT: pytest.StashKey[object] = pytest.StashKey()
 """Where a run that wants it keeps the device under test."""
 
-OPTIONS = ("nvdla", "rtl", "nvdla_config", "nvdla_top", "nvdla_port_map", "nvdla_sim")
-"""Options that want the plugin."""
+OF_DEVICE = {
+    "rtl": "--rtl",
+    "nvdla_config": "--config",
+    "nvdla_top": "--top",
+    "nvdla_port_map": "--port-map",
+    "nvdla_sim": "--sim",
+}
+"""Options that select the device, and what they are called elsewhere; they want the plugin, as ``--nvdla`` does."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -34,10 +40,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Load the rest for a run with one of ``OPTIONS``, and for one in a project."""
+    """Load the rest for a run with an option that wants it, and for one in a project."""
     start = config.invocation_params.dir
     in_project = any((folder / PROJECT_FILE).is_file() for folder in (start, *start.parents))
-    if in_project or any(config.getoption(name) for name in OPTIONS):
+    if in_project or any(config.getoption(name) for name in ("nvdla", *OF_DEVICE)):
         config.pluginmanager.import_plugin(f"{NAME}.plugin.collect")
 
 

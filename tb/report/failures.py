@@ -30,6 +30,9 @@ _COMFORTABLE = 26
 MOST_UNITS = 2
 """Units that are named of a failure on the terminal."""
 
+_NOTHING = Explained([], [], [])
+"""What is known of a failure that nobody has explained."""
+
 _IN_FULL, _BY_NAME, _REASONS, _NAMES = 2, 3, 2, 4
 """Groups with reasons, groups with their heading alone, reasons of refusals, tests that are named."""
 
@@ -110,7 +113,10 @@ def _paragraph(group: Group, room: int, alone: bool) -> str:
     lines += [f"  {line}" for line in units]
     room = max(room - len(units), _NEXT)
     found = _lines(complaints(first.verdict))
-    why, rest, later = _sorted_by_worth(first.explained)
+    known = first.explained or _NOTHING
+    start, end = known.why
+    why, rest = [*_told_leads(known), *known.lines[start:end]], known.lines[:start]
+    later = [*known.lines[end:], *known.stages]
     # The cause is what one looks for: complaints get what it leaves, at least a line.
     most = max(room - len(why) - len(rest), min(room, max(1, room // 4)))
     said = _clipped(found, most)
@@ -121,18 +127,9 @@ def _paragraph(group: Group, room: int, alone: bool) -> str:
     return "\n".join((*lines, *(f"  {line}" for line in (*said, *_leads(first)))))
 
 
-def _sorted_by_worth(explained: Explained | None) -> tuple[list[str], list[str], list[str]]:
-    """Return why the first layer is wrong, with the leads; what an explanation says before it; and later layers."""
-    if explained is None:
-        return [], [], []
-    lines, (start, end) = explained.lines, explained.why
-    return [*_told_leads(explained), *lines[start:end]], lines[:start], [*lines[end:], *explained.stages]
-
-
 def _units(result: Result) -> list[str]:
     """Return the units that the findings of a test point at; none of a test that no device played."""
-    found = [] if result.explained is None else result.explained.units
-    return [f"unit: {unit}" for unit in found[:MOST_UNITS]]
+    return [f"unit: {unit}" for unit in (result.explained or _NOTHING).units[:MOST_UNITS]]
 
 
 def _told_leads(explained: Explained) -> list[str]:
@@ -144,8 +141,8 @@ def _block(result: Result) -> str:
     lines = [*_units(result), *_lines(why_not_passed(result.verdict))]
     if not result.ending.is_failure:
         return "\n".join([f"refused: {result.identity}", *(f"  {line}" for line in lines)])
-    if result.explained is not None:
-        lines += [*result.explained.lines, *result.explained.stages, *_told_leads(result.explained)]
+    known = result.explained or _NOTHING
+    lines += [*known.lines, *known.stages, *_told_leads(known)]
     return "\n".join([f"failed: {result.identity}", *(f"  {line}" for line in (*lines, *_leads(result)))])
 
 

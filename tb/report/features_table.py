@@ -54,7 +54,23 @@ def latest_of(results: Iterable[Result]) -> dict[str, dict[Ending, int]]:
 
 def feature_status(plan: FeaturePlan, features: Sequence[Feature], latest: Latest, hits: Hits) -> list[FeatureStatus]:
     """Return how far features are."""
-    return [_status(plan, feature, latest, hits) for feature in features]
+    found = []
+    for feature in features:
+        names = [test.name for test in feature.tests]
+        failed = tuple(name for name in names if any(ending.is_failure for ending in latest.get(name, ())))
+        refused = tuple(name for name in names if name not in failed and Ending.REFUSED in latest.get(name, ()))
+        unplayed = tuple(name for name in names if name not in latest)
+        passed = len(names) - len(failed) - len(refused) - len(unplayed)
+        coverage = totals(item_status(plan.model, hits, feature.items))
+        holes = (
+            (not names, "no test"),
+            (bool(names) and not passed, "nothing passed"),
+            (not feature.items, "no coverage"),
+            (bool(feature.items and coverage.reachable) and not coverage.hit, "nothing covered"),
+        )
+        lacks = tuple(hole for is_lacking, hole in holes if is_lacking)
+        found.append(FeatureStatus(feature, passed, failed, refused, unplayed, coverage, lacks))
+    return found
 
 
 def lines(statuses: Sequence[FeatureStatus]) -> Iterator[str]:
@@ -90,25 +106,6 @@ def section(statuses: Sequence[FeatureStatus]) -> Section:
             )
         )
     return Section("Test plan", ("feature", "level:s", "tests:n", "result", "random", "coverage", "lacks"), rows)
-
-
-def _status(plan: FeaturePlan, feature: Feature, latest: Latest, hits: Hits) -> FeatureStatus:
-    names = [test.name for test in feature.tests]
-    failed = tuple(name for name in names if any(ending.is_failure for ending in latest.get(name, ())))
-    refused = tuple(name for name in names if name not in failed and Ending.REFUSED in latest.get(name, ()))
-    unplayed = tuple(name for name in names if name not in latest)
-    passed = len(names) - len(failed) - len(refused) - len(unplayed)
-    coverage = totals(item_status(plan.model, hits, feature.items))
-    lacks = []
-    if not names:
-        lacks.append("no test")
-    elif not passed:
-        lacks.append("nothing passed")
-    if not feature.items:
-        lacks.append("no coverage")
-    elif coverage.reachable and not coverage.hit:
-        lacks.append("nothing covered")
-    return FeatureStatus(feature, passed, failed, refused, unplayed, coverage, tuple(lacks))
 
 
 def _row(status: FeatureStatus) -> tuple[str, ...]:

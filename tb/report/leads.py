@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from math import comb
-from operator import eq, ge, gt, le, lt, ne
+from operator import eq, ge, gt, le, lt, mod, ne
 from typing import Any
 
 import msgspec
@@ -54,13 +54,7 @@ Makers = Mapping[str, Callable[[], AnyScenario]]
 
 @dataclass(frozen=True)
 class Feature:
-    """Something that a layer has or has not.
-
-    Attributes:
-        text: Its words.
-        holds: Whether attributes have it.
-        names: The attributes that it is about.
-    """
+    """Something that a layer has or has not: its words, whether attributes have it, and the names of these."""
 
     text: str
     holds: Callable[[Attributes], bool]
@@ -70,11 +64,7 @@ class Feature:
 def with_leads(results: Sequence[Result], makers: Makers) -> list[Result]:
     """Return results in which the first failure of each group without a probable cause has its leads.
 
-    Of many tests a part is looked at, which is spread over all of them.
-
-    Args:
-        results: All results of a run.
-        makers: From which the scenarios are built again, to look at their layers.
+    Of many tests a part is looked at, which is spread over all of them; their scenarios are built again.
     """
     unexplained = [group for group in groups(results) if group.lacks_cause and group.members[0].explained is not None]
     if not unexplained:
@@ -165,21 +155,13 @@ def _words(unit: str, feature: Feature, bad: int, others: int, good: int) -> str
 def _features(layers: Sequence[Attributes], *, earlier: bool) -> Iterator[Feature]:
     """Yield what all of some layers have: relations of twins first, then words, then numbers.
 
-    Args:
-        layers: Their attributes.
-        earlier: Whether those that the layers before them had, or their own.
+    It is about their own attributes, or about those of the layers before them.
     """
     for one, other in () if earlier else _TWINS:
-        pairs = [(layer.get(one), layer.get(other)) for layer in layers]
         for sign, relation in (("!=", ne), ("=", eq), (">", gt), ("<", lt)):
-            if all(_related(relation, *pair) for pair in pairs):
-                yield Feature(
-                    f"{one} {sign} {other}",
-                    lambda layer, one=one, other=other, relation=relation: _related(  # type: ignore[misc]
-                        relation, layer.get(one), layer.get(other)
-                    ),
-                    (one, other),
-                )
+            holds = partial(_twins, one, other, relation)
+            if all(map(holds, layers)):
+                yield Feature(f"{one} {sign} {other}", holds, (one, other))
     common = set.intersection(*(set(layer) for layer in layers))
     names = sorted(name for name in common if name.startswith(_BEFORE) == earlier)
     for name in names:
@@ -197,12 +179,11 @@ def _features(layers: Sequence[Attributes], *, earlier: bool) -> Iterator[Featur
         yield _feature(name, "<=", high, le)
         for unit in _UNITS_OF_BYTES if name.endswith("bytes") else ():
             if all(number % unit for number in numbers):
-                yield Feature(f"{name} that is no multiple of {unit}", partial(_is_odd, name, unit), (name,))
+                yield _feature(name, "that is no multiple of", unit, mod)
 
 
-def _is_odd(name: str, unit: int, layer: Attributes) -> bool:
-    value = layer.get(name)
-    return isinstance(value, int) and value % unit != 0
+def _twins(one: str, other: str, relation: Relation, layer: Attributes) -> bool:
+    return _related(relation, layer.get(one), layer.get(other))
 
 
 def _feature(name: str, sign: str, bound: Value, relation: Relation) -> Feature:
@@ -229,17 +210,14 @@ def _layers(result: Result, makers: Makers) -> dict[int, dict[str, Attributes]]:
             of_before = {f"{_BEFORE}{name}": value for name, value in (before or {}).items()}
             again = FIRST if before is None else "again"
             own = {**seen.attributes, **of_before, _AGAIN: again}
-            carries = [value for name, value in seen.attributes.items() if _is_carry(name) and isinstance(value, int)]
+            # The highest address bits that change inside a surface.
+            of_bits = (value for name, value in seen.attributes.items() if name.endswith("carry"))
+            carries = [value for value in of_bits if isinstance(value, int)]
             layers[seen.index][seen.unit] = {**own, "any.carry": max(carries)} if carries else own
             last[seen.unit] = seen.attributes
     except InputError:
         return {}
     return dict(layers)
-
-
-def _is_carry(name: str) -> bool:
-    """Return whether an attribute is the highest address bit that changes inside a surface."""
-    return name.endswith("carry")
 
 
 def _wrong(result: Result) -> list[int]:
@@ -249,7 +227,11 @@ def _wrong(result: Result) -> list[int]:
 def _own_wrong(result: Result, layers: Mapping[int, Mapping[str, Attributes]]) -> list[Mapping[str, Attributes]]:
     """Return the first wrong layer of a test, and later ones that do not read what a layer has left."""
     wrong = _wrong(result)
-    return [layers[index] for index in wrong if index in layers and (index == wrong[0] or _independent(layers[index]))]
+
+    def independent(index: int) -> bool:
+        return all(attributes.get("reads_from") == MEMORY for attributes in layers[index].values())
+
+    return [layers[index] for index in wrong if index in layers and (index == wrong[0] or independent(index))]
 
 
 def _right(result: Result, layers: Mapping[int, Mapping[str, Attributes]]) -> list[Mapping[str, Attributes]]:
@@ -259,10 +241,6 @@ def _right(result: Result, layers: Mapping[int, Mapping[str, Attributes]]) -> li
         return []
     right = [layer.index for layer in result.layers if layer.judged_bytes and layer.index not in wrong]
     return [layers[index] for index in right if index in layers]
-
-
-def _independent(layer: Mapping[str, Attributes]) -> bool:
-    return all(attributes.get("reads_from") == MEMORY for attributes in layer.values())
 
 
 def _with(result: Result, found: list[str]) -> Result:

@@ -30,12 +30,8 @@ _COLUMNS = ("result:s", "task", "layers:n", "bytes judged:n", "worst margin:n", 
 def write_html(run: Run, results: Sequence[Result], trend: Trend, path: Path, sections: Sequence[Section] = ()) -> None:
     """Write the page of a run: what was tested, summary, failures by cause, trend, slowest tests, every task.
 
-    Args:
-        run: The run.
-        results: Its results.
-        trend: This run and others, the oldest first.
-        path: Where to write; links to what failures left behind are relative to its folder.
-        sections: More parts, which come before the tables of tasks.
+    The trend begins with the oldest run and holds this one; other sections come before the tables of tasks. Links to
+    what failures left behind are relative to the folder of the page.
     """
     title = f"Run {run.id}: {run.title}"
     counts, missing = next((counts, missing) for other, counts, missing in trend if other.id == run.id)
@@ -139,15 +135,13 @@ def _refused(results: Sequence[Result]) -> list[Section]:
 
 
 def _row(result: Result, base: Path) -> tuple[Cell | str, ...]:
-    verdict = result.verdict
     kind = {Ending.PASSED: "good", Ending.REFUSED: "other"}.get(result.ending, "bad")
-    played = result.performance is not None
-    return (
-        Cell(result.ending.value, kind),
-        Cell(result.key, link=_link(result, base)),
-        str(verdict.layers) if played else "-",
-        str(verdict.judged_bytes) if played else "-",
-        margin_part(verdict.worst_margin),
-        str(verdict.cycles) if played else "-",
-        f"{result.seconds:.1f}",
-    )
+    ending, name = Cell(result.ending.value, kind), Cell(result.key, link=_link(result, base))
+    return ending, name, *counts(result), f"{result.seconds:.1f}"
+
+
+def counts(result: Result) -> tuple[str, ...]:
+    """Return layers, judged bytes, worst margin and cycles, as far as it was simulated."""
+    verdict, played = result.verdict, result.performance is not None
+    layers, judged, cycles = (str(n) if played else "-" for n in (verdict.layers, verdict.judged_bytes, verdict.cycles))
+    return layers, judged, margin_part(verdict.worst_margin), cycles

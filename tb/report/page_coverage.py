@@ -18,10 +18,15 @@ def coverage_sections(model: CoverageModel, hits: Hits) -> list[Section]:
     """Return the parts of a page that show what was covered of a model."""
     statuses = item_status(model, hits)
     surprises = [name for status in statuses for name in status.surprises]
+    holes = [
+        (status.item.name, str(status.hit), str(status.reachable), Cell(", ".join(status.holes), "names"))
+        for status in statuses
+        if status.holes
+    ]
     columns = ("unit", "points:n", "crosses:n", "bins:n", "hit:n", "%:n", "", "excluded:n")
     parts = [
         Section("Functional coverage", columns, [_unit(unit, statuses) for unit in (*model.bins, "all")]),
-        Section("Holes", ("point or cross", "hit:n", "bins:n", "not hit"), _holes(statuses)),
+        Section("Holes", ("point or cross", "hit:n", "bins:n", "not hit"), holes),
         Section("All bins", _BINS, _bins(model, hits, statuses)),
         Section("Not reached yet, with reasons", lines=list(open_reasons(model, hits))),
         Section("Excluded bins, with reasons", lines=list(exclusions(model))),
@@ -41,14 +46,6 @@ def _unit(unit: str, statuses: Sequence[ItemStatus]) -> tuple[Cell | str, ...]:
     numbers = (part.points, part.crosses, part.reachable, part.hit)
     shown = Cell("", bar=[("good", part.percent), ("other", 100 - part.percent)])
     return unit, *map(str, numbers), f"{part.percent:.1f}", shown, str(part.excluded)
-
-
-def _holes(statuses: Sequence[ItemStatus]) -> list[tuple[Cell | str, ...]]:
-    return [
-        (status.item.name, str(status.hit), str(status.reachable), Cell(", ".join(status.holes), "names"))
-        for status in statuses
-        if status.holes
-    ]
 
 
 def _bins(model: CoverageModel, hits: Hits, statuses: Sequence[ItemStatus]) -> list[tuple[Cell | str, ...]]:
@@ -82,7 +79,7 @@ def code_lines(coverage: CodeCoverage) -> Iterator[str]:
     yield f"{'module':{width}}" + "".join(f"{kind:>24}" for kind in KINDS)
     for entry in (*modules, _together(modules)):
         yield f"{entry.module:{width}}" + "".join(f"{_share(entry, kind):>24}" for kind in KINDS)
-    for reason, count in _by_count(coverage):
+    for reason, count in Counter(coverage.excluded).most_common():
         yield f"excluded: {count}, {reason}"
     for surprise in coverage.surprises[:_SHOWN]:
         yield f"excluded but reached: {surprise}"
@@ -100,15 +97,11 @@ def code_sections(coverage: CodeCoverage) -> Iterator[Section]:
         for entry in (_together(modules), *modules)
     ]
     yield Section("Code coverage of the RTL", ("module", *KINDS), rows)
-    left_out: list[tuple[Cell | str, ...]] = [(str(count), reason) for reason, count in _by_count(coverage)]
+    counts = Counter(coverage.excluded).most_common()
+    left_out: list[tuple[Cell | str, ...]] = [(str(count), reason) for reason, count in counts]
     left_out += [("reached all the same", surprise) for surprise in coverage.surprises]
     if left_out:
         yield Section("Code that need not be reached", ("points", "why"), left_out)
-
-
-def _by_count(coverage: CodeCoverage) -> list[tuple[str, int]]:
-    """Return why points are left out, and how many, most first."""
-    return sorted(coverage.excluded.items(), key=lambda item: -item[1])
 
 
 def _together(modules: Sequence[ModuleCoverage]) -> ModuleCoverage:

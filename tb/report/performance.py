@@ -58,12 +58,7 @@ class LayerPerformance:
 
 
 def performance_of(facts: LayerFacts, name: str | None = None) -> LayerPerformance | None:
-    """Return the performance of a layer, or None when its end was not seen.
-
-    Args:
-        facts: Facts from a simulation.
-        name: Name to use instead of the bench's.
-    """
+    """Return the performance of a layer, by another name than the bench's if given; None when its end was not seen."""
     if facts.ended is None:
         return None
     measured = Performance(facts.work, max(facts.ended - facts.begun, 1))
@@ -87,6 +82,9 @@ def _row(layer: LayerPerformance) -> tuple[str, ...]:
     work, utilisation = measured.work, measured.mac_utilisation
     read = sum(moved.read for moved in layer.moved.values()) or sum(work.read_bytes.values())
     written = sum(moved.written for moved in layer.moved.values()) or sum(work.written_bytes.values())
+    # The register that has waited longest, and how long; nothing where none was read.
+    register, longest = max(layer.stalls.items(), key=lambda item: item[1], default=("", 0))
+    stall = "-" if not layer.stalls else f"{longest} {register}" if longest else "0"
     return (
         layer.name,
         str(measured.cycles),
@@ -96,30 +94,22 @@ def _row(layer: LayerPerformance) -> tuple[str, ...]:
         "-" if utilisation is None else f"{100 * utilisation:.1f}",
         str(read),
         str(written),
-        _stalls(layer.stalls),
+        stall,
     )
 
 
-def _stalls(stalls: Mapping[str, int]) -> str:
-    """Return the register that has waited longest, and how long; "-" where nothing was read."""
-    if not stalls:
-        return "-"
-    register, value = max(stalls.items(), key=lambda item: item[1])
-    return f"{value} {register}" if value else "0"
+def slower(now: Mapping[str, int], before: Mapping[str, int], percent: float, foreign: str) -> list[str]:
+    """Return layers and scenarios that take more cycles than before, by more than so many percent.
 
-
-def slower(now: Mapping[str, int], before: Mapping[str, int], part: float) -> list[str]:
-    """Return layers and scenarios that take more cycles than before, by more than a stated part of them.
-
-    Args:
-        now: Cycles by name.
-        before: Those of an earlier run.
-        part: 0.05 allows 5 percent.
+    Raises:
+        InputError: when both runs have nothing in common; it says what is ``foreign``.
     """
+    if not now.keys() & before.keys():
+        raise InputError(f"--cycles-against: {foreign}")
     return [
         f"{name}: {now[name]} cycles, {before[name]} before ({100 * (now[name] / before[name] - 1):+.1f} %)"
         for name in now
-        if name in before and now[name] > before[name] * (1 + part)
+        if name in before and now[name] > before[name] * (1 + percent / 100)
     ]
 
 

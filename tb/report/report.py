@@ -8,14 +8,13 @@ from typing import Any
 
 import msgspec
 
-from tb.judge.text import margin_line, margin_part, why_not_passed
+from tb.judge.text import margin_line, why_not_passed
 from tb.judge.verdict import Ending
 from tb.report import failures, page, performance
 from tb.report.summary import aligned
 from tb.run.result import Result
 from tb.run.space import write_whole
 from tb.run.systems import note
-from tb.stimulus.exchange import Explained
 
 _COLUMNS = ("result", "scenario.seed", "layers", "bytes judged", "worst margin", "cycles", "CRC", "seconds")
 
@@ -43,7 +42,7 @@ def write_json(results: Sequence[Result], path: Path) -> None:
 
 
 def _plain(result: Result) -> dict[str, Any]:
-    verdict = result.verdict
+    verdict, why = result.verdict, result.explained
     counts: dict[str, Any] = msgspec.structs.asdict(verdict)
     for name in ("findings", "margins", "refused", "self_checking"):
         del counts[name]
@@ -64,12 +63,8 @@ def _plain(result: Result) -> dict[str, Any]:
         "worst_margin": verdict.worst_margin,
         **({} if result.performance is None else msgspec.structs.asdict(result.performance)),
         "performance": [layer.to_dict() for layer in performance.layers_of(result.layers)],
-        **({} if result.explained is None else {"explanation": result.explained.lines, **_causes(result.explained)}),
+        **({} if why is None else {"explanation": why.lines, "causes": why.causes, "equal": why.equal}),
     }
-
-
-def _causes(explained: Explained) -> dict[str, Any]:
-    return {"causes": explained.causes, "equal": explained.equal}
 
 
 def write_pages(results: Sequence[Result], folder: Path, title: str) -> None:
@@ -83,16 +78,6 @@ def write_pages(results: Sequence[Result], folder: Path, title: str) -> None:
 
 
 def _row(result: Result) -> tuple[str, ...]:
-    verdict = result.verdict
-    checked = verdict.crc_passed + verdict.crc_failed
-    played = result.performance is not None
-    return (
-        outcome(result.ending),
-        result.identity,
-        str(verdict.layers) if played else "-",
-        str(verdict.judged_bytes) if played else "-",
-        margin_part(verdict.worst_margin),
-        str(verdict.cycles) if played else "-",
-        f"{verdict.crc_passed}/{checked}" if checked else "-",
-        f"{result.seconds:.1f}",
-    )
+    checked = result.verdict.crc_passed + result.verdict.crc_failed
+    crc = f"{result.verdict.crc_passed}/{checked}" if checked else "-"
+    return outcome(result.ending), result.identity, *page.counts(result), crc, f"{result.seconds:.1f}"

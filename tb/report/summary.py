@@ -51,11 +51,7 @@ class Group:
 
 
 def passes_alone(after: str) -> str:
-    """Return the remark on a failure that its own command does not repeat.
-
-    Args:
-        after: ``TEST.SEED`` that the simulator had played before.
-    """
+    """Return the remark on a failure that only comes ``after`` another ``TEST.SEED`` in the same simulator."""
     return f"passes alone: it fails after {after} on the same simulator, which is reset in between"
 
 
@@ -73,8 +69,14 @@ def groups(results: Iterable[Result]) -> list[Group]:
             cause = cause_of(result)
             key = (result.ending, *result.verdict.kind) if cause is None else (cause[0],)
             found.setdefault(key, []).append(result)
-    ordered = sorted(found.values(), key=lambda members: -len(members))
-    return [_group(tuple(sorted(members, key=_unseen))) for members in ordered]
+    grouped = []
+    for members in sorted(found.values(), key=lambda members: -len(members)):
+        members.sort(key=_unseen)
+        cause = cause_of(members[0])
+        counts = Counter(result.verdict.signature for result in members)
+        signatures = tuple(signature for signature, _ in counts.most_common())
+        grouped.append(Group(members[0].ending, cause and cause[1], signatures, tuple(members)))
+    return grouped
 
 
 def _unseen(result: Result) -> int:
@@ -105,13 +107,6 @@ def exit_code(counts: Mapping[Ending, int], missing: int = 0) -> int:
     return 0 if counts.get(Ending.PASSED) and not failed and not missing else 1
 
 
-def _group(members: tuple[Result, ...]) -> Group:
-    cause = cause_of(members[0])
-    counts = Counter(result.verdict.signature for result in members)
-    signatures = tuple(signature for signature, _ in counts.most_common())
-    return Group(members[0].ending, None if cause is None else cause[1], signatures, members)
-
-
 def cause_of(result: Result) -> tuple[str, str] | None:
     """Return name and words of the probable cause of the first layer that has one."""
     if result.explained is None:
@@ -139,11 +134,7 @@ _BEYOND = {"L2", "L3"}
 
 
 def gate_command(dut: str) -> str:
-    """Return the gate.
-
-    Args:
-        dut: options that select the device.
-    """
+    """Return the gate of a device that options select."""
     return f"{COMMAND} regress plan --level {GATE} {dut}"
 
 
@@ -166,12 +157,7 @@ def after_plan(plan: str, scenarios: int, only: Sequence[str] | None, *, passed:
 
 
 def after_regression(title: str, *, passed: bool) -> str:
-    """Return what was proven by a regression.
-
-    Args:
-        title: of its run: a level, or what was played.
-        passed: whether everything was played and nothing failed.
-    """
+    """Return what was proven by a regression, whose title is a level, or what was played."""
     if title == GATE or title in _BEYOND:
         what = "the gate" if title == GATE else "the gate and more"
         return f"level {title}, {what}: {'passed' if passed else 'not passed'}; its holes are what it does not reach"

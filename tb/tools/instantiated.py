@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -37,7 +37,7 @@ def design_of(files: FileList, top: str, log_path: Path) -> Design:
         BuildError: when Verilator refuses the RTL.
     """
     with elaborated(files, top, log_path) as (lines, read):
-        found = list(_modules(lines))
+        found = _modules(lines)
     modules = frozenset(module.own for module in found)
     parametrised = frozenset(module.own for module in found if module.name != module.own)
     return Design(modules, parametrised, read, _parents(found))
@@ -52,21 +52,15 @@ class _Module(NamedTuple):
     cells: list[str]
 
 
-def _modules(lines: Iterable[str]) -> Iterator[_Module]:
-    """Yield the modules of a tree, which has hundreds of megabytes."""
-    module: _Module | None = None
+def _modules(lines: Iterable[str]) -> list[_Module]:
+    """Return the modules of a tree, which has hundreds of megabytes."""
+    modules: list[_Module] = []
     for line in lines:
-        found = _MODULE.match(line)
-        if found:
-            if module is not None:
-                yield module
-            module = _Module(found[1], found[2], found[3], [])
-            continue
-        cell = _CELL.match(line)
-        if cell and module is not None:
-            module.cells.append(cell[1])
-    if module is not None:
-        yield module
+        if found := _MODULE.match(line):
+            modules.append(_Module(found[1], found[2], found[3], []))
+        elif modules and (cell := _CELL.match(line)):
+            modules[-1].cells.append(cell[1])
+    return modules
 
 
 def _parents(elaborated: Iterable[_Module]) -> dict[str, frozenset[str]]:

@@ -31,13 +31,9 @@ Fates = Mapping[str, Mapping[BitName, Fate | None]]
 
 
 def fates(netlist: Netlist, top: str) -> Fates:
-    """Return what is known of the bits of each module.
+    """Return what is known of the bits of each module of a flattened design.
 
     It is what holds in all instances of the module, whatever their parameters.
-
-    Args:
-        netlist: of a flattened design.
-        top: name of its top module.
     """
     driven, cone, modules = driven_in(netlist), cone_of(netlist), _modules(netlist, top)
     found: dict[str, dict[BitName, Fate | None]] = {}

@@ -5,6 +5,7 @@ Source: Yosys, documentation of ``read_verilog``.
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import sys
@@ -23,8 +24,8 @@ MODULE = re.compile(r"^\s*module\s+(\w+)", re.MULTILINE)
 
 def yosys() -> Path | None:
     """Return Yosys, None when the optional package is not installed beside this Python."""
-    found = shutil.which(PACKAGE, path=sysconfig.get_path("scripts")) or shutil.which(
-        PACKAGE, path=str(Path(sys.executable).parent)
+    found = shutil.which(
+        PACKAGE, path=os.pathsep.join((sysconfig.get_path("scripts"), os.path.dirname(sys.executable)))
     )
     return None if found is None else Path(found)
 
@@ -58,10 +59,7 @@ def write_copies(texts: Mapping[Path, str], folder: Path) -> list[str]:
 def read_command(files: FileList, name: str, *, defer: bool = False) -> str:
     """Return the command that reads a copy with the macros of a filelist.
 
-    Args:
-        files: the filelist.
-        name: of the copy.
-        defer: whether modules are elaborated when they are instantiated, with their parameters.
+    Modules are elaborated at once, or deferred until they are instantiated, with their parameters.
     """
     options = ["-sv", "-I.", *(f"-D{name}={value}" for name, value in files.defines), *(["-defer"] if defer else [])]
     return f"read_verilog {' '.join(options)} {name}"

@@ -24,8 +24,9 @@ from models.errors import InputError
 from models.layout import FeatureLayout, PixelLayout
 from models.precision import Precision
 from models.reading import parse_json
+from tb.array_files import read_array
 from tb.cli.command import parser
-from tb.cli.layout_files import read_memory, read_png, read_tensor
+from tb.cli.layout_files import read_memory, read_png
 from tb.cli.layout_formats import chosen
 from tb.coverage.model import load_model
 from tb.dlhdl.config import EMBEDDED_HEADER, DlhdlConfig
@@ -141,7 +142,7 @@ def _measured(path: Path) -> None:
 
 
 def _tensor(path: Path) -> None:
-    FeatureLayout.packed(SMALL, Precision.INT8, (33, 4, 5)).pack(read_tensor(path))
+    FeatureLayout.packed(SMALL, Precision.INT8, (33, 4, 5)).pack(read_array(path))
 
 
 def _image(path: Path) -> None:

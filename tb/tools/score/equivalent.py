@@ -81,14 +81,7 @@ class Prover:
     """Proves mutants of one design."""
 
     def __init__(self, files: FileList, design: Design, folder: Path, seconds: float) -> None:
-        """Remember the design.
-
-        Args:
-            files: its filelist.
-            design: what it consists of.
-            folder: for scripts and logs, one folder a mutant.
-            seconds: that the proof of one mutant may take.
-        """
+        """Remember the design; scripts and logs of each mutant get a folder, and its proof so many seconds."""
         self._files, self._folder, self._seconds = files, folder, seconds
         self._parametrised, self._parents = design.parametrised, design.parents
         self._texts = {path: read_source(path) for path in design.files}

@@ -18,6 +18,7 @@ from tb.judge.verdict import Ending
 from tb.plain_data import converted
 from tb.report.failures import MOST_UNITS
 from tb.run.result import Result
+from tb.stimulus.exchange import Explained
 
 _NEVER = 1 << 62
 
@@ -49,13 +50,15 @@ class Catch(msgspec.Struct, frozen=True):
     units: tuple[tuple[str, ...], ...] = ()
     blamed: tuple[str, ...] = ()
 
+    def __str__(self) -> str:
+        """Return checks and scenario in words."""
+        when = "" if self.cycle is None else f", cycle {self.cycle}"
+        checks = ", ".join(check.value for check in self.checks)
+        return f"{checks} in scenario {self.number} ({self.scenario}{when})"
+
 
 def catch_of(result: Result, number: int) -> Catch | None:
-    """Return how a played scenario caught a bug, or None when it passed.
-
-    Args:
-        result: result of the scenario.
-        number: number of the scenario, from 1.
+    """Return how the played scenario of a number, from 1, caught a bug, or None when it passed.
 
     Raises:
         InputError: for a scenario that was refused, or whose simulator was killed, which says nothing about the bug.
@@ -69,19 +72,18 @@ def catch_of(result: Result, number: int) -> Catch | None:
         raise InputError(f"scenario {result.identity} must be playable, not refused: {verdict.refused}")
     failures = verdict.failures
     ordered = sorted(failures, key=lambda finding: _NEVER if finding.cycle is None else finding.cycle)
-    causes = [] if result.explained is None else result.explained.causes
-    equal = [] if result.explained is None else result.explained.equal
+    why = result.explained or Explained([], [], [])
     return Catch(
         result.identity,
         number,
         tuple(dict.fromkeys(finding.check for finding in ordered)),
         ordered[0].cycle,
-        causes[0][0] if causes and causes[0] else None,
+        why.causes[0][0] if any(why.causes[:1]) else None,
         complaint(failures[0]).splitlines()[0],
-        tuple(equal[0][1:]) if equal else (),
-        bool(result.explained and result.explained.symptoms and result.explained.symptoms[0]),
-        () if result.explained is None else tuple(map(tuple, result.explained.named[:MOST_UNITS])),
-        () if result.explained is None else tuple(result.explained.blamed),
+        tuple(why.equal[0][1:]) if why.equal else (),
+        any(why.symptoms[:1]),
+        tuple(map(tuple, why.named[:MOST_UNITS])),
+        tuple(why.blamed),
     )
 
 
@@ -89,30 +91,38 @@ E = TypeVar("E", bound=msgspec.Struct)
 
 
 class Played(msgspec.Struct, frozen=True):
-    """The outcome of a bug or mutant.
-
-    Attributes:
-        catch: how it was caught, None for a survivor.
-        played: scenarios that were played.
-        seconds: seconds of simulation.
-    """
+    """The outcome of a bug or mutant: scenarios played, how it was caught, None for a survivor, and seconds."""
 
     played: int
     catch: Catch | None
     seconds: float
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain data, for files."""
+        catch = self.catch
+        return {
+            "caught": catch is not None,
+            "played": self.played,
+            "scenario": catch and catch.scenario,
+            "checks": [check.value for check in catch.checks] if catch else [],
+            "cycle": catch and catch.cycle,
+            "complaint": catch and catch.complaint,
+            "cause": catch and catch.cause,
+            "seconds": round(self.seconds, 2),
+        }
+
 
 class Journal(Generic[E]):
     """Results by name in a file that every result is added to at once."""
 
-    def __init__(self, path: Path, about: Mapping[str, Any], kind: type[E], *, resume: bool) -> None:
+    def __init__(self, path: Path, about: Mapping[str, Any], kind: type[E], *, resume: bool | None) -> None:
         """Begin a journal, or go on with the one that is there.
 
         Args:
             path: its file.
             about: what all results depend on: model, seed.
             kind: type of the results.
-            resume: whether results that are there are kept.
+            resume: whether results that are there are kept; None keeps those that are about the same.
 
         Raises:
             InputError: when results are to be kept that are about something else.
@@ -121,20 +131,16 @@ class Journal(Generic[E]):
         self.done: dict[str, E] = {}
         path.parent.mkdir(parents=True, exist_ok=True)
         header = json.dumps(dict(about))
-        if resume and path.is_file():
-            first, *rest = _lines_of(path)
-            if first != header:
+        if resume is not False and path.is_file():
+            # The last line may have been cut off with the run.
+            first, *rest = read_text(path, TRACE_BYTES).split("\n")[:-1] or [""]
+            if resume and first != header:
                 raise InputError(f"--resume must go on with the same model, seed and choice: {path} has {shown(first)}")
-            for line in rest:
+            for line in rest if first == header else ():
                 entry = converted(parse_json(line, str(path)), _Entry, str(path))
                 self.done[entry.name] = converted(entry.played, kind, f"{path}: {shown(entry.name)}")
         lines = [header, *(_line(name, played) for name, played in self.done.items())]
         path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-
-    @staticmethod
-    def is_about(path: Path, about: Mapping[str, Any]) -> bool:
-        """Return whether a file holds results that depend on the same."""
-        return path.is_file() and _lines_of(path)[0] == json.dumps(dict(about))
 
     def add(self, name: str, played: E) -> None:
         """Write down a result."""
@@ -148,11 +154,6 @@ class _Entry(msgspec.Struct):
 
     name: str
     played: Any
-
-
-def _lines_of(path: Path) -> list[str]:
-    """Return the lines of a file, but for the last when it was cut off with the run."""
-    return read_text(path, TRACE_BYTES).split("\n")[:-1] or [""]
 
 
 def _line(name: str, played: Any) -> str:

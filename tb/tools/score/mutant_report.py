@@ -10,7 +10,6 @@ from typing import Any
 
 from tb.explain.units import Unit
 from tb.run.space import write_whole
-from tb.tools.score.journal import Catch
 from tb.tools.score.mutants import MutantResult
 from tb.tools.score.operators import Family
 from tb.tools.score.reach import Reached
@@ -25,23 +24,12 @@ def line(result: MutantResult) -> str:
     catch = result.catch
     if catch is None:
         return f"{result.mutant}: SURVIVED: {result.reason} ({result.ended.seconds:.0f} s)"
-    when = "" if catch.cycle is None else f", cycle {catch.cycle}"
-    checks = ", ".join(check.value for check in catch.checks)
-    why = judged(result.mutant.module, result.unit, catch)
-    stated = f"; {catch.cause}: {why.value}" if catch.cause else f"; {why.value}"
-    return (
-        f"{result.mutant}: {checks} in scenario {catch.number} ({catch.scenario}{when}){stated}{_named(result, catch)}"
-    )
-
-
-def _named(result: MutantResult, catch: Catch) -> str:
-    """Return which units the text of the failure names, and how that is judged."""
-    worth = naming(result.unit, catch)
-    if not catch.units:
-        return f"; no unit: {worth.value}"
+    why, worth = judged(result.mutant.module, result.unit, catch), naming(result.unit, catch)
+    stated = f"{catch.cause}: {why.value}" if catch.cause else why.value
+    units = "; ".join(", ".join(units) or "nothing" for units in catch.units)
+    named = f"unit {units}" if units else "no unit"
     wanted = f", {result.unit.value} has it" if worth is Naming.WRONG and result.unit is not None else ""
-    lines = "; ".join(", ".join(units) or "nothing" for units in catch.units)
-    return f"; unit {lines}: {worth.value}{wanted}"
+    return f"{result.mutant}: {catch}; {stated}; {named}: {worth.value}{wanted}"
 
 
 def summary(results: Sequence[MutantResult], alarms: Sequence[Reached]) -> list[str]:
@@ -76,9 +64,9 @@ def _units(results: Sequence[MutantResult]) -> list[str]:
     caught = [result for result in results if result.catch is not None]
     kinds = [kind for kind in Naming if kind is not Naming.SHARED]
     table = []
-    for unit in dict.fromkeys(result.unit for result in sorted(caught, key=_order)):
-        if unit is not None:
-            counts = Counter(result.naming for result in caught if result.unit is unit)
+    for unit in Unit:
+        counts = Counter(result.naming for result in caught if result.unit is unit)
+        if counts:
             table.append(f"  {unit.value:18}" + "".join(f"{counts[kind]:>8}" for kind in kinds))
     heads = f"  {'unit':18}" + "".join(f"{kind.value:>8}" for kind in kinds)
     counts = Counter(result.naming for result in caught)
@@ -87,10 +75,6 @@ def _units(results: Sequence[MutantResult]) -> list[str]:
     total = f"units named right: {counts[Naming.RIGHT]} of {judged_ones} caught; {said}"
     total += f"; not counted, in modules that units share: {counts[Naming.SHARED]}"
     return [heads, *table, total] if table else [total]
-
-
-def _order(result: MutantResult) -> int:
-    return -1 if result.unit is None else list(Unit).index(result.unit)
 
 
 def counted(results: Sequence[MutantResult]) -> tuple[int, int]:
@@ -133,7 +117,6 @@ def write_json(results: Sequence[MutantResult], alarms: Sequence[Reached], path:
         "false_alarms": [alarm.identity for alarm in alarms],
         "results": [_plain(result) for result in results],
     }
-    path.parent.mkdir(parents=True, exist_ok=True)
     write_whole(path, json.dumps(data, indent=1))
 
 
@@ -149,13 +132,7 @@ def _plain(result: MutantResult) -> dict[str, Any]:
         "before": mutant.before,
         "after": mutant.after,
         "reaching": result.reaching,
-        "played": result.ended.played,
-        "caught": catch is not None,
-        "scenario": catch and catch.scenario,
-        "checks": [check.value for check in catch.checks] if catch else [],
-        "cycle": catch and catch.cycle,
-        "complaint": catch and catch.complaint,
-        "cause": catch and catch.cause,
+        **result.ended.to_dict(),
         "symptom": catch and catch.symptom,
         "unit": result.unit and result.unit.value,
         "named": [list(units) for units in catch.units] if catch else [],
@@ -163,5 +140,4 @@ def _plain(result: MutantResult) -> dict[str, Any]:
         "judged": catch and judged(mutant.module, result.unit, catch).value,
         "proof": proof and str(proof),
         "reason": None if catch else result.reason,
-        "seconds": round(result.ended.seconds, 2),
     }

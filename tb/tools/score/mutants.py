@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 
@@ -14,7 +14,7 @@ from tb.tools.score.journal import Catch, Played
 from tb.tools.score.mutate import Mutant
 from tb.tools.score.play import Bench, until_caught
 from tb.tools.score.reach import Case, Reached, worth_playing
-from tb.tools.score.units import Naming, naming, unit_of
+from tb.tools.score.units import Naming, naming
 
 _CONV = ("conv", "fc", "stream", "batch")
 _CONTROL = ("registers", "register", "groups", "interrupts", "units", "illegal", "reset")
@@ -90,33 +90,29 @@ def play_mutants(
     mutants: Sequence[tuple[int, Mutant]],
     cases: Sequence[tuple[Case, Reached]],
     bench: Bench,
-    parents: Mapping[str, frozenset[str]],
     *,
     workers: int,
     most: int,
-) -> Iterator[MutantResult]:
+) -> Iterator[tuple[Mutant, Played]]:
     """Play mutants, several at a time, and yield what became of each.
 
     Args:
         mutants: with their numbers in the model.
         cases: scenarios, and which mutants they reach.
         bench: the model that holds all mutants, its configuration, folder and time limit.
-        parents: by module, the modules that instantiate it.
         workers: mutants at a time.
         most: scenarios to play for one mutant at most.
     """
 
-    def play(numbered: tuple[int, Mutant]) -> MutantResult:
+    def play(numbered: tuple[int, Mutant]) -> tuple[Mutant, Played]:
         number, mutant = numbered
         folder = folders.made(bench.root, folders.folder_name(f"{number:03}.{mutant.name}"))
         plusargs = (f"+mutant={number}",)
         again = f"{bench.rerun} --number {number}"
-        chosen, reaching = worth_playing(cases, noted(number, mutant), likely(mutant.module), most)
+        chosen = worth_playing(cases, noted(number, mutant), likely(mutant.module), most)
         plain = (bench.job(case.source, case.seed) for case in chosen)
         jobs = (replace(job, plusargs=plusargs, rerun=again) for job in plain)
         with closing(bench.shared(folder, plusargs)) as process:
-            ended = until_caught(jobs, bench, folder, process)
-        unit = unit_of(mutant.module, parents)
-        return MutantResult(number, mutant, unit, reaching, ended)
+            return mutant, until_caught(jobs, bench, folder, process)
 
     yield from as_ended(workers, play, mutants)

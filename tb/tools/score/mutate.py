@@ -14,6 +14,7 @@ import numpy as np
 from models.errors import InputError
 from tb.tools.score.operators import INSIDE, KINDS, WEIGHTS, Expression, Family
 from tb.tools.score.spans import spans
+from tb.tools.yosys import read_source
 
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"", re.DOTALL)
 _NOT_SYNTHESIZED = re.compile(
@@ -156,13 +157,9 @@ def mutants_of(
 ) -> Iterator[Mutant]:
     """Yield every mutant of the modules of a file whose names match one of the shell patterns.
 
-    Args:
-        path: the file.
-        modules: the patterns, comma-separated.
-        instantiated: names of the modules that count, None for all.
-        defines: names of the macros that are defined.
+    The arguments are those of ``choose``.
     """
-    text = path.read_text(encoding="utf-8", errors="surrogateescape")
+    text = read_source(path)
     if instantiated is not None and not any(name in instantiated for name in _MODULE_NAME.findall(text)):
         return
     code = without_comments(text, defines)

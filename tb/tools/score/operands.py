@@ -97,8 +97,10 @@ class _Loaded:
 Changed = Iterator[tuple[int, ByteArray, ByteArray]]
 """Address of an operand, its bytes, and the bytes that the device finds."""
 
+OperandBug = Callable[[Sequence[Layer], _Loaded], Changed]
 
-def _sources(change: Callable[[FeatureLayout, ByteArray], Cube]) -> Callable[[Sequence[Layer], _Loaded], Changed]:
+
+def _sources(change: Callable[[FeatureLayout, ByteArray], Cube]) -> OperandBug:
     """Return a bug of the cubes that layers read; ``change`` gets the layout with padding channels."""
 
     def changed(layers: Sequence[Layer], loaded: _Loaded) -> Changed:
@@ -114,8 +116,8 @@ def _sources(change: Callable[[FeatureLayout, ByteArray], Cube]) -> Callable[[Se
     return changed
 
 
-def _as(layout: FeatureLayout, raw: ByteArray) -> Cube:
-    """Return the cube that lies in bytes under a layout, as far as they reach."""
+def _as(layout: FeatureLayout | WeightLayout, raw: ByteArray) -> Cube:
+    """Return what lies in bytes under a layout, as far as they reach."""
     return layout.unpack(np.pad(raw, (0, max(0, layout.nbytes - len(raw)))))
 
 
@@ -147,9 +149,8 @@ def _pixel_major(layout: FeatureLayout, raw: ByteArray) -> Cube:
 def _atom_of_sixteen(layout: FeatureLayout, raw: ByteArray) -> Cube:
     channels, height, width = layout.shape
     pairs = -(-channels // 16)
-    atoms = np.pad(raw, (0, max(0, pairs * 16 * height * width - len(raw))))[: pairs * 16 * height * width]
-    cube = atoms.reshape(pairs, height, width, 16).transpose(0, 3, 1, 2).reshape(-1, height, width)
-    return cube[:channels]
+    atoms = np.resize(np.pad(raw, (0, pairs * 16 * height * width)), (pairs, height, width, 16))
+    return atoms.transpose(0, 3, 1, 2).reshape(-1, height, width)[:channels]
 
 
 def _surfaces_reversed(layout: FeatureLayout, raw: ByteArray) -> Cube:
@@ -167,7 +168,7 @@ def _late(nbytes: int, raw: ByteArray) -> ByteArray:
     return np.pad(raw[nbytes:], (0, nbytes))
 
 
-def _weights(change: Callable[[WeightLayout, ByteArray], Cube]) -> Callable[[Sequence[Layer], _Loaded], Changed]:
+def _weights(change: Callable[[WeightLayout, ByteArray], Cube]) -> OperandBug:
     """Return a bug of the weights of convolutions."""
 
     def changed(layers: Sequence[Layer], loaded: _Loaded) -> Changed:
@@ -182,28 +183,23 @@ def _weights(change: Callable[[WeightLayout, ByteArray], Cube]) -> Callable[[Seq
     return changed
 
 
-def _as_weights(layout: WeightLayout, raw: ByteArray) -> Cube:
-    return layout.unpack(np.pad(raw, (0, max(0, layout.nbytes - len(raw)))))
-
-
 def _kernels_as_channels(layout: WeightLayout, raw: ByteArray) -> Cube:
     kernels, channels, height, width = layout.shape
     if isinstance(layout, ImageWeightLayout):
         return layout.unpack(raw)
-    return _as_weights(replace(layout, shape=(channels, kernels, height, width)), raw).transpose(1, 0, 2, 3)
+    return _as(replace(layout, shape=(channels, kernels, height, width)), raw).transpose(1, 0, 2, 3)
 
 
 def _groups_of_sixteen(layout: WeightLayout, raw: ByteArray) -> Cube:
-    config = replace(layout.config, mac_atomic_k_size=16)
-    return _as_weights(replace(layout, config=config), raw)
+    return _as(replace(layout, config=replace(layout.config, mac_atomic_k_size=16)), raw)
 
 
 def _cubes_of_thirty_two(layout: WeightLayout, raw: ByteArray) -> Cube:
     config = replace(layout.config, mac_atomic_c_size=32, cbuf_bank_width_bytes=32)
-    return _as_weights(replace(layout, config=config), raw)
+    return _as(replace(layout, config=config), raw)
 
 
-def _operands(change: Callable[[OperandLayout, ByteArray], ByteArray]) -> Callable[[Sequence[Layer], _Loaded], Changed]:
+def _operands(change: Callable[[OperandLayout, ByteArray], ByteArray]) -> OperandBug:
     """Return a bug of the operands of SDP's stages."""
 
     def changed(layers: Sequence[Layer], loaded: _Loaded) -> Changed:
@@ -241,7 +237,7 @@ def _stale(layers: Sequence[Layer], loaded: _Loaded) -> Changed:
             yield surface.address, raw, loaded.read(before.address, surface.layout.nbytes)
 
 
-OPERAND_BUGS: dict[str, Callable[[Sequence[Layer], _Loaded], Changed]] = {
+OPERAND_BUGS: dict[str, OperandBug] = {
     "source_line_stride": _sources(_packed_lines),
     "source_surface_stride": _sources(_packed_surfaces),
     "source_axes_swapped": _sources(_axes_swapped),

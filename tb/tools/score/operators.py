@@ -115,15 +115,17 @@ class Expression:
     @property
     def clocked(self) -> bool:
         """Whether the expression is in a block that an edge starts."""
-        blocks = list(_BLOCK.finditer(self.plain, max(self.head, self.start - 4000), self.start))
+        blocks = self._before(_BLOCK)
         return bool(blocks) and blocks[-1]["edge"] is not None
 
     @property
     def resets(self) -> bool:
         """Whether the expression is what a register gets in a reset."""
-        branches = list(_BRANCH.finditer(self.plain, max(self.head, self.start - 4000), self.start))
-        asked = [found[0] for found in branches[-2:]]
+        asked = [found[0] for found in self._before(_BRANCH)]
         return bool(asked) and asked[-1].startswith("if") and _asks_reset(asked[-1])
+
+    def _before(self, pattern: re.Pattern[str]) -> list[re.Match[str]]:
+        return list(pattern.finditer(self.plain, max(self.head, self.start - 4000), self.start))
 
 
 Found = Iterator[tuple[int, int, str]]
@@ -352,14 +354,8 @@ KINDS: dict[str, Kind] = {
 """All operators by name."""
 
 WEIGHTS = {
-    Family.WRAP: 3,
-    Family.LIMIT: 3,
-    Family.STATE: 3,
-    Family.EVENT: 3,
-    Family.MASK: 2,
-    Family.CONSTANT: 2,
-    Family.CONDITION: 2,
-    Family.DATA: 2,
+    **dict.fromkeys(Family, 2),
+    **dict.fromkeys((Family.WRAP, Family.LIMIT, Family.STATE, Family.EVENT), 3),
     Family.ARITHMETIC: 1,
 }
 """How often a family is drawn, compared with the others."""

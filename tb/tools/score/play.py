@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
@@ -12,13 +12,11 @@ from typing import Any
 import numpy as np
 
 from models.config import HwConfig
-from tb.judge.verdict import Ending
 from tb.run import folders
 from tb.run.compile.spec import Built
 from tb.run.dut import Dut
 from tb.run.inside import is_worth_it, watched
 from tb.run.jobs import Job, Setup, run_job
-from tb.run.process import spread
 from tb.run.result import Result
 from tb.run.simulate import SharedProcess
 from tb.run.systems import AnyConfig, AnyScenario
@@ -30,12 +28,7 @@ from tb.tools.score.scenarios import Source
 
 @dataclass(frozen=True)
 class BugResult:
-    """The outcome of a bug.
-
-    Attributes:
-        bug: the bug.
-        ended: what became of it.
-    """
+    """The outcome of a bug."""
 
     bug: Bug
     ended: Played
@@ -111,47 +104,18 @@ class Bench:
         return SharedProcess(self.built, folder / ".simulator", plusargs)
 
 
-def false_alarms(found: Sequence[Source], bench: Bench, *, seed: int, workers: int) -> Iterator[Result]:
-    """Play scenarios on the device without a bug, and yield those that do not pass."""
-    folder = folders.made(bench.root, "without")
-
-    def play(process: SharedProcess, source: Source) -> Result:
-        return bench.play(bench.job(source, seed), folder, process)
-
-    processes = [bench.shared(folder / str(number)) for number in range(workers)]
-    try:
-        yield from (result for result in spread(processes, found, play) if result.ending is not Ending.PASSED)
-    finally:
-        for process in processes:
-            process.close()
-
-
-def play_bug(case: tuple[Bug, Sequence[Source]], bench: Bench, seed: int) -> BugResult:
-    """Play a bug on scenarios until one catches it.
-
-    Args:
-        case: the bug, and the scenarios of its unit, the first one first.
-        bench: bench that plays it.
-        seed: seed of all data.
-    """
+def play_bug(case: tuple[Bug, Sequence[Source]], bench: Bench, seed: int) -> tuple[Bug, Played]:
+    """Play a bug on the scenarios of its unit, the first one first, until one catches it."""
     bug, found = case
     jobs = (job for source in found if (job := job_of(bug, source, bench, seed)) is not None)
     folder = folders.made(bench.root, folders.folder_name(bug.name))
     plusargs = (f"+bug={bug.name}",) if bug.place is Place.RTL else ()
     with closing(bench.shared(folder, plusargs)) as process:
-        ended = until_caught(jobs, bench, folder, process)
-    return BugResult(bug, ended)
+        return bug, until_caught(jobs, bench, folder, process)
 
 
 def until_caught(jobs: Iterable[Job], bench: Bench, folder: Path, process: SharedProcess | None = None) -> Played:
-    """Play jobs until one fails, and return how many were played, how the last one failed, and the seconds of all.
-
-    Args:
-        jobs: the first one first.
-        bench: bench that plays them.
-        folder: for what they leave behind.
-        process: in which they are played, None for one each.
-    """
+    """Play jobs until one fails, in a process or in one each, and return what became of it."""
     played, seconds = 0, 0.0
     for job in jobs:
         played += 1

@@ -41,7 +41,7 @@ class Reached(msgspec.Struct, frozen=True):
         seconds: that it took.
         mutants: numbers of those that it reaches; None when the model cannot tell.
         refused: whether the device cannot run it.
-        alarm: why it failed, nothing when it passed.
+        alarm: why it did not pass.
     """
 
     identity: str
@@ -50,11 +50,14 @@ class Reached(msgspec.Struct, frozen=True):
     refused: bool = False
     alarm: list[str] = []
 
+    @property
+    def fails(self) -> bool:
+        """Whether it failed."""
+        return bool(self.alarm) and not self.refused
+
     def reaches(self, mutant: int | None) -> bool:
         """Return whether a mutant may be noticed in it; None is one that no run notes, as it is evaluated only once."""
-        if self.refused or self.alarm:
-            return False
-        return mutant is None or self.mutants is None or mutant in self.mutants
+        return not (self.refused or self.alarm) and (mutant is None or self.mutants is None or mutant in self.mutants)
 
 
 class Notes:
@@ -75,11 +78,7 @@ class Notes:
 def survey(cases: Sequence[Case], bench: Bench, mutants: int | None, workers: int) -> Iterator[Reached]:
     """Play scenarios on the device without a mutant, and yield what each did.
 
-    Args:
-        cases: the scenarios.
-        bench: bench that plays them.
-        mutants: how many the model can note, None when it cannot.
-        workers: simulations at a time.
+    The model can note so many mutants, None when it cannot; so many workers play at a time.
     """
     folder = folders.made(bench.root, "without")
     players = [_Player(bench, folder, number, mutants) for number in range(workers)]
@@ -104,9 +103,8 @@ class _Player:
         job = replace(self._bench.job(case.source, case.seed), plusargs=self._plusargs)
         result: Result = self._bench.play(job, self._folder, self._process)
         mutants = None if self._notes is None else self._reached(job, self._notes)
-        refused = result.ending is Ending.REFUSED
-        alarm = [] if refused or result.ending is Ending.PASSED else why_not_passed(result.verdict)
-        return Reached(case.identity, result.seconds, mutants, refused, list(alarm))
+        why = [] if result.ending is Ending.PASSED else list(why_not_passed(result.verdict))
+        return Reached(case.identity, result.seconds, mutants, result.ending is Ending.REFUSED, why)
 
     def _reached(self, job: Job, notes: Notes) -> list[int]:
         """Return the mutants of the scenario that was just played, with those of constants.
@@ -126,10 +124,8 @@ class _Player:
         self._process.close()
 
 
-def worth_playing(
-    cases: Sequence[tuple[Case, Reached]], mutant: int | None, likely: Set[str], most: int
-) -> tuple[list[Case], int]:
-    """Return the scenarios to play a mutant on, and how many reach it.
+def worth_playing(cases: Sequence[tuple[Case, Reached]], mutant: int | None, likely: Set[str], most: int) -> list[Case]:
+    """Return the scenarios to play a mutant on.
 
     Scenarios whose names begin with the same word are of one kind. In turn the cheapest of each kind is taken, and
     three of those that exercise the mutant's unit by their names, until there are ``most``. None comes with another
@@ -158,4 +154,4 @@ def worth_playing(
             count = 3 if exercises else 1
             ordered += left[:count]
             del left[:count]
-    return ordered[:most], len(found)
+    return ordered[:most]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from tb.run.space import write_whole
 from tb.tools.score.catalogue import BugKind
@@ -21,22 +20,12 @@ def line(result: BugResult) -> str:
     if catch is None:
         state = "equivalent" if bug.equivalent else "SURVIVED"
         return f"{bug.name:32} {bug.kind.value:10} {state} {result.ended.played} scenarios"
-    when = "" if catch.cycle is None else f", cycle {catch.cycle}"
-    checks = ", ".join(check.value for check in catch.checks)
-    why = "" if result.explained is None else f"; cause {catch.cause or 'unknown'}: {_right(result)}"
-    return f"{bug.name:32} {bug.kind.value:10} {checks} in scenario {catch.number} ({catch.scenario}{when}){why}"
-
-
-def _right(result: BugResult) -> str:
-    if not result.explained:
-        return f"expected {' or '.join(result.bug.causes)}"
-    assert result.catch is not None
-    return f"right, the same bytes as {', '.join(result.catch.equal)}" if result.catch.equal else "right"
-
-
-def undecided(results: Sequence[BugResult]) -> int:
-    """Return for how many of the bugs whose cause is right another one predicts the very same bytes."""
-    return sum(bool(result.explained and result.catch and result.catch.equal) for result in results)
+    why = ""
+    if result.explained is not None:
+        right = f"right, the same bytes as {', '.join(catch.equal)}" if catch.equal else "right"
+        worth = right if result.explained else f"expected {' or '.join(bug.causes)}"
+        why = f"; cause {catch.cause or 'unknown'}: {worth}"
+    return f"{bug.name:32} {bug.kind.value:10} {catch}{why}"
 
 
 def caught(results: Sequence[BugResult]) -> tuple[int, int]:
@@ -66,8 +55,9 @@ def summary(results: Sequence[BugResult]) -> list[str]:
     lines += _listed("survivors", [r for r in results if r.catch is None and not r.bug.equivalent])
     lines += _listed("equivalent", [r for r in results if r.bug.equivalent])
     lines += _listed("another first cause", [r for r in results if r.explained is False and r.catch is not None])
-    if undecided(results):
-        lines.append(f"right first causes of which another predicts the very same bytes: {undecided(results)}")
+    undecided = sum(bool(result.explained and result.catch and result.catch.equal) for result in results)
+    if undecided:
+        lines.append(f"right first causes of which another predicts the very same bytes: {undecided}")
     for name, (part, whole), least in (
         ("caught", caught(results), LEAST_CAUGHT),
         ("first cause right", explained(results), LEAST_EXPLAINED),
@@ -96,25 +86,16 @@ def passed(results: Sequence[BugResult]) -> bool:
 
 def write_json(results: Sequence[BugResult], path: Path) -> None:
     """Write the results as data."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(path, json.dumps([_plain(result) for result in results], indent=1))
-
-
-def _plain(result: BugResult) -> dict[str, Any]:
-    bug, catch = result.bug, result.catch
-    return {
-        "bug": bug.name,
-        "kind": bug.kind.value,
-        "unit": bug.unit,
-        "caught": catch is not None,
-        "played": result.ended.played,
-        "scenario": catch and catch.scenario,
-        "checks": [check.value for check in catch.checks] if catch else [],
-        "cycle": catch and catch.cycle,
-        "complaint": catch and catch.complaint,
-        "cause": catch and catch.cause,
-        "equal": list(catch.equal) if catch else [],
-        "expected_causes": list(bug.causes),
-        "explained": result.explained,
-        "seconds": round(result.ended.seconds, 2),
-    }
+    data = [
+        {
+            "bug": result.bug.name,
+            "kind": result.bug.kind.value,
+            "unit": result.bug.unit,
+            **result.ended.to_dict(),
+            "equal": list(result.catch.equal) if result.catch else [],
+            "expected_causes": list(result.bug.causes),
+            "explained": result.explained,
+        }
+        for result in results
+    ]
+    write_whole(path, json.dumps(data, indent=1))

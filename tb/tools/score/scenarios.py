@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from functools import partial
@@ -14,7 +14,8 @@ from tb.dlhdl.config import SYSTEM
 from tb.dlhdl.scenario import load_plan as load_dlhdl
 from tb.nvdla.program.ops import MemInit, MemLoad, Op, Poll, RegRead, RegWrite
 from tb.nvdla.registers import Register, RegisterMap
-from tb.run.regress.features import PlannedTest, load_feature_plan, planned_tests
+from tb.places import PLANS
+from tb.run.regress.features import FeaturePlan, planned_tests
 from tb.run.systems import AnyScenario
 from tb.stimulus.generate.plan import PlanEntry, load_plan
 from tb.stimulus.generate.random import ENGINES, random_entry
@@ -37,37 +38,30 @@ class Source:
     build: Callable[[Any, int], AnyScenario]
 
 
-def sources(plan_dir: Path, config: str = "nv_small") -> tuple[Source, ...]:
-    """Return all scenarios of a configuration: those of its plans in a folder, then the score's own."""
-    plans = (plan_dir / f"{config}.toml", plan_dir / f"{config}_registers.toml")
+def sources(config: str = "nv_small") -> tuple[Source, ...]:
+    """Return all scenarios of a configuration: those of its plans, then the score's own."""
+    plans = (PLANS / f"{config}.toml", PLANS / f"{config}_registers.toml")
     files = (*(path for path in plans if path.is_file()), OWN_PLAN)
     entries = [entry for path in files for entry in load_plan(path) if entry.config == config]
-    found = [Source(entry.name, partial(_DIRECTED.get(entry.name, PlanEntry.build), entry)) for entry in entries]
-    return tuple(found)
+    return tuple(Source(entry.name, partial(_DIRECTED.get(entry.name, PlanEntry.build), entry)) for entry in entries)
 
 
-def dlhdl_sources(plan_dir: Path) -> tuple[Source, ...]:
+def dlhdl_sources() -> tuple[Source, ...]:
     """Return all scenarios of the Deep Learning HDL processor: those of its plan, then the score's own."""
-    entries = [entry for path in (plan_dir / f"{SYSTEM}.toml", DLHDL_PLAN) for entry in load_dlhdl(path)]
+    entries = [entry for path in (PLANS / f"{SYSTEM}.toml", DLHDL_PLAN) for entry in load_dlhdl(path)]
     return tuple(Source(entry.name, entry.build) for entry in entries)
 
 
-def level_sources(features: Path, config: HwConfig, level: str) -> tuple[Source, ...]:
+def level_sources(plan: FeaturePlan, level: str) -> tuple[Source, ...]:
     """Return the scenarios of a level of the test plan, those of the levels before it included.
 
     Raises:
         PlanError: when there is no such level.
     """
-    tests = planned_tests(load_feature_plan(features, config).up_to(level))
-    plans = {test.source: {entry.name: entry for entry in load_plan(Path(test.source))} for test in _scenarios(tests)}
-    return tuple(
-        Source(test.name, partial(PlanEntry.build, plans[test.source][test.name])) for test in _scenarios(tests)
-    )
-
-
-def _scenarios(tests: Sequence[PlannedTest]) -> list[PlannedTest]:
-    """Return the tests that are scenarios, and not Python."""
-    return [test for test in tests if test.kind == "plan"]
+    planned = planned_tests(plan.up_to(level))
+    tests = [test for test in planned if test.kind == "plan"]  # others are in Python
+    plans = {test.source: {entry.name: entry for entry in load_plan(Path(test.source))} for test in tests}
+    return tuple(Source(test.name, partial(PlanEntry.build, plans[test.source][test.name])) for test in tests)
 
 
 def random_source(config: HwConfig) -> Source:
@@ -93,10 +87,14 @@ def of_unit(found: Sequence[Source], patterns: Sequence[str]) -> tuple[Source, .
     return tuple(chosen.values())
 
 
-def _built(entry: PlanEntry, config: HwConfig, seed: int) -> tuple[Scenario, int]:
-    """Return a scenario, and the place of its first operation that does not load memory."""
-    scenario = entry.build(config, seed)
-    return scenario, next(n for n, op in enumerate(scenario.ops) if not isinstance(op, MemInit | MemLoad))
+def _with(
+    scenario: Scenario, first: Iterable[Op] = (), running: Iterable[Op] = (), last: Iterable[Op] = ()
+) -> Scenario:
+    """Return a scenario with more operations: when memory is loaded, when the last layer is enabled, and at the end."""
+    ops = scenario.ops
+    at = next(n for n, op in enumerate(ops) if not isinstance(op, MemInit | MemLoad))
+    enabled = max(n for n, op in enumerate(ops) if isinstance(op, RegWrite) and "OP_ENABLE" in op.register)
+    return replace(scenario, ops=(*ops[:at], *first, *ops[at : enabled + 1], *running, *ops[enabled + 1 :], *last))
 
 
 def _registers(entry: PlanEntry, config: HwConfig, seed: int) -> Scenario:
@@ -105,22 +103,14 @@ def _registers(entry: PlanEntry, config: HwConfig, seed: int) -> Scenario:
     Reset values are read, patterns written, read back and taken back; while the layer waits for its memory,
     its group must be RUNNING and ignore writes.
     """
-    scenario, at = _built(entry, config, seed)
-    enabled = max(n for n, op in enumerate(scenario.ops) if isinstance(op, RegWrite) and "OP_ENABLE" in op.register)
+    scenario = entry.build(config, seed)
     offset = next(op for op in scenario.ops if isinstance(op, RegWrite) and op.register == "SDP.D_CVT_OFFSET")
     running = (
         RegRead("SDP.S_STATUS", expected=1),
         RegWrite("SDP.D_CVT_OFFSET", offset.value ^ 0x55),
         RegRead("SDP.D_CVT_OFFSET", expected=offset.value),
     )
-    ops = (
-        *scenario.ops[:at],
-        *_walk(RegisterMap.of(config)),
-        *scenario.ops[at : enabled + 1],
-        *running,
-        *scenario.ops[enabled + 1 :],
-    )
-    return replace(scenario, ops=ops)
+    return _with(scenario, _walk(RegisterMap.of(config)), running)
 
 
 def _walk(registers: RegisterMap) -> Iterator[Op]:
@@ -148,22 +138,13 @@ def _walk(registers: RegisterMap) -> Iterator[Op]:
 
 def _masked(entry: PlanEntry, config: HwConfig, seed: int) -> Scenario:
     """Return a scenario whose done event is masked until its status bit was seen."""
-    scenario, at = _built(entry, config, seed)
-    ops = (
-        *scenario.ops[:at],
-        RegWrite("GLB.S_INTR_MASK", _ALL_EVENTS),
-        *scenario.ops[at:],
-        Poll("GLB.S_INTR_STATUS", 1),
-        RegWrite("GLB.S_INTR_MASK", 0),
-    )
-    return replace(scenario, ops=ops)
+    seen = Poll("GLB.S_INTR_STATUS", 1), RegWrite("GLB.S_INTR_MASK", 0)
+    return _with(entry.build(config, seed), [RegWrite("GLB.S_INTR_MASK", _ALL_EVENTS)], last=seen)
 
 
 def _one_at_a_time(entry: PlanEntry, config: HwConfig, seed: int) -> Scenario:
     """Return a scenario in which the memory interface may have a single read and a single write outstanding."""
-    scenario, at = _built(entry, config, seed)
-    ops = (*scenario.ops[:at], RegWrite("MCIF.CFG_OUTSTANDING_CNT", 0), *scenario.ops[at:])
-    return replace(scenario, ops=ops)
+    return _with(entry.build(config, seed), [RegWrite("MCIF.CFG_OUTSTANDING_CNT", 0)])
 
 
 _DIRECTED = {"score_registers": _registers, "score_masked_interrupt": _masked, "score_one_at_a_time": _one_at_a_time}

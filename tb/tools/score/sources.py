@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 from models.errors import InputError
 from tb.run.compile.filelist import FileList
 from tb.tools.score.mutate import Mutant, modules_of, visible, without_comments
+from tb.tools.yosys import read_source, write_source
 
 _CHOSEN = "nvdla_mutant"
 _NOTES = Path(__file__).with_name("reached.cpp")
@@ -68,32 +70,23 @@ def write_mutants(
     for path, numbered in by_path.items():
         if path not in sources | library:
             raise InputError(f"mutants must change sources of the filelist, not {path}")
-        text = path.read_text(encoding="utf-8", errors="surrogateescape")
         alike = sum(other.name == path.name for other in changed)
         changed[path] = (folder / (str(alike) if alike else "") / path.name).resolve()
         changed[path].parent.mkdir(exist_ok=True)
-        changed[path].write_text(
-            switched(text, numbered, NOTED if notes else PLUSARG), encoding="utf-8", errors="surrogateescape"
-        )
+        write_source(changed[path], switched(read_source(path), numbered, NOTED if notes else PLUSARG))
     added = [path for path in changed if path in library]
     kept = [path for path in files.library_files if path.resolve() not in changed]
     taken = replace(files, sources=(*files.sources, *added), library_files=tuple(kept))
     filelist = folder / "mutants.f"
     lines = filelist_lines(taken, changed)
     if notes:
-        (folder / _NOTES.name).write_text(_NOTES.read_text(encoding="utf-8"), encoding="utf-8")
-        lines.append(_quoted((folder / _NOTES.name).resolve()))
+        lines.append(_quoted(Path(shutil.copy(_NOTES, folder)).resolve()))
     filelist.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return filelist
 
 
 def filelist_lines(files: FileList, changed: dict[Path, Path]) -> list[str]:
-    """Return the lines of a filelist in which other files stand for some.
-
-    Args:
-        files: the filelist.
-        changed: what stands for which resolved path.
-    """
+    """Return the lines of a filelist in which other files stand for some, by their resolved path."""
     include_dirs = dict.fromkeys((*files.include_dirs, *(path.parent for path in changed)))
     lines = [_quoted(f"+incdir+{path}") for path in include_dirs]
     lines += [_quoted(f"+define+{name}={value}") for name, value in files.defines]
@@ -111,13 +104,7 @@ def _quoted(word: str | Path) -> str:
 
 
 def switched(text: str, mutants: Sequence[tuple[int, Mutant]], choice: Choice) -> str:
-    """Return a file's text in which every mutated expression asks which mutant was chosen.
-
-    Args:
-        text: text of the file.
-        mutants: mutants of this file, with their numbers.
-        choice: how an expression asks.
-    """
+    """Return a file's text in which every expression that a mutant changes asks which one was chosen."""
     changes: dict[tuple[int, int], str] = {}
     for number, mutant in mutants:
         start, end = mutant.span
@@ -126,7 +113,7 @@ def switched(text: str, mutants: Sequence[tuple[int, Mutant]], choice: Choice) -
         # Bits that an assignment would keep count, too; which are signed stays as it is.
         differs = f"(({other}) + 64'sd0) != (({original}) + 64'sd0)"
         changes[mutant.span] = f"({choice.asked(number, differs)} ? ({other}) : {otherwise})"
-    for name, head, _ in modules_of(visible(without_comments(text))):
+    for name, head, _ in modules_of(visible(without_comments(text))) if mutants else ():
         numbers = [number for number, mutant in mutants if mutant.module == name]
         if numbers:
             changes[head, head] = choice.declared(numbers)

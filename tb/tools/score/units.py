@@ -48,10 +48,7 @@ class Naming(Enum):
 def unit_of(module: str, parents: Mapping[str, frozenset[str]]) -> Unit | None:
     """Return the unit to which a module belongs; None for one that several units have, or none.
 
-    Args:
-        module: name in the sources.
-        parents: by module, the modules that instantiate it; a module that is called after no unit belongs to
-            the unit of all these.
+    A module that is called after no unit belongs to the unit of all modules that instantiate it, its ``parents``.
     """
     for unit, names in _MODULES:
         if re.match(rf"{_PREFIX}(?:{names})(?:_|$)", module, re.IGNORECASE):
@@ -61,12 +58,7 @@ def unit_of(module: str, parents: Mapping[str, frozenset[str]]) -> Unit | None:
 
 
 def naming(unit: Unit | None, catch: Catch) -> Naming:
-    """Return the worth of the units that the text of a failure names.
-
-    Args:
-        unit: that of the mutant, None for a module that several units have.
-        catch: how it was caught.
-    """
+    """Return the worth of the units that the text of a failure names; the unit is that of the mutant."""
     if unit is None:
         return Naming.SHARED
     named = list(dict.fromkeys(Unit(name) for line in catch.units for name in line))
@@ -92,15 +84,10 @@ _REGISTERS = re.compile(r"_reg\b|_reg_|regfile|dual_reg|csb", re.IGNORECASE)
 
 
 def judged(module: str, unit: Unit | None, catch: Catch) -> Judgement:
-    """Return the worth of the first cause.
+    """Return the worth of the first cause, of a mutant in a module that belongs to a unit, or to none alone.
 
     A register with a wrong value makes exactly the bytes of a wrong parameter: for a mutant in a register file
     the cause that names one is right. Of causes that cannot be told apart, one that is right is enough.
-
-    Args:
-        module: in which the mutant is.
-        unit: that of the module, None for one that several units have, of which no cause is right or wrong.
-        catch: how it was caught.
     """
     if catch.cause is None:
         return Judgement.NONE

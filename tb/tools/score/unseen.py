@@ -7,7 +7,7 @@ influence of the outputs.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
 from tb.run.compile.filelist import FileList
@@ -26,25 +26,16 @@ def _box(number: int) -> str:
     return f"nvdla_mutant_{number}"
 
 
-def _declared(numbers: Iterable[int]) -> str:
-    return "".join(
-        f" wire {_box(number)}_{_CHOSEN}; {_box(number)} {_box(number)}_cell(.{_CHOSEN}({_box(number)}_{_CHOSEN}));"
-        for number in numbers
-    )
+def _declared(number: int) -> str:
+    box = _box(number)
+    return f" wire {box}_{_CHOSEN}; {box} {box}_cell(.{_CHOSEN}({box}_{_CHOSEN}));"
 
 
-_FREE = Choice(_declared, lambda number, _: f"{_box(number)}_{_CHOSEN}")
+_FREE = Choice(lambda numbers: "".join(map(_declared, numbers)), lambda number, _: f"{_box(number)}_{_CHOSEN}")
 
 
 def unseen(mutants: Mapping[int, Mutant], files: FileList, design: Design, top: str, folder: Path) -> frozenset[int]:
     """Return the numbers of the mutants that no output can tell from the original.
-
-    Args:
-        mutants: by number.
-        files: the filelist of the design.
-        design: what it consists of.
-        top: name of its top module.
-        folder: for what Yosys reads and writes.
 
     Raises:
         BuildError: when Yosys is not installed, or cannot read the design.
@@ -52,7 +43,7 @@ def unseen(mutants: Mapping[int, Mutant], files: FileList, design: Design, top: 
     numbered: dict[Path, list[tuple[int, Mutant]]] = {}
     for number, mutant in mutants.items():
         numbered.setdefault(mutant.path.resolve(), []).append((number, mutant))
-    texts = {path: _with(read_source(path), numbered.get(path.resolve(), ())) for path in design.files}
+    texts = {path: switched(read_source(path), numbered.get(path.resolve(), ()), _FREE) for path in design.files}
     library = "".join(
         f"(* blackbox, keep *)\nmodule {_box(number)}(output {_CHOSEN}); endmodule\n" for number in mutants
     )
@@ -63,7 +54,3 @@ def unseen(mutants: Mapping[int, Mutant], files: FileList, design: Design, top: 
         if _CHOSEN in cell.connections:
             seen[cell.type] = seen.get(cell.type, False) or not cone.isdisjoint(cell.connections[_CHOSEN])
     return frozenset(number for number in mutants if not seen.get(_box(number), True))
-
-
-def _with(text: str, mutants: Sequence[tuple[int, Mutant]]) -> str:
-    return switched(text, mutants, _FREE) if mutants else text

@@ -18,6 +18,12 @@ class Ran(NamedTuple):
     out: str
     err: str
 
+    @property
+    def refusal(self) -> str:
+        """Why the command was refused: the last line, of which there are more when it does not even parse."""
+        assert self.code == 2
+        return self.err.splitlines()[-1].partition("error: ")[2]
+
 
 Run = Callable[..., Ran]
 
@@ -29,7 +35,10 @@ def tb(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.M
 
     def run(*words: str) -> Ran:
         capsys.readouterr()
-        code = main([word for text in words for word in text.split()])
+        try:
+            code = main([word for text in words for word in text.split()])
+        except SystemExit as end:
+            code = int(end.code or 0)
         printed = capsys.readouterr()
         return Ran(code, printed.out, printed.err)
 

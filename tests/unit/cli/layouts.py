@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,7 @@ from models.layout import (
 )
 from models.layout.raw import Array, ByteArray
 from models.precision import Precision
+from tests.unit.cli.conftest import Run
 
 SMALL, FULL = HwConfig.load("nv_small"), HwConfig.load("nv_full")
 INT8, INT16, FP16 = Precision.INT8, Precision.INT16, Precision.FP16
@@ -38,6 +40,11 @@ class Sample:
     dtype: np.dtype[Any]
     pack: Callable[[Array], ByteArray]
     most: int | None = None
+
+    @property
+    def of_memory(self) -> str:
+        """The words for commands that read memory, in which kernels are converted already."""
+        return self.words.replace(" --converted", "")
 
     def tensor(self) -> Array:
         """Return random bit patterns, or values up to ``most``."""
@@ -120,3 +127,26 @@ SAMPLES = {
         np.dtype("i1"), FullyConnectedDataLayout(DlhdlType.INT8, 10, 4).pack,
     ),
 }  # fmt: skip
+
+
+def check_damage(tb: Run, whole: bytes, words: str, header: int, rounds: int) -> None:
+    """Check that whatever is wrong with a file in place of ``in`` in some words is one line.
+
+    Args:
+        tb: the command.
+        whole: a sound file.
+        words: take it from a file whose name they begin with.
+        header: of so many bytes one is damaged, and at times the end is cut off.
+        rounds: how many damaged files are tried, most of which must be refused.
+    """
+    rng = np.random.default_rng(9)
+    refused = 0
+    for _ in range(rounds):
+        damaged = bytearray(whole)
+        damaged[int(rng.integers(0, header))] = int(rng.integers(0, 256))
+        end = int(rng.integers(0, len(whole) + 1)) if rng.random() < 0.3 else len(whole)
+        Path(words.split()[0]).write_bytes(damaged[:end])
+        ran = tb("pack", words)
+        assert ran.code == 0 or (ran.code, ran.err.count("\n"), ran.err[:7]) == (2, 1, "error: ")
+        refused += ran.code == 2
+    assert refused > rounds // 2

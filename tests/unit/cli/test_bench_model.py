@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 import pytest
@@ -14,10 +13,7 @@ from tb.cli.bench_model import CASES, SHAPES, Case, Shape, Work
 from tests.unit.cli.conftest import Run
 
 SMALL = Shape("small", (8, 6, 6), (4, 8, 3, 3), 1, 1)
-
-
-def nothing() -> object:
-    return None
+WORK = Work(lambda: None, np.zeros(SMALL.cube, np.float32), np.zeros(SMALL.weights, np.float32))
 
 
 class Torch(SimpleNamespace):
@@ -28,74 +24,54 @@ class Torch(SimpleNamespace):
         super().__init__(__version__="9.9", nn=SimpleNamespace(functional=functional), from_numpy=np.asarray)
 
 
-def timed(
-    monkeypatch: pytest.MonkeyPatch, target: float | None, torch: Any, times: list[float], float64: bool = False
+@pytest.mark.parametrize(
+    ("target", "torch", "times", "code", "shown", "judged"),
+    [
+        (0.5, Torch(), [1.9, 1.0], 0, ["1000.0", "-", "0.53", "0.50", "yes"], "1 of 1"),
+        (0.5, Torch(), [2.0, 1.0], 0, ["1000.0", "-", "0.50", "0.50", "yes"], "1 of 1"),
+        (0.5, Torch(), [2.1, 1.0], 1, ["1000.0", "-", "0.48", "0.50", "NO"], "0 of 1"),
+        # Work in float64 is judged by float32 and shown beside float64.
+        (0.5, Torch(), [4.0, 1.0, 3.0], 1, ["1000.0", "3000.0", "0.25", "0.50", "NO"], "0 of 1"),
+        # Without a target or PyTorch nothing is judged.
+        (None, Torch(), [10.0, 1.0], 0, ["1000.0", "-", "0.10", "-"], "0 of 0"),
+        (0.5, None, [1.0], 0, ["-", "-", "-", "0.50"], "0 of 0"),
+    ],
+)
+def test_less_than_the_target_is_said_and_is_exit_code_1(
+    tb: Run,
+    monkeypatch: pytest.MonkeyPatch,
+    target: float | None,
+    torch: Torch | None,
+    times: list[float],
+    code: int,
+    shown: list[str],
+    judged: str,
 ) -> None:
-    """Make the command measure one case that takes ``times`` in turn."""
-    operands = np.zeros((8, 6, 6), np.float32), np.zeros((4, 8, 3, 3), np.float32)
-    case = Case("one", target, SMALL, lambda: Work(nothing, *operands), float64)
     rounds = iter(times * 100)
     for name in bench_model._THREADS:
         monkeypatch.setenv(name, "1")
-    monkeypatch.setattr(bench_model, "CASES", (case,))
+    monkeypatch.setattr(bench_model, "CASES", (Case("one", target, SMALL, lambda: WORK, len(times) == 3),))
     monkeypatch.setattr(bench_model, "seconds", lambda run: next(rounds))
     monkeypatch.setattr(bench_model, "load_torch", lambda: torch)
-
-
-@pytest.mark.parametrize(("seconds", "code", "verdict"), [(1.9, 0, "yes"), (2.0, 0, "yes"), (2.1, 1, "NO")])
-def test_less_than_the_target_is_said_and_is_exit_code_1(
-    tb: Run, monkeypatch: pytest.MonkeyPatch, seconds: float, code: int, verdict: str
-) -> None:
-    timed(monkeypatch, 0.5, Torch(), [seconds, 1.0])
     ran = tb("bench model --rounds 5")
     assert ran.code == code
-    lines = ran.out.splitlines()
-    assert lines[1] == "PyTorch 9.9, conv2d; what is reached is of its speed in float32"
-    rate = f"{36 * 4 * 72 / seconds / 1e9:.2f}"
-    reached = f"{1 / seconds:.2f}"
-    assert lines[3].split() == ["one", f"{seconds * 1e3:.1f}", rate, "1000.0", "-", reached, "0.50", verdict]
-    assert lines[4].startswith(f"{1 - code} of 1 targets reached; load ")
-
-
-def test_without_pytorch_it_says_so_and_judges_nothing(tb: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    timed(monkeypatch, 0.5, None, [1.0])
-    ran = tb("bench model")
-    assert ran.code == 0
-    lines = ran.out.splitlines()
-    assert lines[1].startswith("PyTorch is not installed: nothing is compared and no target is judged")
-    assert lines[3].split() == ["one", "1000.0", "0.00", "-", "-", "-", "0.50"]
-    assert lines[4].startswith("0 of 0 targets reached; load ")
-
-
-def test_a_case_without_a_target_is_reported_alone(tb: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    timed(monkeypatch, None, Torch(), [10.0, 1.0])
-    ran = tb("bench model")
-    assert ran.code == 0
-    assert ran.out.splitlines()[3].split() == ["one", "10000.0", "0.00", "1000.0", "-", "0.10", "-"]
-
-
-def test_work_in_float64_is_judged_by_float32_and_shown_beside_float64(
-    tb: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    timed(monkeypatch, 0.5, Torch(), [4.0, 1.0, 3.0], float64=True)
-    ran = tb("bench model")
-    assert ran.code == 1
-    assert ran.out.splitlines()[3].split()[3:] == ["1000.0", "3000.0", "0.25", "0.50", "NO"]
+    _, against, _, line, summary = ran.out.splitlines()
+    assert against.startswith(
+        "PyTorch is not installed: nothing is compared and no target is judged"
+        if torch is None
+        else "PyTorch 9.9, conv2d; what is reached is of its speed in float32"
+    )
+    rate = f"{36 * 4 * 72 / times[0] / 1e9:.2f}"
+    assert line.split() == ["one", f"{times[0] * 1e3:.1f}", rate, *shown]
+    assert summary.startswith(f"{judged} targets reached; load ")
 
 
 def test_the_best_round_counts_apart_from_the_first() -> None:
     times = iter([0.2, 0.1, 4.0, 5.0, 6.0, 3.0, 8.0, 2.0, 9.0, 5.0, 7.0, 4.0])
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(bench_model, "seconds", lambda run: next(times))
-        operands = np.zeros((8, 6, 6), np.float32), np.zeros((4, 8, 3, 3), np.float32)
-        measured = bench_model.measure(Case("one", 0.5, SMALL, lambda: Work(nothing, *operands)), Torch(), 5)
+        measured = bench_model.measure(Case("one", 0.5, SMALL, lambda: WORK), Torch(), 5)
     assert (measured.seconds, measured.reference_seconds) == (4.0, 2.0)
-
-
-def test_what_means_nothing_is_refused(tb: Run) -> None:
-    assert tb("bench model --rounds 4").err == "error: --rounds must be at least 5, not 4\n"
-    names = ", ".join(case.name for case in CASES)
-    assert tb("bench model --only none").err == f"error: no case matches none; there are {names}\n"
 
 
 def test_both_precisions_with_a_target_are_measured_on_every_shape() -> None:

@@ -48,25 +48,26 @@ def test_a_subject_must_play_the_same_cycles_every_time() -> None:
         alternate([subject], 2)
 
 
+def harness(folder: Path, text: str) -> str:
+    """Return the command of a harness in Python."""
+    (folder / "harness.py").write_text(f"import sys\n{text}\n", encoding="utf-8")
+    return f"{sys.executable} {folder / 'harness.py'} {{trace}}"
+
+
 def test_another_harness_is_told_the_trace_and_says_cycles_and_seconds(tmp_path: Path) -> None:
-    script = tmp_path / "harness.py"
-    script.write_text("import sys\nprint('reset')\nprint(f'{len(sys.argv[1])}00 cycles in 0.5 s')\n", encoding="utf-8")
-    assert against(f"{sys.executable} {script} {{trace}}", "abc") == Sample(300, 600.0)
+    command = harness(tmp_path, "print('reset')\nprint(f'{len(sys.argv[1])}00 cycles in 0.5 s')")
+    assert against(command, "abc") == Sample(300, 600.0)
 
 
 @pytest.mark.parametrize("said", ["", "5 cycles", "5 cycles in 0 s", "5 cycles in 1 s\n6 cycles in 1 s"])
 def test_another_harness_that_does_not_say_so_is_refused(tmp_path: Path, said: str) -> None:
-    script = tmp_path / "harness.py"
-    script.write_text(f"print({said!r})\n", encoding="utf-8")
     with pytest.raises(LaunchError, match=r"must print one line 'N cycles in S s', not "):
-        against(f"{sys.executable} {script}", "abc")
+        against(harness(tmp_path, f"print({said!r})"), "abc")
 
 
 def test_another_harness_that_fails_is_an_error(tmp_path: Path) -> None:
-    script = tmp_path / "harness.py"
-    script.write_text("import sys\nsys.exit('no such trace')\n", encoding="utf-8")
     with pytest.raises(LaunchError, match=r" ended with code 1: no such trace$"):
-        against(f"{sys.executable} {script}", "abc")
+        against(harness(tmp_path, "sys.exit('no such trace')"), "abc")
 
 
 def test_the_bare_device_is_the_reference_when_it_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -46,14 +46,13 @@ def test_colours_are_for_terminals_whose_user_wants_them(environment: dict[str, 
     assert Console(stream=io.StringIO(), environment=environment).colour("red", "x") == "x"
 
 
-def test_the_quiet_hear_results_and_the_verbose_details() -> None:
-    for options, heard in (({"quiet": True}, "r"), ({}, "rs"), ({"verbose": True}, "rsd")):
+def test_the_quiet_hear_results_alone() -> None:
+    for quiet, heard in ((True, "r\n"), (False, "r\ns\n")):
         out = io.StringIO()
-        shown = Console(stream=out, environment={}, **options)
+        shown = Console(stream=out, environment={}, quiet=quiet)
         shown.result("r")
         shown.say("s")
-        shown.detail("d")
-        assert out.getvalue() == "".join(f"{letter}\n" for letter in heard)
+        assert out.getvalue() == heard
 
 
 def test_a_wait_says_what_it_is_for(monkeypatch: pytest.MonkeyPatch) -> None:

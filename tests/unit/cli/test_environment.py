@@ -1,13 +1,15 @@
-"""What the machine cannot do is one line and exit code 2, and nothing that was played is lost."""
+"""What the machine cannot do, and an interrupt, are one line, and nothing that was played is lost."""
 
 from __future__ import annotations
 
 import errno
 import os
+import re
 import signal
 import sqlite3
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,14 +17,15 @@ import pytest
 from dask.distributed import Client
 
 from tb.cli import regress as regress_cli
-from tb.cli.command import main
+from tb.places import ROOT
 from tb.run.errors import StoreError
 from tb.run.regress import store as store_module
 from tb.run.regress.cluster import cluster
 from tb.run.regress.schedule import drive, on_each_worker
 from tb.run.regress.store import Store
 from tb.run.regress.worker import Limits
-from tests.unit.run.regress.processes import LOOPBACK, ROOT
+from tests.unit.cli.conftest import Run
+from tests.unit.run.regress.processes import LOOPBACK
 from tests.unit.run.regress.tasks import played, pretend, stored, task
 
 pytestmark = pytest.mark.slow
@@ -52,75 +55,66 @@ def read_only(results: Path) -> Iterator[Path]:
         subprocess.run(["umount", results], check=True)
 
 
-def said(capsys: pytest.CaptureFixture[str], *words: str) -> str:
-    assert main(list(words)) == 2
-    error = capsys.readouterr().err
-    assert error.startswith("error: ")
-    assert error.count("\n") == 1, error
-    return error.removeprefix("error: ").rstrip("\n")
+def said(tb: Run, words: str) -> str:
+    ran = tb(words)
+    assert ran.err.count("\n") == 1, ran.err
+    return ran.refusal
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="/dev/full is Linux's")
-def test_results_that_cannot_be_written_are_told_after_all_others(capsys: pytest.CaptureFixture[str]) -> None:
+def test_results_that_cannot_be_written_are_told_after_all_others(tb: Run) -> None:
     path = next(MEASURED.glob("*.npz"))
-    assert main(["trace", "--model-only", str(path), "--json", "/dev/full"]) == 2
-    shown = capsys.readouterr()
-    assert shown.err == "error: /dev/full: No space left on device\n"
-    assert path.stem in shown.out
+    ran = tb(f"trace --model-only {path} --json /dev/full")
+    assert (ran.code, ran.err) == (2, "error: /dev/full: No space left on device\n")
+    assert path.stem in ran.out
 
 
-def test_a_fault_of_the_project_is_no_fault_of_the_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_fault_of_the_project_is_no_fault_of_the_machine(tb: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     def lost(_: object) -> int:
         raise FileNotFoundError(errno.ENOENT, "gone", "a file of ours")
 
     monkeypatch.setattr(regress_cli, "main", lost)
     with pytest.raises(FileNotFoundError):
-        main(["regress", "show"])
+        tb("regress show")
 
 
-def test_a_store_that_is_truncated_is_said_so(results: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_store_that_is_truncated_is_said_so(tb: Run, results: Path) -> None:
     path = results / "results.sqlite"
     path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
-    assert "results.sqlite" in (error := said(capsys, "regress", "show", "--results", str(results)))
-    assert "malformed" in error
+    assert re.search(r"results\.sqlite.*malformed", said(tb, "regress show --results ."))
 
 
-def test_a_store_that_lacks_a_table_is_said_so(results: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_store_that_lacks_a_table_is_said_so(tb: Run, results: Path) -> None:
     with sqlite3.connect(results / "results.sqlite") as database:
         database.execute("DROP TABLE results")
-    error = said(capsys, "regress", "show", "--results", str(results))
+    error = said(tb, "regress show --results .")
     assert error.endswith("results.sqlite must be a sound regression store: no such table: results")
 
 
-def test_a_store_that_another_process_locks_is_said_so(
-    results: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_store_that_another_process_locks_is_said_so(tb: Run, results: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(store_module, "_PATIENCE_SECONDS", 0.1)
     with sqlite3.connect(results / "results.sqlite") as database:
         database.execute("BEGIN EXCLUSIVE")
-        error = said(capsys, "regress", "show", "--results", str(results))
-    assert error.endswith("results.sqlite cannot be used: database is locked")
+        assert said(tb, "regress show --results .").endswith("results.sqlite cannot be used: database is locked")
 
 
-def test_a_store_that_is_read_only_is_said_so(read_only: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_store_that_is_read_only_is_said_so(tb: Run, read_only: Path) -> None:
     with Store(read_only / "results.sqlite") as store:
         assert store.results(store.run()) == [stored(TASKS[0])]
-    assert "Read-only file system" in said(capsys, "regress", "show", "--results", str(read_only))
-    error = said(capsys, "regress", "resume", "--results", str(read_only), "--jobs", "1")
+    assert "Read-only file system" in said(tb, f"regress show --results {read_only}")
+    error = said(tb, f"regress resume --results {read_only} --jobs 1")
     assert error.endswith("results.sqlite cannot be used: attempt to write a readonly database")
 
 
-def test_an_older_store_that_is_read_only_is_said_so(
-    results: Path, capsys: pytest.CaptureFixture[str], request: pytest.FixtureRequest
-) -> None:
+def test_an_older_store_that_is_read_only_is_said_so(tb: Run, results: Path, request: pytest.FixtureRequest) -> None:
     with sqlite3.connect(results / "results.sqlite") as database:
         database.executescript("DROP TABLE coverage; PRAGMA user_version = 1;")
     request.getfixturevalue("read_only")
-    error = said(capsys, "regress", "show", "--results", str(results))
+    error = said(tb, f"regress show --results {results}")
     assert error.endswith("results.sqlite must be a regression store of version 3, not 1")
 
 
-def test_a_store_in_a_folder_that_cannot_be_made_is_said_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_store_in_a_folder_that_cannot_be_made_is_said_so(tmp_path: Path) -> None:
     (tmp_path / "results.sqlite").mkdir()
     with pytest.raises(StoreError, match=r"results\.sqlite cannot be used: unable to open database file$"):
         Store(tmp_path / "results.sqlite")
@@ -133,12 +127,9 @@ def test_a_store_in_a_folder_that_cannot_be_made_is_said_so(tmp_path: Path, caps
         ("score --mutants 1", "file/x/mutants cannot be made: File exists"),
     ],
 )
-def test_results_below_a_file_cannot_be_made_and_that_is_said_so(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str, reason: str
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_results_below_a_file_cannot_be_made_and_that_is_said_so(tb: Run, command: str, reason: str) -> None:
     Path("file").touch()
-    assert said(capsys, *command.split(), "--results", "file/x") == reason
+    assert said(tb, f"{command} --results file/x") == reason
 
 
 def test_a_store_on_a_full_device_loses_no_result(tmp_path: Path) -> None:
@@ -186,3 +177,29 @@ def test_an_interrupt_at_any_moment_is_one_line(seconds: float, tmp_path: Path) 
     # dataclasses do it; a shell says 130 in both cases.
     assert started.returncode in (130, -signal.SIGINT)
     assert error == "interrupted\n"
+
+
+SIMULATIONS = 2
+
+
+def pids(folder: Path) -> list[int]:
+    """Return the ids of the simulations that have started."""
+    return [int(text) for path in folder.rglob("pid") if (text := path.read_text(encoding="utf-8"))]
+
+
+@pytest.mark.parametrize("kind", ["run", "score"])
+def test_an_interrupt_ends_a_run_and_its_simulations(tmp_path: Path, kind: str) -> None:
+    command = [sys.executable, "-m", "tests.unit.cli.interrupted", str(tmp_path), kind]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as started:
+        deadline = time.monotonic() + 60
+        while len(pids(tmp_path)) < SIMULATIONS and started.poll() is None and time.monotonic() < deadline:
+            time.sleep(0.05)
+        simulations = pids(tmp_path)
+        started.send_signal(signal.SIGINT)
+        _, said = started.communicate(timeout=30)
+    assert len(simulations) == SIMULATIONS
+    assert (started.returncode, said) == (130, "interrupted\n")
+    assert pids(tmp_path) == simulations, "no simulation is started after an interrupt"
+    for pid in simulations:
+        with pytest.raises(ProcessLookupError):
+            os.kill(pid, 0)

@@ -47,13 +47,9 @@ def test_two_dumps_are_explained_by_their_layout(tmp_path: Path, tb: Run) -> Non
         ("a b c", "PATH must be the folder of a run, or two memory dumps, not 3 paths"),
         ("run --format feature", "--format must not be given for the folder of a run"),
         ("a.bin b.bin --layers 2", "--layers must only be given for the folder of a run"),
-        (
-            "a.bin b.bin --format weight --precision int8 --shape 1,1,1,1",
-            "--format must be feature, not weight",
-        ),
+        ("a.bin b.bin --format weight --precision int8 --shape 1,1,1,1", "--format must be feature, not weight"),
         ("nowhere", "nowhere/writes.npz: cannot be read: No such file or directory"),
     ],
 )
 def test_what_the_command_cannot_explain_is_refused(tb: Run, words: str, message: str) -> None:
-    ran = tb(f"explain {words}")
-    assert (ran.code, ran.err) == (2, f"error: {message}\n")
+    assert tb(f"explain {words}").refusal == message

@@ -1,4 +1,4 @@
-"""Names that are no paths and paths that are no files: one line and exit code 2, and nothing outside the results."""
+"""Names that are no paths, paths that are no files, files that are no text: one line, and nothing is touched."""
 
 from __future__ import annotations
 
@@ -11,21 +11,28 @@ import pytest
 from msgspec.structs import replace
 
 from models.config import HwConfig
+from models.errors import InputError
 from tb.cli import replay, run, trace
 from tb.cli.command import main
 from tb.cli.dut import BUILD_ROOT
+from tb.coverage.model import load_model
+from tb.explain.handovers import load_handovers
 from tb.judge.finding import Check
 from tb.judge.text import complaints
 from tb.judge.verdict import Ending, Verdict
 from tb.run import jobs
+from tb.run.compile.ports import load_port_map
 from tb.run.compile.spec import BuildSpec, Built
 from tb.run.dut import Dut
 from tb.run.jobs import RESULT_FILE
 from tb.run.regress import bundle, worker
+from tb.run.regress.cluster import read_settings
+from tb.run.regress.features import load_feature_plan
 from tb.run.regress.worker import Limits
 from tb.run.simulate import SimResult
 from tb.run.task import Task
 from tb.stimulus.exchange import Answer, Performance, Request
+from tb.stimulus.generate.plan import load_plan
 from tb.stimulus.scenario import Scenario
 from tb.stimulus.trace import write
 from tests.unit.run.regress.tasks import wrong
@@ -41,19 +48,8 @@ about = "copied"
 engine = "SDP"
 shape = [8, 1, 1]
 """
-PLAYED = (
-    "{precious}",
-    "../../../precious",
-    "../../../../precious",
-    "..",
-    ".",
-    "-rf",
-    "CON",
-    "a/b",
-    "Übung",
-    "~",
-    "a b",
-)
+ABOVE = ("../../../precious", "../../../../precious")
+PLAYED = ("{precious}", *ABOVE, "..", ".", "-rf", "CON", "a/b", "Übung", "~", "a b")
 """Names that are odd but are names."""
 
 REFUSED = ("", "a\0b", "a\nb", "\x1b[31m", "x" * 300)
@@ -182,14 +178,8 @@ def test_a_mismatch_is_one_whatever_its_scenario_is_called(
         return simulated(work_dir, replace(ANSWER, verdict=Verdict(findings=[wrong(3)])))
 
     monkeypatch.setattr(jobs, "run_entry", run_entry)
-    task = Task(
-        name.format(precious=precious),
-        1,
-        "plan",
-        str(plan_of(inputs(Path.cwd()), name.format(precious=precious))),
-        DUT,
-        "rerun",
-    )
+    name = name.format(precious=precious)
+    task = Task(name, 1, "plan", str(plan_of(inputs(Path.cwd()), name)), DUT, "rerun")
     limits = Limits(BUILD_ROOT.resolve() / "regress" / "0001", BUILD_ROOT.resolve(), 1.0, isolated=True)
     result = worker.execute(task, limits)
     assert result.ending is Ending.MISMATCH, complaints(result.verdict)
@@ -213,10 +203,14 @@ def test_a_name_that_cannot_be_shown_is_refused_in_one_line(
     assert played == []
 
 
+CUBE = ("--format", "feature", "--precision", "int8", "--shape", "1,1,1")
 COMMANDS = (
     ("trace", "{}"),
     ("trace", "--model-only", "{}"),
+    ("trace", "--model-only", "{}.cfg"),
+    ("trace", "--model-only", "{}.npz"),
     ("run", "--plan", "{}"),
+    ("run", "--stages", "{}", "--debug"),
     ("run", "--list", "--rtl", "{}", "--plan", "{}"),
     ("run", "--rtl", "{}"),
     ("run", "--port-map", "{}"),
@@ -234,14 +228,18 @@ COMMANDS = (
     ("coverage", "--results", "{}"),
     ("replay", "{}"),
     ("explain", "{}"),
-    ("explain", "--format", "feature", "--shape", "1,1,1", "--precision", "int8", "{}", "{}"),
+    ("explain", *CUBE, "{}", "{}"),
     ("configrom", "--rtl", "{}"),
     ("score", "--mutants", "1", "--rtl", "{}"),
     ("bench", "sim", "--plan", "{}"),
     ("bench", "sim", "--trace", "{}"),
-    ("pack", "{}", "out.bin", "--format", "feature", "--precision", "int8", "--shape", "1,1,1"),
-    ("unpack", "{}", "out.npy", "--format", "feature", "--precision", "int8", "--shape", "1,1,1"),
-    ("describe", "--format", "feature", "--precision", "int8", "--shape", "1,1,1", "--config", "{}"),
+    ("pack", "{}", "out.bin", *CUBE),
+    ("pack", "{}.npy", "out.bin", *CUBE),
+    ("pack", "{}.png", "out.bin", "--format", "pixel", "--pixel-format", "T_R8", "--shape", "1,1,2"),
+    ("unpack", "{}", "out.npy", *CUBE),
+    ("unpack", "{}.bin", "out.npy", *CUBE),
+    ("unpack", "{}.dat", "out.npy", *CUBE),
+    ("describe", *CUBE, "--config", "{}"),
 )
 
 
@@ -267,3 +265,31 @@ def test_a_path_that_is_no_such_file_is_refused_in_one_line(
 def test_an_argument_that_is_no_text_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["trace", "\udcff"]) == 2
     assert capsys.readouterr().err == "error: an argument must be printable text, not '\\udcff'\n"
+
+
+SMALL = HwConfig.load("nv_small")
+READERS: dict[str, Callable[[Path], object]] = {
+    "configuration": HwConfig.load,
+    "plan": load_plan,
+    "test plan": lambda path: load_feature_plan(path, SMALL),
+    "coverage model": lambda path: load_model(path.parent, SMALL),
+    "stages": load_handovers,
+    "cluster settings": read_settings,
+    "port map": lambda path: load_port_map(path, SMALL),
+}
+
+
+@pytest.mark.parametrize("kind", READERS)
+def test_a_file_in_another_encoding_is_refused(kind: str, tmp_path: Path) -> None:
+    path = tmp_path / "latin.toml"
+    path.write_bytes("# größer\n".encode("latin-1"))
+    with pytest.raises(InputError, match=r"^.*latin\.toml:1: text must be UTF-8, not byte 0xf6$"):
+        READERS[kind](path)
+
+
+def test_a_bundle_in_another_encoding_is_refused(tmp_path: Path) -> None:
+    (tmp_path / bundle.BUNDLE_FILE).write_bytes('{"ö": 1}'.encode("latin-1"))
+    with pytest.raises(
+        InputError, match=r" must be a failure bundle with bundle\.json: .*:1: text must be UTF-8, not byte 0xf6$"
+    ):
+        bundle.load(tmp_path)

@@ -35,7 +35,7 @@ def spoken(name: str, index: tuple[int, ...]) -> str:
 @pytest.mark.parametrize("name", SAMPLES)
 def test_the_bytes_of_an_element_lie_at_its_offset_and_are_named_by_its_address(tb: Run, name: str) -> None:
     sample = SAMPLES[name]
-    words = sample.words.replace(" --converted", "")
+    words = sample.of_memory
     tensor = sample.tensor()
     memory = sample.pack(tensor).tobytes()
     base = 0x1000
@@ -53,41 +53,37 @@ def test_the_bytes_of_an_element_lie_at_its_offset_and_are_named_by_its_address(
             assert back == f"{where}: {found[1]}{suffix}\n"
 
 
-def test_an_element_has_its_coordinates_offset_and_address(tb: Run) -> None:
-    assert tb("offset", FEATURE, "--element 9,1,2 --base 0x80000000").out == (
-        "c=9 h=1 w=2: offset 0x59, address 0x80000059\n"
-    )
+TEN_BITS = "--format pixel --config nv_full --pixel-format T_A2R10G10B10 --shape 4,1,2"
+RUBIK = "--format rubik --config nv_full --precision int8 --shape 128,2,3 --mode contract --stride 2,2"
 
 
-def test_padding_channels_are_called_so(tb: Run) -> None:
-    assert (
-        tb("offset", FEATURE, "--element 11,0,0").out == "c=11 h=0 w=0 (padding channel): offset 0x33, address 0x33\n"
-    )
-    assert tb("offset", FEATURE, "--address 51").out == "offset 0x33, address 0x33: c=11 h=0 w=0 (padding channel)\n"
-    operand = SAMPLES["operand"].words
-    assert tb("offset", operand, "--element alu,11,0,0").out == (
-        "component=alu c=11 h=0 w=0 (padding channel): offset 0x16, address 0x16\n"
-    )
-
-
-def test_a_gap_has_no_element(tb: Run) -> None:
-    assert tb("offset", FEATURE, "--line-stride 32 --address 0x18").out == "offset 0x18, address 0x18: no element\n"
-    assert tb("offset", SAMPLES["weight"].words, "--address 0x27f").out == "offset 0x27f, address 0x27f: no element\n"
-    assert tb("offset", SAMPLES["dlhdl fully connected"].words, "--address 11").out == (
-        "offset 0xb, address 0xb: no element\n"
-    )
-    assert tb("offset", SAMPLES["pixel"].words, "--address 3").out == "offset 0x3, address 0x3: no element\n"
-
-
-def test_a_byte_of_a_10_bit_word_names_every_element_with_bits_in_it(tb: Run) -> None:
-    words = "--format pixel --config nv_full --pixel-format T_A2R10G10B10 --shape 4,1,2"
-    assert tb("offset", words, "--address 5").out == (
-        "offset 0x5, address 0x5: c=2 h=0 w=1 (bits 0 to 9 of the word at 0x4)\n"
-        "offset 0x5, address 0x5: c=1 h=0 w=1 (bits 10 to 19 of the word at 0x4)\n"
-    )
-    assert tb("offset", words, "--element 1,0,1").out == (
-        "c=1 h=0 w=1 (bits 10 to 19 of the word at 0x4): offset 0x5, address 0x5\n"
-    )
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (f"{FEATURE} --element 9,1,2 --base 0x80000000", "c=9 h=1 w=2: offset 0x59, address 0x80000059"),
+        (f"{FEATURE} --element 11,0,0", "c=11 h=0 w=0 (padding channel): offset 0x33, address 0x33"),
+        (f"{FEATURE} --address 51", "offset 0x33, address 0x33: c=11 h=0 w=0 (padding channel)"),
+        (
+            f"{SAMPLES['operand'].words} --element alu,11,0,0",
+            "component=alu c=11 h=0 w=0 (padding channel): offset 0x16, address 0x16",
+        ),
+        # Gaps.
+        (f"{FEATURE} --line-stride 32 --address 0x18", "offset 0x18, address 0x18: no element"),
+        (f"{SAMPLES['weight'].words} --address 0x27f", "offset 0x27f, address 0x27f: no element"),
+        (f"{SAMPLES['dlhdl fully connected'].words} --address 11", "offset 0xb, address 0xb: no element"),
+        (f"{SAMPLES['pixel'].words} --address 3", "offset 0x3, address 0x3: no element"),
+        # A byte of a word may have bits of several elements.
+        (
+            f"{TEN_BITS} --address 5",
+            "offset 0x5, address 0x5: c=2 h=0 w=1 (bits 0 to 9 of the word at 0x4)\n"
+            "offset 0x5, address 0x5: c=1 h=0 w=1 (bits 10 to 19 of the word at 0x4)",
+        ),
+        (f"{TEN_BITS} --element 1,0,1", "c=1 h=0 w=1 (bits 10 to 19 of the word at 0x4): offset 0x5, address 0x5"),
+        (f"{RUBIK} --element 1,3,5", "c=1 h=3 w=5: offset 0x2e1, address 0x2e1"),
+    ],
+)
+def test_elements_have_places_and_places_have_elements(tb: Run, words: str, said: str) -> None:
+    assert tb("offset", words) == (0, f"{said}\n", "")
 
 
 def test_compressed_weights_are_found_through_their_mask(tb: Run) -> None:
@@ -95,9 +91,8 @@ def test_compressed_weights_are_found_through_their_mask(tb: Run) -> None:
     weights = np.random.default_rng(12).integers(0, 3, layout.shape, dtype=np.int8)
     surfaces = CompressedWeightLayout(layout).pack(weights)
     Path("mask.bin").write_bytes(surfaces.wmb.tobytes())
-    words = (
-        "--format compressed --weight-format weight --config nv_full --precision int8 --shape 3,2,2,2 --wmb mask.bin"
-    )
+    words = "--format compressed --weight-format weight --config nv_full --precision int8 --shape 3,2,2,2"
+    words += " --wmb mask.bin"
     kept = 0
     for k, c, r, s in itertools.product(*map(range, layout.shape)):
         byte, bit = divmod(layout.offset(k, c, r, s), 8)
@@ -128,16 +123,14 @@ def test_compressed_weights_are_found_through_their_mask(tb: Run) -> None:
         ("--address 0x7 --base 0x8", "--address must be 0x8 to 0x67, not 0x7"),
         ("--address here", "--address must be a decimal or 0x number, not here"),
         ("--address 4 --base 4", "start_address must be a multiple of the 8-byte atom, not 4"),
+        # Of image weights, the original coordinates are checked.
+        (f"{SAMPLES['image-weight'].words} --element 0,1,0,0", "c must be 0 to 0, not 1"),
+        (f"{SAMPLES['image-weight'].words} --element 0,0,0,3", "s must be 0 to 2, not 3"),
     ],
 )
 def test_what_does_not_exist_is_refused(tb: Run, words: str, message: str) -> None:
-    assert tb("offset", FEATURE, words) == (2, "", f"error: {message}\n")
-
-
-def test_original_coordinates_of_image_weights_are_checked(tb: Run) -> None:
-    words = SAMPLES["image-weight"].words
-    assert tb("offset", words, "--element 0,1,0,0").err == "error: c must be 0 to 0, not 1\n"
-    assert tb("offset", words, "--element 0,0,0,3").err == "error: s must be 0 to 2, not 3\n"
+    layout = "" if "--format" in words else FEATURE
+    assert tb("offset", layout, words) == (2, "", f"error: {message}\n")
 
 
 def test_describe_says_what_the_layout_says(tb: Run) -> None:
@@ -153,16 +146,14 @@ def test_describe_says_what_the_layout_says(tb: Run) -> None:
 
 @pytest.mark.parametrize("name", SAMPLES)
 def test_every_format_describes_itself(tb: Run, name: str) -> None:
-    ran = tb("describe", SAMPLES[name].words.replace(" --converted", ""))
+    ran = tb("describe", SAMPLES[name].of_memory)
     assert (ran.code, ran.err) == (0, "")
     assert f" {len(SAMPLES[name].pack(SAMPLES[name].tensor()))}" in ran.out
 
 
 def test_a_mode_of_rubik_describes_what_it_writes(tb: Run) -> None:
-    words = "--format rubik --config nv_full --precision int8 --shape 128,2,3 --mode contract --stride 2,2"
-    said = tb("describe", words).out.splitlines()
+    said = tb("describe", RUBIK).out.splitlines()
     assert said[0] == "written by RUBIK contract: feature data, INT8, nv_full: C=32 H=4 W=6"
-    assert tb("offset", words, "--element 1,3,5").out == "c=1 h=3 w=5: offset 0x2e1, address 0x2e1\n"
 
 
 def test_compressed_weights_describe_all_three_surfaces(tb: Run) -> None:

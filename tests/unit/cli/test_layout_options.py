@@ -12,6 +12,7 @@ from tests.unit.cli.layouts import SAMPLES
 FEATURE = "--format feature --precision int8 --shape 3,2,2"
 RUBIK = "--format rubik --config nv_full --precision int8 --shape 128,2,2"
 COMPRESSED = "--format compressed --config nv_full --precision int8 --shape 4,4,3,3 --wmb a.bin --wgs b.bin"
+KERNELS = "--format compressed --weight-format weight --config nv_full --precision int8 --shape 4,4,3,3"
 WEIGHT_FORMATS = "weight, image-weight, winograd or deconvolution"
 
 
@@ -20,7 +21,7 @@ WEIGHT_FORMATS = "weight, image-weight, winograd or deconvolution"
 def test_every_option_that_a_format_does_not_use_is_refused(tb: Run, name: str) -> None:
     form = FORMATS[name]
     takes = form.required + form.optional
-    words = SAMPLES[name].words.replace(" --converted", "")
+    words = SAMPLES[name].of_memory
     allowed = ", ".join(f"--{option}" for option in takes if "describe" in OPTIONS[option].commands)
     refused = 0
     for option, about in OPTIONS.items():
@@ -33,7 +34,7 @@ def test_every_option_that_a_format_does_not_use_is_refused(tb: Run, name: str) 
 
 @pytest.mark.parametrize("name", [name for name in SAMPLES if " " not in name])
 def test_every_option_that_a_format_needs_must_be_given(tb: Run, name: str) -> None:
-    words = SAMPLES[name].words.replace(" --converted", "").split()
+    words = SAMPLES[name].of_memory.split()
     for option in FORMATS[name].required:
         at = words.index(f"--{option}")
         message = f"error: --{option} must be given for {name}: {OPTIONS[option].about}\n"
@@ -48,16 +49,8 @@ def test_every_option_belongs_to_a_format() -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (
-            "--shape 3,2,2 --precision int8",
-            "--format must be one of feature, pixel, weight, image-weight, winograd, deconvolution, compressed, "
-            "operand, planar, rubik, dlhdl, not nothing",
-        ),
-        (
-            "--format cube",
-            "--format must be one of feature, pixel, weight, image-weight, winograd, deconvolution, compressed, "
-            "operand, planar, rubik, dlhdl, not cube",
-        ),
+        ("--shape 3,2,2 --precision int8", f"--format must be one of {', '.join(FORMATS)}, not nothing"),
+        ("--format cube", f"--format must be one of {', '.join(FORMATS)}, not cube"),
         (
             "--format feature --precision int4 --shape 1,1,1",
             "--precision must be one of int8, int16, fp16 for feature, not int4",
@@ -150,18 +143,20 @@ def test_compression_takes_the_options_of_what_it_compresses(tb: Run, words: str
     assert tb("pack in.npy out.bin", words) == (2, "", f"error: {message}\n")
 
 
-def test_the_three_files_of_compressed_weights_must_be_named(tb: Run) -> None:
-    words = "--format compressed --weight-format weight --config nv_full --precision int8 --shape 4,4,3,3"
-    assert tb("unpack in.bin out.npy", words, "--wmb a.bin").err == (
-        "error: --wgs must be given for compressed: the group sizes, .bin or .dat\n"
-    )
-    assert tb("pack in.npy out.bin", words, "--wmb a.npy --wgs b.bin").err == (
-        "error: a.npy: the file must be .bin or .dat, not .npy\n"
-    )
-
-
-def test_an_empty_option_is_given_all_the_same(tb: Run) -> None:
-    assert tb("describe", FEATURE, "--planar-stride=").err == (
-        "error: --planar-stride must not be given for feature, which takes --precision, --shape, --config, "
-        "--line-stride, --surface-stride\n"
-    )
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (
+            f"unpack in.bin out.npy {KERNELS} --wmb a.bin",
+            "--wgs must be given for compressed: the group sizes, .bin or .dat",
+        ),
+        (f"pack in.npy out.bin {KERNELS} --wmb a.npy --wgs b.bin", "a.npy: the file must be .bin or .dat, not .npy"),
+        (  # an empty option is given all the same
+            f"describe {FEATURE} --planar-stride=",
+            "--planar-stride must not be given for feature, which takes --precision, --shape, --config, --line-stride, "
+            "--surface-stride",
+        ),
+    ],
+)
+def test_a_file_that_is_not_named_and_an_option_too_many_are_refused(tb: Run, words: str, message: str) -> None:
+    assert tb(words).refusal == message

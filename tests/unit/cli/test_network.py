@@ -9,104 +9,81 @@ import numpy as np
 import pytest
 
 from networks.random_networks import residual
-from tb.cli.command import main
+from tests.unit.cli.conftest import Run
 from tests.unit.stimulus.network.loadables import SHAPE, copying
 
-
-@pytest.fixture
-def model(tmp_path: Path) -> str:
-    path = tmp_path / "copies of mine.nvdla"
-    path.write_bytes(copying(3).file())
-    return str(path)
+MODEL = "network copies-of-mine.nvdla --model-only"
 
 
-def test_a_network_is_computed_and_its_results_saved(
-    model: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+@pytest.fixture(autouse=True)
+def model(tb: Run) -> None:
+    """Have a loadable and golden results in the folder."""
+    Path("copies-of-mine.nvdla").write_bytes(copying(3).file())
+    np.save("golden.npy", np.zeros(SHAPE, dtype=np.int8))
+    np.save("narrow.npy", np.zeros((8, 2, 2), dtype=np.int8))
+
+
+def test_a_network_is_computed_and_its_results_saved(tb: Run) -> None:
     values = np.arange(48, dtype=np.int8).reshape(SHAPE)
-    np.save(tmp_path / "in.npy", values)
-    out, report, page = tmp_path / "out", tmp_path / "report.json", tmp_path / "page.html"
-    files = ["--results", str(out), "--json", str(report), "--html", str(page)]
-    assert main(["network", model, "--model-only", "--image", str(tmp_path / "in.npy"), *files]) == 0
-    said = capsys.readouterr().out
-    assert "2  sdp2   SDP     8x2x3  model       48       -       -" in said
-    assert said.endswith(f"computed by the model, compared with nothing\npage: {page}\n")
-    np.testing.assert_array_equal(np.load(out / "run0_output0.npy"), values, strict=True)
-    assert json.loads(report.read_text(encoding="utf-8"))[0]["scenario"] == "copies_of_mine"
-    assert "copies_of_mine" in page.read_text(encoding="utf-8")
+    np.save("in.npy", values)
+    ran = tb(MODEL, "--image in.npy --results out --json report.json --html page.html")
+    assert ran.code == 0
+    assert "2  sdp2   SDP     8x2x3  model       48       -       -" in ran.out
+    assert ran.out.endswith("computed by the model, compared with nothing\npage: page.html\n")
+    np.testing.assert_array_equal(np.load("out/run0_output0.npy"), values, strict=True)
+    assert json.loads(Path("report.json").read_text(encoding="utf-8"))[0]["scenario"] == "copies_of_mine"
+    assert "copies_of_mine" in Path("page.html").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("layer", ["1", "sdp1"])
-def test_a_network_ends_with_a_layer_by_number_or_name(
-    model: str, layer: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["network", model, "--model-only", "--until", layer]) == 0
-    assert "2 layers, 96 bytes" in capsys.readouterr().out
+def test_a_network_ends_with_a_layer_by_number_or_name(tb: Run, layer: str) -> None:
+    ran = tb(MODEL, "--until", layer)
+    assert ran.code == 0
+    assert "2 layers, 96 bytes" in ran.out
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--rtl", "x.f"], "--rtl must be left out: --model-only plays no RTL"),
-        (["--performance"], "--performance must be left out: --model-only plays no RTL"),
-        (["--until", "3"], "--until must be 0 to 2 or one of sdp0, sdp1, sdp2, not 3"),
-        (["--image", "none.npy"], "none.npy: cannot be read: No such file or directory"),
-        (["--golden", "none.txt"], "none.txt must end in .dimg or .npy, not .txt"),
-        (["--samples", "x.npy"], "--samples must be left out: a loadable is compiled already"),
-        (["--precision", "int16"], "--precision must be left out: a loadable is compiled already"),
-        (["--per-tensor"], "--per-tensor must be left out: a loadable is compiled already"),
-        (["--mean", "a"], "mean must be numbers separated by commas, not a"),
-        (["--normalize", "0"], "normalize must not be 0"),
+        ("--rtl x.f", "--rtl must be left out: --model-only plays no RTL"),
+        ("--performance", "--performance must be left out: --model-only plays no RTL"),
+        ("--until 3", "--until must be 0 to 2 or one of sdp0, sdp1, sdp2, not 3"),
+        ("--image none.npy", "none.npy: cannot be read: No such file or directory"),
+        ("--golden none.txt", "none.txt must end in .dimg or .npy, not .txt"),
+        ("--golden golden.npy golden.npy", "--golden must name 1 files, one for each run, not 2"),
+        ("--golden golden.npy --until 0", "--golden must be left out with --until, which ends before the results"),
+        ("--golden narrow.npy", "golden result of zeros must be int8 (8, 2, 3), not int8 (8, 2, 2)"),
+        ("--samples x.npy", "--samples must be left out: a loadable is compiled already"),
+        ("--precision int16", "--precision must be left out: a loadable is compiled already"),
+        ("--per-tensor", "--per-tensor must be left out: a loadable is compiled already"),
+        ("--mean a", "mean must be numbers separated by commas, not a"),
+        ("--normalize 0", "normalize must not be 0"),
     ],
 )
-def test_what_cannot_be_is_refused(
-    model: str, options: list[str], message: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["network", model, "--model-only", *options]) == 2
-    assert capsys.readouterr().err == f"error: {message}\n"
+def test_what_cannot_be_is_refused(tb: Run, options: str, message: str) -> None:
+    assert tb(MODEL, options).refusal == message
 
 
-def test_golden_results_must_be_one_for_each_run(
-    model: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    golden = str(tmp_path / "golden.npy")
-    np.save(golden, np.zeros(SHAPE, dtype=np.int8))
-    assert main(["network", model, "--model-only", "--golden", golden, golden]) == 2
-    assert capsys.readouterr().err == "error: --golden must name 1 files, one for each run, not 2\n"
-    assert main(["network", model, "--model-only", "--golden", golden, "--until", "0"]) == 2
-    assert "--golden must be left out with --until" in capsys.readouterr().err
-    np.save(golden, np.zeros((8, 2, 2), dtype=np.int8))
-    assert main(["network", model, "--model-only", "--golden", golden]) == 2
-    assert "golden result of zeros must be int8 (8, 2, 3), not int8 (8, 2, 2)" in capsys.readouterr().err
-
-
-def test_a_network_that_the_configuration_refuses_fails_with_the_reason(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_network_that_the_configuration_refuses_fails_with_the_reason(tb: Run) -> None:
     design = copying()
     design.ops[0].operation.update({"x2.enable": 1, "x2.type": 1, "y.enable": 1, "y.type": 2, "y.mode": 0})
-    path = tmp_path / "y.nvdla"
-    path.write_bytes(design.file())
-    assert main(["network", str(path), "--model-only"]) == 1
-    said = capsys.readouterr().out
-    assert "refused: SDP.D_DP_EW_CFG.ew_bypass must be YES, not NO: nv_small has no Y (element-wise and LUT)" in said
-    assert said.endswith("failed\n")
+    Path("y.nvdla").write_bytes(design.file())
+    ran = tb("network y.nvdla --model-only")
+    assert ran.code == 1
+    assert "refused: SDP.D_DP_EW_CFG.ew_bypass must be YES, not NO: nv_small has no Y (element-wise and LUT)" in ran.out
+    assert ran.out.endswith("failed\n")
 
 
-def test_an_onnx_network_takes_real_numbers_as_samples_and_images(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    path, samples, image = tmp_path / "tiny.onnx", tmp_path / "samples.npy", tmp_path / "image.npy"
-    path.write_bytes(residual((4,), side=4).SerializeToString())
+def test_an_onnx_network_takes_real_numbers_as_samples_and_images(tb: Run) -> None:
+    Path("tiny.onnx").write_bytes(residual((4,), side=4).SerializeToString())
     numbers = np.random.default_rng(1).standard_normal((5, 3, 4, 4))
-    np.save(samples, numbers)
-    np.save(image, numbers[0])
-    arguments = ["network", str(path), "--model-only", "--samples", str(samples)]
-    assert main([*arguments, "--per-tensor", "--image", str(image)]) == 0
-    assert "Gemm_12+sdp3" in capsys.readouterr().out
-    assert main([*arguments, "--image", str(samples)]) == 2
-    message = f"error: {samples} must hold floating-point numbers 1x3x4x4, not float64 (5, 3, 4, 4)\n"
-    assert capsys.readouterr().err == message
-    np.save(samples, np.full((3, 4, 4), np.inf))
-    assert main(arguments) == 2
-    assert capsys.readouterr().err == f"error: {samples} must hold finite numbers\n"
+    np.save("samples.npy", numbers)
+    np.save("image.npy", numbers[0])
+    words = "network tiny.onnx --model-only --samples samples.npy"
+    ran = tb(words, "--per-tensor --image image.npy")
+    assert ran.code == 0
+    assert "Gemm_12+sdp3" in ran.out
+    message = "samples.npy must hold floating-point numbers 1x3x4x4, not float64 (5, 3, 4, 4)"
+    assert tb(words, "--image samples.npy").refusal == message
+    np.save("samples.npy", np.full((3, 4, 4), np.inf))
+    assert tb(words).refusal == "samples.npy must hold finite numbers"

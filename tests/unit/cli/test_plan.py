@@ -81,9 +81,8 @@ def test_one_run_is_shown_as_what_it_is_of(tb: Tb, results: Path, own: Path) -> 
     assert "failed: smoke: pdp_max_2x2" in tb(f"plan --run 3 --results {results}").out
     theirs = f"{own} on {results / 'my.f'}"
     for command in ("plan --run", "coverage"):
-        ran = tb(f"{command} 3 --config nv_small --results {results}")
-        message = f"error: run 3 must be of nv_small on the embedded DUT, not of {theirs}\n"
-        assert (ran.code, ran.err) == (2, message)
+        message = f"run 3 must be of nv_small on the embedded DUT, not of {theirs}"
+        assert tb(f"{command} 3 --config nv_small --results {results}").refusal == message
 
 
 def test_coverage_merges_only_runs_of_one_device(tb: Tb, results: Path, own: Path) -> None:
@@ -94,22 +93,20 @@ def test_coverage_merges_only_runs_of_one_device(tb: Tb, results: Path, own: Pat
     assert tb(f"coverage --config nv_small --all --results {results}").out.startswith(
         "Coverage of nv_small in run 1, run 2\n"
     )
-    ran = tb(f"coverage 1 3 --results {results}")
-    message = f"error: run 3 must be of nv_small on the embedded DUT, not of {own} on {results / 'my.f'}\n"
-    assert (ran.code, ran.err) == (2, message)
-    ran = tb(f"coverage --config nv_full --results {results}")
-    assert (ran.code, ran.err) == (2, f"error: {results} holds no run of nv_full on the embedded DUT\n")
-    ran = tb(f"coverage --all 1 2 --results {results}")
-    assert (ran.code, ran.err) == (2, "error: --all must not come with numbers of runs, here 1, 2\n")
+    for words, message in (
+        ("1 3", f"run 3 must be of nv_small on the embedded DUT, not of {own} on {results / 'my.f'}"),
+        ("--config nv_full", f"{results} holds no run of nv_full on the embedded DUT"),
+        ("--all 1 2", "--all must not come with numbers of runs, here 1, 2"),
+    ):
+        assert tb(f"coverage {words} --results {results}").refusal == message
 
 
 @pytest.mark.parametrize(
     "words", ["coverage", "plan --run 1", "regress show", "regress resume", "regress rerun-failed"]
 )
 def test_a_store_that_is_not_there_is_not_made_by_reading_it(tb: Tb, tmp_path: Path, words: str) -> None:
-    ran = tb(f"{words} --results nowhere")
-    message = "error: --results must be a folder with results.sqlite, which regress makes, not nowhere\n"
-    assert (ran.code, ran.err) == (2, message)
+    message = "--results must be a folder with results.sqlite, which regress makes, not nowhere"
+    assert tb(f"{words} --results nowhere").refusal == message
     assert not (tmp_path / "nowhere").exists()
 
 
@@ -126,8 +123,7 @@ def test_a_run_without_failures_is_not_played_again(tb: Tb, results: Path) -> No
 
 
 def test_a_level_that_there_is_not_is_refused(tb: Tb, tmp_path: Path) -> None:
-    ran = tb(f"plan --level L7 --results {tmp_path}")
-    assert (ran.code, ran.err) == (2, "error: level must be one of L0, L1, L2, L3, not L7\n")
+    assert tb(f"plan --level L7 --results {tmp_path}").refusal == "level must be one of L0, L1, L2, L3, not L7"
 
 
 def test_coverage_is_that_of_the_newest_run_of_one_or_of_all(tb: Tb, results: Path) -> None:

@@ -6,7 +6,6 @@ import argparse
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
@@ -176,7 +175,7 @@ def test_runs_of_seeds_follow_each_other_until_the_time_is_over(
     monkeypatch.setattr(regress_tasks, "RUN_SEEDS", 3)
     monkeypatch.setattr(regress, "Player", Played)
     monkeypatch.setattr(regress, "build_dut", lambda *_, **__: None)
-    monkeypatch.setattr(regress, "Model", lambda *_: SimpleNamespace(current=lambda: None))
+    monkeypatch.setattr(regress, "compiled", lambda *_, **__: None)
     monkeypatch.setattr(regress, "is_over", lambda _: len(played) == 2)
     words = f"random --first 10 --seeds 100 --results {tmp_path}"
     assert regress.main(options(words)) == 1

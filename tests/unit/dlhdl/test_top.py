@@ -63,7 +63,7 @@ def test_the_plan_is_listed(capsys: pytest.CaptureFixture[str]) -> None:
         (["--exact"], "--exact must be left out for dlhdl"),
         (["--backend", "native"], "--backend must be coroutine for dlhdl, not native"),
         (["--rtl", "x.f"], "--config must name a file that describes the core of --rtl, not dlhdl"),
-        (["--only", "none"], "no scenario of dlhdl.toml matches none"),
+        (["--only", "none"], " matches none; see python -m tb run --list"),
     ],
 )
 def test_options_that_mean_nothing_are_refused(

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from tb.judge.finding import Check
 from tb.judge.verdict import Ending, Verdict
-from tb.report import page, summary
+from tb.report import page
 from tb.run.regress.store import Run
 from tb.run.result import Result
 from tb.stimulus.exchange import Explained, Performance
@@ -66,37 +66,27 @@ def written(root: Path) -> Collector:
     return collector
 
 
-def test_the_page_shows_summary_trend_failures_and_tasks(tmp_path: Path) -> None:
-    text = written(tmp_path).text
-    assert "1 passed, 3 failed (2 mismatch, 1 hang), 1 refused, 3 not played" in text
-    assert "1: earlier" in text
-    assert "mismatch: wrong value, SDP, group 0, 2 times: random.2, random.3" in text
-    assert text.count("random.4.nv_small.verilator") == 2, "among the slowest and among all"
-    assert "python -m tb regress random --first 2" in text
-
-
-def test_the_page_is_self_contained_and_links_to_what_a_failure_left(tmp_path: Path) -> None:
+def test_the_page_shows_summary_trend_failures_and_tasks_and_hostile_names_stay_text(tmp_path: Path) -> None:
     collector = written(tmp_path)
-    assert collector.links == ["random.2", "random.2"], "of the failure and in the table of all"
-
-
-def test_hostile_names_stay_text(tmp_path: Path) -> None:
-    collector = written(tmp_path)
+    for shown in (
+        "1 passed, 3 failed (2 mismatch, 1 hang), 1 refused, 3 not played",
+        "1: earlier",
+        "mismatch: wrong value, SDP, group 0, 2 times: random.2, random.3",
+        "python -m tb regress random --first 2",
+        "<script>alert('x')</script>",
+    ):
+        assert shown in collector.text
+    assert collector.text.count("random.4.nv_small.verilator") == 2, "among the slowest and among all"
     assert collector.tags.count("script") == 1, "that of the page"
-    assert "<script>alert('x')</script>" in collector.text
+    assert collector.links == ["random.2", "random.2"], "of the failure and in the table of all"
 
 
 def test_junit_is_xml_whatever_it_holds(tmp_path: Path) -> None:
     page.write_junit(HOSTILE, entries(tmp_path), tmp_path / "junit.xml")
     root = ElementTree.parse(tmp_path / "junit.xml").getroot()
     assert (root.get("tests"), root.get("failures"), root.get("skipped")) == ("5", "3", "1")
-    failures = [(case.get("name"), case.find("failure")) for case in root]
-    kinds = {name: failure.get("type") for name, failure in failures if failure is not None}
-    assert kinds == {
-        "random.2.nv_small.verilator": "mismatch",
-        "random.3.nv_small.verilator": "mismatch",
-        "random.4.nv_small.verilator": "hang",
-    }
+    kinds = [(str(case.get("name"))[:8], failure.get("type")) for case in root for failure in case.iter("failure")]
+    assert kinds == [("random.2", "mismatch"), ("random.3", "mismatch"), ("random.4", "hang")]
 
 
 @pytest.mark.parametrize("text", ["\0", "\x1b[31m", "\x0b", "\x85", "\ufffe", "\udcff", "]]>", "\U0001f600"])
@@ -150,12 +140,3 @@ def test_the_first_of_a_group_is_explained(tmp_path: Path) -> None:
     explained = Explained(["it is <there>"], [["dst-base"]], [["dst-base"]])
     page.write_results("title", [replace(entries(tmp_path)[1], explained=explained)], tmp_path / "index.html")
     assert "it is &lt;there&gt;" in (tmp_path / "index.html").read_text(encoding="utf-8")
-
-
-def test_a_run_that_lacks_tasks_has_not_passed() -> None:
-    assert summary.exit_code({Ending.PASSED: 3, Ending.REFUSED: 1}, 0) == 0
-    assert summary.exit_code({Ending.PASSED: 3}, 1) == 1
-    assert summary.exit_code({Ending.REFUSED: 3}, 0) == 1
-    assert summary.exit_code({}) == 1
-    assert summary.exit_code({Ending.PASSED: 3, Ending.LOST: 1}, 0) == 1
-    assert summary.counts_line({Ending.PASSED: 3}, 0) == "3 passed, 0 failed, 0 refused"

@@ -12,6 +12,7 @@ from tb.tools.score import equivalent
 from tb.tools.score.equivalent import Outcome, Prover, abc
 from tb.tools.score.mutate import Mutant
 from tb.tools.yosys import yosys
+from tests.unit.tools.score.designs import mutant
 
 DESIGN = """\
 module unit (input clk, input rst, input go, input [3:0] a, output [3:0] out, output reg [3:0] state);
@@ -53,12 +54,9 @@ def design(files: FileList, parametrised: frozenset[str] = frozenset()) -> Desig
     return Design(frozenset(("unit", "child")), parametrised, paths, {"child": frozenset(("unit",))})
 
 
-def mutant(files: FileList, before: str, after: str, expression: str) -> Mutant:
-    """Return a mutant of an expression of the unit."""
-    at = DESIGN.index(before, DESIGN.index(expression))
-    start = DESIGN.index(expression)
-    span = (start, start + len(expression))
-    return Mutant(files.sources[0], "unit", 1, "constant + 1", at, before, after, span, False)
+def changed(files: FileList, expression: str, before: str, after: str) -> Mutant:
+    """Return a mutant of the unit."""
+    return mutant(files.sources[0], expression, before, after)
 
 
 @needs_yosys
@@ -76,14 +74,14 @@ def test_only_what_cannot_be_told_apart_is_proved(
     tmp_path: Path, files: FileList, before: str, after: str, expression: str, outcome: Outcome
 ) -> None:
     prover = Prover(files, design(files), tmp_path / "proofs", 120)
-    assert prover.prove(mutant(files, before, after, expression)).outcome is outcome
+    assert prover.prove(changed(files, expression, before, after)).outcome is outcome
 
 
 @needs_yosys
 @pytest.mark.slow
 def test_another_value_of_the_reset_is_not_equivalent(tmp_path: Path, files: FileList) -> None:
     prover = Prover(files, design(files), tmp_path / "proofs", 120)
-    assert prover.prove(mutant(files, "4'd0", "4'd1", "4'd0")).outcome is Outcome.OPEN
+    assert prover.prove(changed(files, "4'd0", "4'd0", "4'd1")).outcome is Outcome.OPEN
 
 
 @needs_yosys
@@ -105,11 +103,10 @@ def test_what_the_module_around_ignores_is_equivalent(
     paths = tuple(tmp_path / name for name in ("child.v", "unit.v", "top.v"))
     around = {"child": frozenset(("unit",)), "unit": frozenset(("top",))}
     design = Design(frozenset(("child", "unit", "top")), frozenset(("child",)), paths, around)
-    at = child.index("in * STEP")
-    changed = Mutant(paths[0], "child", 1, "constant + 1", at, "in", "(in | 4'd8)", (at, at + 9), False)
     prover = Prover(FileList(paths), design, tmp_path / "proofs", 120)
-    low = Mutant(paths[0], "child", 1, "constant + 1", at, "in * STEP", "(in * STEP) | 1'b1", (at, at + 9), False)
-    assert prover.prove(changed).outcome is Outcome.EQUAL, "the highest bit times two is not kept"
+    high = mutant(paths[0], "in * STEP", "in", "(in | 4'd8)")
+    low = mutant(paths[0], "in * STEP", "in * STEP", "(in * STEP) | 1'b1")
+    assert prover.prove(high).outcome is Outcome.EQUAL, "the highest bit times two is not kept"
     proof = prover.prove(low)
     assert proof.outcome is outcome
     assert proof.detail.startswith(detail)
@@ -118,15 +115,12 @@ def test_what_the_module_around_ignores_is_equivalent(
 @needs_yosys
 @pytest.mark.slow
 def test_nothing_is_proved_where_a_clock_passes_logic(tmp_path: Path) -> None:
-    path = tmp_path / "gated.v"
+    path = tmp_path / "gate.v"
     path.write_text(GATED)
-    design = Design(frozenset(("gate", "user")), frozenset(), (path,), {"gate": frozenset(("user",))})
-    at = GATED.index("clk & (go | enable)")
-    changed = Mutant(path, "gate", 1, "constant + 1", at, "clk & (go", "clk & (~go", (at, at + 19), False)
-    around = Design(
-        design.modules, design.modules - {"user"}, design.files, {**design.parents, "user": frozenset(("top",))}
-    )
-    proof = Prover(FileList((path,)), around, tmp_path / "proofs", 120).prove(changed)
+    parents = {"gate": frozenset(("user",)), "user": frozenset(("top",))}
+    design = Design(frozenset(("gate", "user")), frozenset(("gate",)), (path,), parents)
+    prover = Prover(FileList((path,)), design, tmp_path / "proofs", 120)
+    proof = prover.prove(mutant(path, "clk & (go | enable)", "clk & (go", "clk & (~go"))
     assert str(proof) == "not proved: clocks of user pass logic"
 
 
@@ -134,7 +128,7 @@ def test_nothing_is_proved_where_a_clock_passes_logic(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_what_yosys_cannot_read_is_said(tmp_path: Path, files: FileList) -> None:
     prover = Prover(files, design(files), tmp_path / "proofs", 120)
-    proof = prover.prove(mutant(files, "4'd1", "4'd1 +", "state + 4'd1"))
+    proof = prover.prove(changed(files, "state + 4'd1", "4'd1", "4'd1 +"))
     assert proof.outcome is Outcome.UNREAD
     assert str(proof).startswith("Yosys cannot read it: ")
 
@@ -149,9 +143,9 @@ def program(folder: Path, name: str, text: str) -> Path:
 
 def test_a_proof_that_takes_too_long_is_none(tmp_path: Path, files: FileList, monkeypatch: pytest.MonkeyPatch) -> None:
     slow = program(tmp_path, "slow", "exec sleep 30")
-    monkeypatch.setattr(equivalent, "yosys", lambda: slow)
-    monkeypatch.setattr(equivalent, "abc", lambda: slow)
-    proof = Prover(files, design(files), tmp_path / "proofs", 0.2).prove(mutant(files, "4'd9", "4'd8", "4'd9"))
+    for name in ("yosys", "abc"):
+        monkeypatch.setattr(equivalent, name, lambda: slow)
+    proof = Prover(files, design(files), tmp_path / "proofs", 0.2).prove(changed(files, "4'd9", "4'd9", "4'd8"))
     assert str(proof) == "not proved in time: 0.2 s"
 
 
@@ -168,7 +162,7 @@ def test_without_its_programs_nothing_is_proved(
     there = program(tmp_path, "there", "exit 1")
     for name in ("yosys", "abc"):
         monkeypatch.setattr(equivalent, name, lambda found=None if name == missing else there: found)
-    proof = Prover(files, design(files), tmp_path / "proofs", 5).prove(mutant(files, "4'd9", "4'd8", "4'd9"))
+    proof = Prover(files, design(files), tmp_path / "proofs", 5).prove(changed(files, "4'd9", "4'd9", "4'd8"))
     assert (str(proof), proof.equal) == (text, False)
 
 
@@ -179,5 +173,5 @@ def test_a_module_with_parameters_that_nothing_is_around_is_not_proved(
     for name in ("yosys", "abc"):
         monkeypatch.setattr(equivalent, name, lambda: there)
     found = design(files, frozenset(("unit",)))
-    proof = Prover(files, found, tmp_path / "proofs", 5).prove(mutant(files, "4'd9", "4'd8", "4'd9"))
+    proof = Prover(files, found, tmp_path / "proofs", 5).prove(changed(files, "4'd9", "4'd9", "4'd8"))
     assert str(proof) == "not proved: the module has parameters, whose values the proof does not know"

@@ -113,7 +113,7 @@ def test_a_cause_is_right_when_it_points_at_the_unit_of_the_mutant(
 
 
 def test_json_has_every_mutant_and_the_counts(tmp_path: Path) -> None:
-    path = tmp_path / "folder" / "score.json"
+    path = tmp_path / "score.json"
     mutant_report.write_json(RESULTS, [], path)
     data = json.loads(path.read_text())
     assert (data["mutants"], data["caught"], data["not_equivalent"]) == (4, 1, 3)

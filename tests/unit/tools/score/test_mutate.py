@@ -50,13 +50,15 @@ module adder #(parameter W = 4) (
     else if (less && y <= 4'd9) y <= both[3:0] - 4'd2;
 endmodule
 """
+SOURCES = parse(ROOT / "hdl_stubs" / "nv_small.f").sources
 
 
-def changed(tmp_path: Path, kind: str) -> list[str]:
-    """Return the expressions that the mutants of a kind make."""
+@pytest.fixture
+def adder(tmp_path: Path) -> Path:
+    """The file of the text."""
     path = tmp_path / "adder.v"
     path.write_text(TEXT)
-    return [mutant.expression(TEXT).strip() for mutant in mutants_of(path) if mutant.kind == kind]
+    return path
 
 
 @pytest.mark.parametrize(
@@ -76,28 +78,26 @@ def changed(tmp_path: Path, kind: str) -> list[str]:
         ("inverted condition", ["!(less && y <= 4'd9)"]),
     ],
 )  # fmt: skip
-def test_only_expressions_of_the_design_are_changed(tmp_path: Path, kind: str, expressions: list[str]) -> None:
-    assert changed(tmp_path, kind) == expressions
+def test_only_expressions_of_the_design_are_changed(adder: Path, kind: str, expressions: list[str]) -> None:
+    changed = [mutant.expression(TEXT).strip() for mutant in mutants_of(adder) if mutant.kind == kind]
+    assert changed == expressions
 
 
 def test_every_kind_but_two_occurs_in_the_embedded_device() -> None:
-    sources = parse(ROOT / "hdl_stubs" / "nv_small.f").sources
     absent = {"other group", "mask removed"}
-    assert {mutant.kind for path in sources for mutant in mutants_of(path)} == set(KINDS) - absent
+    assert {mutant.kind for path in SOURCES for mutant in mutants_of(path)} == set(KINDS) - absent
 
 
 def test_a_seed_always_chooses_the_same_and_another_one_something_else() -> None:
-    sources = parse(ROOT / "hdl_stubs" / "nv_small.f").sources
-    first = choose(sources, 20, 3, "nvdla_sdp*")
-    assert first == choose(sources, 20, 3, "nvdla_sdp*")
-    assert first != choose(sources, 20, 4, "nvdla_sdp*")
+    first = choose(SOURCES, 20, 3, "nvdla_sdp*")
+    assert first == choose(SOURCES, 20, 3, "nvdla_sdp*")
+    assert first != choose(SOURCES, 20, 4, "nvdla_sdp*")
     assert len(set(first)) == 20
     assert all(mutant.module.startswith("nvdla_sdp") for mutant in first)
 
 
 def test_a_sample_is_spread_over_families_and_modules() -> None:
-    sources = parse(ROOT / "hdl_stubs" / "nv_small.f").sources
-    chosen = choose(sources, 90, 1)
+    chosen = choose(SOURCES, 90, 1)
     families = Counter(mutant.family for mutant in chosen)
     modules = Counter(mutant.module for mutant in chosen)
     assert set(families) == set(Family) - {Family.MASK}
@@ -113,12 +113,9 @@ def test_modules_that_the_design_lacks_are_left_alone(tmp_path: Path) -> None:
     assert not list(mutants_of(tmp_path / "two.v", "*", {"other"}))
 
 
-def test_code_that_the_macros_leave_out_is_left_alone(tmp_path: Path) -> None:
-    path = tmp_path / "adder.v"
-    path.write_text(TEXT)
-
+def test_code_that_the_macros_leave_out_is_left_alone(adder: Path) -> None:
     def lines(*defines: str) -> set[str]:
-        return {TEXT.splitlines()[mutant.line - 1].split()[1] for mutant in mutants_of(path, defines=defines)}
+        return {TEXT.splitlines()[mutant.line - 1].split()[1] for mutant in mutants_of(adder, defines=defines)}
 
     assert {"checked", "chosen", "shown", "built", "simulated"} & lines() == {"chosen"}
     assert {"checked", "chosen", "shown", "built", "simulated"} & lines("ASSERT_ON", "SYNTHESIS") == {"checked"}
@@ -133,14 +130,9 @@ def test_of_several_branches_one_is_compiled(tmp_path: Path, defines: tuple[str,
     assert {lines[mutant.line - 1].split()[1] for mutant in mutants_of(path, defines=defines)} == {compiled}
 
 
-def test_modules_without_a_match_are_refused(tmp_path: Path) -> None:
-    path = tmp_path / "adder.v"
-    path.write_text(TEXT)
+def test_modules_without_a_match_and_a_count_below_one_are_refused(adder: Path) -> None:
     with pytest.raises(InputError, match=r"^modules must match a module with expressions, not other\*$"):
-        choose([path], 3, 1, "other*")
-
-
-def test_a_count_below_one_is_refused(tmp_path: Path) -> None:
+        choose([adder], 3, 1, "other*")
     with pytest.raises(InputError, match=r"^count must be at least 1, not 0$"):
         choose([], 0, 1)
 

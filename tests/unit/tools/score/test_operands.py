@@ -46,18 +46,12 @@ def altered_source(bug: str, name: str) -> tuple[np.ndarray, np.ndarray]:
     return surface.layout.unpack(raw), surface.layout.unpack(found)
 
 
-def test_the_last_line_comes_first() -> None:
+def test_lines_atoms_and_signs_are_what_the_bug_says() -> None:
     right, wrong = altered_source("source_lines_reversed", "sdp_pass_through_half_atom")
     np.testing.assert_array_equal(wrong, right[:, ::-1])
-
-
-def test_every_atom_is_that_behind_it() -> None:
     right, wrong = altered_source("source_atom_late", "sdp_pass_through_full_atom")
     flat, moved = (cube.reshape(len(cube), -1) for cube in (right, wrong))
-    np.testing.assert_array_equal(moved[:, :-1], flat[:, 1:])
-
-
-def test_the_sign_bits_are_inverted() -> None:
+    np.testing.assert_array_equal(moved[:, :-1], flat[:, 1:], "every atom is that behind it")
     right, wrong = altered_source("source_offset_binary", "sdp_pass_through_full_atom")
     np.testing.assert_array_equal(wrong.view(np.uint8), right.view(np.uint8) ^ 0x80)
 
@@ -78,7 +72,7 @@ def test_only_bytes_that_a_scenario_loads_are_changed() -> None:
 
 def test_every_operand_bug_changes_a_scenario_of_its_unit() -> None:
     catalogue = load_catalogue()
-    found = sources(PLANS)
+    found = sources()
     for bug in catalogue.bugs:
         if bug.place is Place.OPERAND:
             scenarios = (source.build(SMALL, 1) for source in of_unit(found, catalogue.units[bug.unit]))

@@ -15,12 +15,10 @@ from models.errors import InputError
 from tb.cli.command import parser
 from tb.cli.score import main, rerun
 from tb.judge.finding import Check
-from tb.judge.verdict import Ending, Verdict
+from tb.judge.verdict import Verdict
 from tb.run.dut import Dut
 from tb.run.jobs import Job, Setup
 from tb.run.result import Result
-from tb.run.simulate import SimResult
-from tb.stimulus.exchange import Answer, Explained, Performance, Request
 from tb.stimulus.scenario import Scenario
 from tb.tools.score import play
 from tb.tools.score.catalogue import load_catalogue
@@ -28,9 +26,10 @@ from tb.tools.score.journal import Played
 from tb.tools.score.mutants import play_mutants
 from tb.tools.score.mutate import mutants_of
 from tb.tools.score.play import Bench, job_of
-from tb.tools.score.reach import Case, Reached
+from tb.tools.score.reach import Case, Reached, survey
 from tb.tools.score.scenarios import Source
 from tests.unit.run.regress.tasks import wrong
+from tests.unit.tools.score.processes import PASSED, FakeProcess
 
 SMALL = HwConfig.load("nv_small")
 SOURCE = Source("empty", lambda config, seed: Scenario("empty", config.name, (), seed))
@@ -52,7 +51,7 @@ def played(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Job, Dut]]:
 
     def run_job(job: Job, setup: Setup, *_: Any, **__: Any) -> Result:
         seen.append((job, setup.dut))
-        return job.result(setup.dut, Verdict(judged_bytes=8))
+        return job.result(setup.dut, PASSED)
 
     monkeypatch.setattr(play, "run_job", run_job)
     monkeypatch.setattr(play.SharedProcess, "takes", lambda *_: False)
@@ -61,75 +60,49 @@ def played(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Job, Dut]]:
 
 def test_simulations_load_the_configuration_that_the_user_gave(tmp_path: Path, played: list[tuple[Job, Dut]]) -> None:
     mine = bench(tmp_path)
-    list(play.false_alarms([SOURCE], mine, seed=5, workers=1))
+    list(survey([Case(SOURCE, 5)], mine, None, workers=1))
     ((job, dut),) = played
     assert HwConfig.load(job.request(dut, tmp_path).config) == replace(SMALL, name="mine")
     assert (job.rerun, job.waves_option) == ("python -m tb score --seed 5", None)
 
 
-class FakeProcess:
-    """Stands for a simulator process that many scenarios share: each passes or not, in turn."""
-
-    last = None
-
-    def __init__(self, verdicts: list[Verdict]) -> None:
-        self.verdicts, self.asked, self.closed = verdicts, list[Request](), 0
-
-    def play(self, request: Request, log_path: Path, timeout_seconds: float) -> SimResult:
-        self.asked.append(request)
-        assert request.result is not None
-        Answer(self.verdicts.pop(0), Performance(1.0, 1.0, 1), explained=Explained([], [], [])).save(
-            Path(request.result)
-        )
-        return SimResult(None, "", 1.0, log_path)
-
-    def takes(self, plusargs: tuple[str, ...]) -> bool:
-        return not plusargs
-
-    def close(self) -> None:
-        self.closed += 1
-
-
 def shared(monkeypatch: pytest.MonkeyPatch, *verdicts: Verdict) -> FakeProcess:
     """Return the process that all scenarios share from now on."""
-    process = FakeProcess(list(verdicts))
-
-    class Shared:
-        """The class that is asked for it."""
-
-        def __new__(cls, *_: Any) -> Any:
-            return process
-
-    monkeypatch.setattr(play, "SharedProcess", Shared)
+    process = FakeProcess(*verdicts)
+    monkeypatch.setattr(play, "SharedProcess", lambda *_: process)
     return process
 
 
 def test_a_process_for_many_scenarios_is_asked_for_the_configuration_that_the_user_gave(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    process = shared(monkeypatch, Verdict(judged_bytes=8), Verdict(judged_bytes=8))
-    other = replace(SOURCE, name="other")
-    assert list(play.false_alarms([SOURCE, other], bench(tmp_path), seed=5, workers=1)) == []
+    process = shared(monkeypatch, PASSED, PASSED)
+    cases = [Case(SOURCE, 5), Case(replace(SOURCE, name="other"), 5)]
+    assert not any(reached.alarm for reached in survey(cases, bench(tmp_path), None, workers=1))
     assert [request.config for request in process.asked] == [str(tmp_path / "mine.toml")] * 2
     assert process.closed == 1
 
 
 def test_a_scenario_that_fails_without_a_bug_is_a_false_alarm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    shared(monkeypatch, Verdict(), Verdict(judged_bytes=8), Verdict(refused="no Y"))
-    sources = [replace(SOURCE, name=name) for name in ("a", "b", "c")]
-    alarms = list(play.false_alarms(sources, bench(tmp_path), seed=5, workers=1))
-    assert [(result.identity, result.ending) for result in alarms] == [("a.5", Ending.EMPTY), ("c.5", Ending.REFUSED)]
+    shared(monkeypatch, Verdict(), PASSED, Verdict(refused="no Y"))
+    cases = [Case(replace(SOURCE, name=name), 5) for name in ("a", "b", "c")]
+    found = list(survey(cases, bench(tmp_path), None, workers=1))
+    assert [(reached.identity, bool(reached.alarm), reached.fails) for reached in found] == [
+        ("a.5", True, True),
+        ("b.5", False, False),
+        ("c.5", True, False),
+    ]
 
 
 def test_scenarios_are_played_until_one_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    process = shared(monkeypatch, Verdict(judged_bytes=8), Verdict(judged_bytes=8, findings=[wrong(cycle=7)]))
+    process = shared(monkeypatch, PASSED, Verdict(judged_bytes=8, findings=[wrong(cycle=7)]))
     mine: Any = process
     jobs = [bench(tmp_path).job(replace(SOURCE, name=name), 5) for name in ("a", "b", "c")]
     ended = play.until_caught(jobs, bench(tmp_path), tmp_path, mine)
     assert ended.catch is not None
     assert (ended.played, ended.seconds, ended.catch.scenario, ended.catch.number) == (2, 2.0, "b.5", 2)
     assert (ended.catch.checks, ended.catch.cycle) == ((Check.VALUE,), 7)
-    process.verdicts = [Verdict(judged_bytes=8)]
+    process.verdicts = [PASSED]
     assert play.until_caught(jobs[:1], bench(tmp_path), tmp_path, mine) == Played(1, None, 1.0)
 
 
@@ -147,8 +120,8 @@ def test_a_mutant_is_repeated_by_its_number(tmp_path: Path, played: list[tuple[J
         (Case(SOURCE, 5), Reached("a.5", 1.0, [7])),
         (Case(replace(SOURCE, name="b"), 5), Reached("b.5", 1.0, [6])),
     ]
-    (result,) = play_mutants([(7, mutant)], cases, bench(tmp_path), {}, workers=1, most=9)
-    assert (result.reaching, result.ended.played) == (1, 1)
+    ((_, ended),) = play_mutants([(7, mutant)], cases, bench(tmp_path), workers=1, most=9)
+    assert ended.played == 1
     ((job, _),) = played
     assert (job.rerun, job.plusargs) == ("python -m tb score --seed 5 --number 7", ("+mutant=7",))
 

@@ -11,15 +11,16 @@ from typing import Any
 import pytest
 
 from models.errors import InputError
-from tb.judge.verdict import Ending, Verdict
+from tb.judge.verdict import Ending
 from tb.run import jobs
 from tb.run.compile.filelist import parse
 from tb.run.simulate import SimResult
-from tb.stimulus.exchange import Answer, Performance, Request
+from tb.stimulus.exchange import Request
 from tb.stimulus.scenario import Scenario
 from tb.tools.score.mutate import Mutant, mutants_of
 from tb.tools.score.sources import PLUSARG, switched, write_mutants
 from tests.unit.run.regress.tasks import DUT
+from tests.unit.tools.score.processes import PASSED, FakeProcess, answered
 
 CHAIN = """\
 module chain (input [3:0] a, input [3:0] b, output [3:0] sum, output reg [3:0] most);
@@ -69,6 +70,9 @@ endmodule
 """
 
 
+needs_icarus = pytest.mark.skipif(shutil.which("iverilog") is None, reason="needs Icarus")
+
+
 def every_mutant(path: Path) -> list[Mutant]:
     """Return all mutants of the module under test."""
     path.write_text(CHAIN)
@@ -97,14 +101,14 @@ def run(source: str, folder: Path, *arguments: str) -> str:
     return ended.stdout
 
 
-@pytest.mark.skipif(shutil.which("iverilog") is None, reason="needs Icarus")
+@needs_icarus
 def test_every_number_chooses_the_change_that_it_stands_for(tmp_path: Path) -> None:
     mutants = every_mutant(tmp_path / "chain.v")
     assert len({mutant.kind for mutant in mutants}) >= 10
     assert as_alone(CHAIN, mutants, tmp_path) == "12 3\n10 5\n"
 
 
-@pytest.mark.skipif(shutil.which("iverilog") is None, reason="needs Icarus")
+@needs_icarus
 def test_no_mutant_takes_the_sign_of_others(tmp_path: Path) -> None:
     (tmp_path / "multiplier.v").write_text(SIGNED)
     mutants = list(mutants_of(tmp_path / "multiplier.v", "multiplier"))
@@ -182,47 +186,20 @@ def test_a_model_that_notes_asks_with_the_difference_and_takes_the_notes_along(t
     assert "nvdla_mutant(1, (( a - b) + 64'sd0) != (( a + b) + 64'sd0)) ? ( a - b) : ( a + b)" in text
 
 
-def passed(request: Request, log_path: Path) -> SimResult:
-    """Leave the answer of a scenario that passes."""
-    assert request.result is not None
-    Answer(Verdict(judged_bytes=8), Performance(1.0, 1.0, 1)).save(Path(request.result))
-    return SimResult(None, "", 0.0, log_path)
-
-
-class FakeProcess:
-    """Stands for a simulator process that was started with arguments."""
-
-    plusargs = ("+mutant=3",)
-    last = None
-
-    def __init__(self) -> None:
-        self.played: list[str] = []
-
-    def takes(self, plusargs: tuple[str, ...]) -> bool:
-        return plusargs == self.plusargs
-
-    def play(self, request: Request, log_path: Path, timeout_seconds: float) -> SimResult:
-        self.played.append(log_path.parent.name)
-        return passed(request, log_path)
-
-
 @pytest.mark.parametrize("plusargs", [("+mutant=3",), ("+mutant=4",), ()])
 def test_a_process_plays_only_what_has_its_own_arguments(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, plusargs: tuple[str, ...]
 ) -> None:
     alone: list[Sequence[str]] = []
 
-    def entry(
-        built: Any, test: str, request: Request, work_dir: Path, *, plusargs: Sequence[str], **_: Any
-    ) -> SimResult:
+    def entry(_: Any, __: str, request: Request, work_dir: Path, *, plusargs: Sequence[str], **___: Any) -> SimResult:
         alone.append(plusargs)
-        return passed(request, work_dir / "sim.log")
+        return answered(request, work_dir / "sim.log")
 
     monkeypatch.setattr(jobs, "run_entry", entry)
-    process: Any = FakeProcess()
+    process: Any = FakeProcess(PASSED, plusargs=("+mutant=3",))
     job = jobs.Job("empty", 1, "rerun", lambda: Scenario("empty", "nv_small", (), 1), plusargs=plusargs)
     built: Any = None
     assert jobs.run_job(job, jobs.Setup(built, DUT, 1.0), tmp_path / "work", process).ending is Ending.PASSED
-    shared = plusargs == FakeProcess.plusargs
-    assert process.played == (["work"] if shared else [])
-    assert alone == ([] if shared else [plusargs])
+    shared = plusargs == process.plusargs
+    assert (len(process.asked), alone) == ((1, []) if shared else (0, [plusargs]))

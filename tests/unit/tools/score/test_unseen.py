@@ -9,9 +9,9 @@ import pytest
 from tb.run.compile.filelist import FileList
 from tb.run.errors import BuildError
 from tb.tools.instantiated import Design
-from tb.tools.score.mutate import Mutant
 from tb.tools.score.unseen import unseen
 from tb.tools.yosys import yosys
+from tests.unit.tools.score.designs import mutant
 
 TOP = """\
 module top (input clk, input [3:0] a, output [3:0] low, output [3:0] high);
@@ -52,31 +52,18 @@ def design(folder: Path) -> tuple[FileList, Design]:
     return FileList(paths), Design(frozenset(("top", "child")), frozenset(("child",)), paths, parents)
 
 
-def mutants(folder: Path) -> dict[int, Mutant]:
-    """Return the changes as mutants."""
-    found = {}
-    for number, (name, expression, before, after) in CHANGES.items():
-        text = TOP if name == "top.v" else CHILD
-        start = text.index(expression)
-        span = (start, start + len(expression))
-        at = text.index(before, start)
-        module = name.removesuffix(".v")
-        found[number] = Mutant(folder / name, module, 1, "constant + 1", at, before, after, span, False)
-    return found
-
-
 @needs_yosys
 @pytest.mark.slow
 def test_only_what_no_output_depends_on_is_unseen(tmp_path: Path) -> None:
     files, parts = design(tmp_path)
-    assert unseen(mutants(tmp_path), files, parts, "top", tmp_path / "work") == {1, 2, 4}
+    mutants = {number: mutant(tmp_path / name, *change) for number, (name, *change) in CHANGES.items()}
+    assert unseen(mutants, files, parts, "top", tmp_path / "work") == {1, 2, 4}
 
 
 @needs_yosys
 @pytest.mark.slow
 def test_a_mutant_that_yosys_cannot_read_is_an_error(tmp_path: Path) -> None:
     files, parts = design(tmp_path)
-    start = CHILD.index("sum > 5'd7")
-    broken = Mutant(tmp_path / "child.v", "child", 1, "constant + 1", start, "sum", "sum +", (start, start + 10), False)
+    broken = mutant(tmp_path / "child.v", "sum > 5'd7", "sum", "sum +")
     with pytest.raises(BuildError, match="Yosys cannot synthesise top"):
         unseen({1: broken}, files, parts, "top", tmp_path / "work")

@@ -1,0 +1,55 @@
+"""A run says how it ended, what it has proven, what not, and which command is the gate; that command exists."""
+
+from __future__ import annotations
+
+import shlex
+
+import pytest
+
+from tb.cli.command import parser
+from tb.cli.regress_tasks import feature_plan
+from tb.judge.verdict import Ending
+from tb.report import summary
+
+DUT = "--config nv_small --sim verilator --rtl my.f"
+GATE = "python -m tb regress plan --level L1"
+
+
+def test_a_plan_that_passes_is_not_the_gate() -> None:
+    proven, open_, last = summary.after_plan("nv_small.toml", 64, None, passed=True, dut=DUT).splitlines()
+    assert proven == "proven: every byte that the 64 scenarios of nv_small.toml write is right, with one seed"
+    assert open_.startswith("not proven: ")
+    assert last == f"the gate is: {GATE} {DUT}"
+
+
+def test_what_fails_proves_nothing_and_a_choice_is_called_so() -> None:
+    failed = summary.after_plan("p.toml", 2, ["a*"], passed=False, dut=DUT)
+    assert failed == f"the gate is: {GATE} {DUT}"
+    chosen = summary.after_plan("p.toml", 2, ["a*"], passed=True, dut=DUT)
+    assert chosen.startswith("proven: every byte that 2 chosen scenarios of p.toml write is right, with one seed\n")
+
+
+def test_the_gate_is_a_command_and_a_level_that_exist() -> None:
+    args = parser().parse_args(shlex.split(summary.gate_command(DUT))[3:])
+    assert feature_plan(args).level(args.level).name == summary.GATE
+
+
+@pytest.mark.parametrize(
+    ("title", "passed", "said"),
+    [
+        ("L1", True, "level L1, the gate: passed; its holes are what it does not reach"),
+        ("L2", False, "level L2, the gate and more: not passed; its holes are what it does not reach"),
+        *((title, True, f"not the gate, which is level L1 or more: {GATE}") for title in ("L0", "chosen tests of L1")),
+    ],
+)
+def test_a_regression_says_whether_it_was_the_gate(title: str, passed: bool, said: str) -> None:
+    assert summary.after_regression(title, passed=passed) == said
+
+
+def test_a_run_that_lacks_tasks_has_not_passed() -> None:
+    assert summary.exit_code({Ending.PASSED: 3, Ending.REFUSED: 1}, 0) == 0
+    assert summary.exit_code({Ending.PASSED: 3}, 1) == 1
+    assert summary.exit_code({Ending.REFUSED: 3}, 0) == 1
+    assert summary.exit_code({}) == 1
+    assert summary.exit_code({Ending.PASSED: 3, Ending.LOST: 1}, 0) == 1
+    assert summary.counts_line({Ending.PASSED: 3}, 0) == "3 passed, 0 failed, 0 refused"

@@ -95,12 +95,9 @@ def elaborate_command(
 
 
 def make_command(directory: Path, *, hierarchical: bool, options: str | None = None) -> list[str]:
-    """Return the command that compiles Verilator's C++ in a build folder.
+    """Return the command that compiles Verilator's C++ in a build folder, which may have been made in blocks.
 
-    Args:
-        directory: The build folder.
-        hierarchical: Whether its modules were compiled as blocks.
-        options: Compiler options in place of Verilator's ``-Os``.
+    ``options`` are the compiler's in place of Verilator's ``-Os``.
     """
     return [
         *("make", "-j", str(build_jobs()), "-C", str(directory), "-f", "Vtop_hier.mk" if hierarchical else "Vtop.mk"),

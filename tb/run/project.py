@@ -51,10 +51,7 @@ NONE = Project(Path())
 
 
 def found(start: Path) -> Project:
-    """Return the project that a folder belongs to, ``NONE`` when no project file lies in it or above it.
-
-    Args:
-        start: An absolute folder.
+    """Return the project of an absolute folder, ``NONE`` when no project file lies in it or above it.
 
     Raises:
         InputError: when the file cannot be used.
@@ -89,10 +86,9 @@ def results_and_cache() -> tuple[Path | None, Path | None]:
 
 @cache
 def _read(path: Path, _changed: int) -> Project:
-    data = read_toml(path)
     where = shown(path)
     given: dict[str, Any] = {}
-    for key, value in data.items():
+    for key, value in read_toml(path).items():
         if key not in _KEYS:
             raise InputError(f"{where}: there is no key {shown(key)}; known: {', '.join(_KEYS)}")
         given[key] = _KEYS[key](path.parent, value, f"{where}: {key}")

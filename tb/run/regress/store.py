@@ -6,7 +6,7 @@ import sqlite3
 import time
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from contextlib import closing
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -86,18 +86,16 @@ class Store:
         except OSError as error:
             raise StoreError(f"{path.parent} cannot be made: {error.strerror}") from error
         self._path, self._folder = path, path.parent.resolve()
-        try:
-            self._database = sqlite3.connect(path, timeout=_PATIENCE_SECONDS)
-        except sqlite3.Error as error:
-            raise StoreError(f"{path} cannot be used: {error}") from error
-        try:
-            self._prepare()
-        except sqlite3.OperationalError as error:
-            self._database.close()
-            raise StoreError(f"{path} cannot be used: {error}") from error
-        except sqlite3.DatabaseError as error:
-            self._database.close()
-            raise StoreError(f"{path} must be a regression store: {error}") from error
+        with ExitStack() as unless_sound:
+            try:
+                self._database = sqlite3.connect(path, timeout=_PATIENCE_SECONDS)
+                unless_sound.callback(self._database.close)
+                self._prepare()
+            except sqlite3.OperationalError as error:
+                raise StoreError(f"{path} cannot be used: {error}") from error
+            except sqlite3.DatabaseError as error:
+                raise StoreError(f"{path} must be a regression store: {error}") from error
+            unless_sound.pop_all()
 
     def _prepare(self) -> None:
         """Make the tables of a new file, and check those of an old one."""
@@ -106,7 +104,6 @@ class Store:
         if empty:
             self._database.executescript(f"BEGIN IMMEDIATE; {_TABLES} PRAGMA user_version = {_VERSION}; COMMIT;")
         elif version != _VERSION:
-            self._database.close()
             raise StoreError(f"{self._path} must be a regression store of version {_VERSION}, not {version}")
 
     def __enter__(self) -> Store:

@@ -296,19 +296,8 @@ uint32_t nvb_csb_service_failed() { return harness::csb.service_failed; }
 const uint32_t* nvb_csb_fired() { return harness::csb.fired; }
 uint32_t nvb_csb_pending(uint32_t* batch, uint32_t* index) { return harness::csb.pending(*batch, *index); }
 
-// Records are stored one after another; the bench resets the count to 0 after copying them.
-harness::Access* nvb_csb_accesses(uint32_t** count) {
-    *count = &harness::csb.accesses.count;
-    return harness::csb.accesses.records;
-}
-
-harness::CsbViolation* nvb_csb_violations(uint32_t** count) {
-    *count = &harness::csb.violations.count;
-    return harness::csb.violations.records;
-}
-
-harness::Result* nvb_csb_results(uint32_t** count) {
-    *count = &harness::csb.results.count;
-    return harness::csb.results.records;
-}
+// The logs, one record after another.
+void* nvb_csb_accesses(uint32_t** count) { return harness::csb.accesses.locate(count); }
+void* nvb_csb_violations(uint32_t** count) { return harness::csb.violations.locate(count); }
+void* nvb_csb_results(uint32_t** count) { return harness::csb.results.locate(count); }
 }

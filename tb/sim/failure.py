@@ -88,11 +88,7 @@ NOT_WATCHED = Inside()
 
 
 def performance(began: tuple[float, int]) -> Performance:
-    """Return how fast a run was.
-
-    Args:
-        began: processor time and cycle when the DUT was ready.
-    """
+    """Return how fast a run was, by processor time and cycle when the DUT was ready."""
     seconds, first = began
     speed = (cycle() - first) / (time.process_time() - seconds)
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * _RSS_UNIT_BYTES
@@ -100,13 +96,7 @@ def performance(began: tuple[float, int]) -> Performance:
 
 
 def leave(bench: Judged, ops: Program, request: Request) -> None:
-    """Save the answer of a run that was judged; a failure is explained.
-
-    Args:
-        bench: after the run.
-        ops: operations that were played.
-        request: the launcher's, which names the file, the configuration and commands.
-    """
+    """Save the answer of a run that was judged in the file of its request; a failure is explained."""
     assert request.result is not None
     path = Path(request.result)
     answer = Answer(

@@ -85,13 +85,7 @@ class MemorySlave(BusDriver):  # type: ignore[misc]  # cocotb-bus has no types
     _signals: ClassVar[dict[str, str]] = MemoryPortMonitor._signals
 
     def __init__(self, pins: Pins, monitor: MemoryPortMonitor, image: MemoryImage) -> None:
-        """Bind the slave to a monitor's port.
-
-        Args:
-            pins: The pins and settings.
-            monitor: The port's monitor.
-            image: The memory that is served.
-        """
+        """Bind the slave to a monitor's port, to serve an image."""
         clock, settings = pins.dut.dla_core_clk, pins.settings.port
         super().__init__(pins.dut, PORT_PREFIX[monitor.ram], clock, case_insensitive=False)
         self._edge = RisingEdge(clock)

@@ -158,13 +158,7 @@ class RecordLog:
     """One log of the harness: an array that it fills and that ``drain`` empties."""
 
     def __init__(self, dtype: np.dtype[Any], locate: Callable[..., int], *arguments: int) -> None:
-        """Find the log.
-
-        Args:
-            dtype: Type of one record.
-            locate: The harness's function that returns where records and count lie.
-            arguments: Of that function, before the count's.
-        """
+        """Find the log by the harness's function that returns where its records lie, and its count by reference."""
         self._count = POINTER(c_uint32)()
         self._address = locate(*arguments, ctypes.byref(self._count))
         self._dtype = dtype

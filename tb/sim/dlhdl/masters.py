@@ -86,15 +86,7 @@ class Port(ABC):
     """Bytes of a beat."""
 
     def __init__(self, dut: SimHandleBase, ram: Ram, judge: DlhdlJudge, settings: PortSettings, draws: Draws) -> None:
-        """Bind the port; ``start`` begins to serve it.
-
-        Args:
-            dut: the wrapper.
-            ram: the master.
-            judge: who hears of what is seen.
-            settings: latency and stalls.
-            draws: random numbers of the port.
-        """
+        """Bind the port of a master; ``start`` begins to serve it, and the judge hears of what is seen."""
         self.handshakes = 0
         self._dut, self._ram, self._judge, self._settings, self._draws = dut, ram, judge, settings, draws
         self._prefix = f"{MASTERS[ram]}_{self.half}_"

@@ -78,67 +78,65 @@ def play(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Callable[[
     end_processes()
 
 
-@pytest.mark.parametrize("prior", [None, "another failure of this worker with the same signature has waves"])
-@pytest.mark.parametrize("cycles", [300_000, 300_001])
-def test_a_failure_has_waves_or_says_why_not(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, prior: str | None, cycles: int
-) -> None:
-    played: list[str] = []
+ANOTHER = "another failure of this worker with the same signature has waves"
+
+
+@pytest.fixture
+def again(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Job, Setup]]:
+    """What is played again, with which setup, and leaves waves."""
+    played = []
 
     def run_job(job: Job, setup: Setup, folder: Path) -> None:
-        played.append(job.rerun)
+        played.append((job, setup))
         (folder / "waves.fst").touch()
 
+    monkeypatch.setattr(worker, "_with_waves", set())
+    monkeypatch.setattr(worker, "build", lambda *_: "model with waves")
+    monkeypatch.setattr(worker, "run_job", run_job)
+    return played
+
+
+@pytest.mark.parametrize("prior", [None, ANOTHER])
+@pytest.mark.parametrize("cycles", [300_000, 300_001])
+def test_a_failure_has_waves_or_says_why_not(
+    again: list[tuple[Job, Setup]], tmp_path: Path, prior: str | None, cycles: int
+) -> None:
     failed = task(WRONG).result(Verdict(findings=[wrong()], cycles=cycles), 1.0)
     before = replace(failed, verdict=Verdict(findings=[wrong(9)]))
-    monkeypatch.setattr(worker, "_with_waves", {(before.ending, before.verdict.signature)} if prior else set())
-    monkeypatch.setattr(worker, "build", lambda *_: "model")
-    monkeypatch.setattr(worker, "run_job", run_job)
-    limits = Limits(tmp_path / "a run", tmp_path, 1.0)
-    worker._add_waves(task(WRONG), failed, tmp_path, limits)
+    worker._with_waves |= {(before.ending, before.verdict.signature)} if prior else set()
+    worker._add_waves(task(WRONG), failed, tmp_path, Limits(tmp_path / "a run", tmp_path, 1.0))
     replay = f"python -m tb replay '{tmp_path}/a run/{task(WRONG).key}'"
     long = "failures must take at most 300000 cycles to leave waves, not 300001"
     reason = long if cycles == 300_001 else prior
     assert (tmp_path / "waves.fst").is_file() == (reason is None)
-    assert played == ([replay] if reason is None else [])
+    assert [job.rerun for job, _ in again] == ([replay] if reason is None else [])
     if reason is not None:
         assert (tmp_path / NO_WAVES_FILE).read_text(encoding="utf-8") == f"{reason}\n{replay} --waves\n"
 
 
 def test_a_test_in_python_that_fails_is_played_again_for_its_waves_with_its_plusargs(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    again: list[tuple[Job, Setup]], tmp_path: Path
 ) -> None:
-    said: list[tuple[Any, ...]] = []
-
-    def run_job(job: Job, setup: Setup, folder: Path) -> None:
-        said.append((job.name, job.test, setup.built, setup.waves, job.plusargs))
-        (folder / "waves.fst").touch()
-
     played = Task("mine.fails", 0, BENCH, "tests.mine", DUT, "again", plusargs=("+bug=x",))
-    monkeypatch.setattr(worker, "_with_waves", set())
-    monkeypatch.setattr(worker, "build", lambda *_: "model with waves")
-    monkeypatch.setattr(worker, "run_job", run_job)
     failed = played.result(Verdict(findings=[wrong()], cycles=9))
-    worker._add_waves(played, failed, tmp_path, Limits(tmp_path, tmp_path, 1.0))
-    assert said == [("mine.fails", PythonTest("tests.mine", "fails"), "model with waves", True, ("+bug=x",))]
+    for _ in range(2):
+        worker._add_waves(played, failed, tmp_path, Limits(tmp_path, tmp_path, 1.0))
+    ((job, setup),) = again
+    assert (job.name, job.test, job.plusargs) == ("mine.fails", PythonTest("tests.mine", "fails"), ("+bug=x",))
+    assert (setup.built, setup.waves) == ("model with waves", True)
     assert (tmp_path / "waves.fst").is_file()
-    worker._add_waves(played, failed, tmp_path, Limits(tmp_path, tmp_path, 1.0))
-    assert len(said) == 1
-    reason = "another failure of this worker with the same signature has waves"
-    assert (tmp_path / NO_WAVES_FILE).read_text(encoding="utf-8") == f"{reason}\nagain\n"
+    assert (tmp_path / NO_WAVES_FILE).read_text(encoding="utf-8") == f"{ANOTHER}\nagain\n"
 
 
-def test_failures_that_end_another_way_have_waves_of_their_own(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_failures_that_end_another_way_have_waves_of_their_own(again: list[tuple[Job, Setup]], tmp_path: Path) -> None:
     mismatch = task(1).result(Verdict(findings=[wrong()]))
     hung = task(2).result(Verdict(findings=[wrong(), hang("SDP_0")]))
     assert mismatch.verdict.signature == hung.verdict.signature
-    monkeypatch.setattr(worker, "_with_waves", set())
-    monkeypatch.setattr(worker, "build", lambda *_: "model")
-    monkeypatch.setattr(worker, "run_job", lambda *_, **__: None)
     for seed, failed in ((1, mismatch), (2, hung), (3, replace(mismatch, seed=3))):
         (tmp_path / str(seed)).mkdir()
         worker._add_waves(task(seed), failed, tmp_path / str(seed), Limits(tmp_path, tmp_path, 1.0))
     assert [path.parent.name for path in sorted(tmp_path.glob(f"*/{NO_WAVES_FILE}"))] == ["3"]
+    assert len(again) == 2
 
 
 def test_a_model_that_cannot_be_built_is_the_ending_of_a_task(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

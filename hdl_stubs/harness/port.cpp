@@ -91,17 +91,8 @@ bool Offer::operator==(const Offer& other) const {
 
 // AXI: an offer stays unchanged until it is accepted.
 void Port::judge(const PortInputs& in) {
-    Offer ar, aw, w;
-    ar.waits = in.arvalid;
-    ar.address = in.araddr;
-    ar.id = in.arid;
-    ar.beats = in.arlen;
-    aw.waits = in.awvalid;
-    aw.address = in.awaddr;
-    aw.id = in.awid;
-    aw.beats = in.awlen;
-    w.waits = in.wvalid;
-    w.last = in.wlast;
+    const Offer ar{in.arvalid, false, in.araddr, in.arid, in.arlen}, aw{in.awvalid, false, in.awaddr, in.awid, in.awlen};
+    Offer w{in.wvalid, in.wlast};
     std::memcpy(w.data, in.wdata, settings_.bus_bytes);
     std::memcpy(w.strobe, in.wstrb, settings_.bus_bytes / 8);
     judge(ar_, ar, pins.arready, AR_DROPPED, AR_CHANGED);

@@ -45,14 +45,7 @@ class Model:
     """
 
     def __init__(self, dut: Dut, root: Path, build: str | None = None, teller: Teller = SILENT) -> None:
-        """Remember what to play on; nothing is built before ``current`` is called.
-
-        Args:
-            dut: The device.
-            root: Folder that holds all builds.
-            build: One of ``BUILDS``, or None for the default.
-            teller: Who hears of the steps of a build that takes a while.
-        """
+        """Remember what to play on, and which of ``BUILDS`` or the default; nothing is built before ``current``."""
         self._dut, self._root, self._build, self._teller = dut, root, build, teller
         self._recipe: Recipe | None = None
         self._built: Built | None = None

@@ -126,14 +126,9 @@ def _explained(folder: Path, bench: Judged, ops: Program, request: Request) -> E
 def tell(
     folder: Path, explanations: Sequence[Explanation], verdict: Verdict, request: Request, inside: Inside = NOT_WATCHED
 ) -> Explained:
-    """Write the page of a failed run, and return why its bytes are wrong.
+    """Write the page of a failed run to its folder, and return why its bytes are wrong.
 
-    Args:
-        folder: of the run.
-        explanations: of its layers.
-        verdict: what was found.
-        request: the launcher's, which names the test and commands.
-        inside: what was seen of hand-overs.
+    That follows from the explanations of its layers, and from what was seen of hand-overs inside.
     """
     name = request.test or folder.name
     why = [*complaints(verdict), *(["\n".join(inside.lines)] if inside.lines else [])]

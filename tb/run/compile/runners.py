@@ -63,12 +63,8 @@ def elaborate_command(
 ) -> list[str]:
     """Return the command that reads the RTL: Icarus makes the model, Verilator the C++ that ``make_command`` compiles.
 
-    Args:
-        simulator: ``verilator`` or ``icarus``.
-        backend: ``coroutine``, or ``native``, whose agents are compiled into the model.
-        directory: The build folder, which gets symbolic links.
-        sources: The wrapper of the top module and the RTL.
-        arguments: Further options of the simulator.
+    The build folder gets symbolic links. ``sources`` are the wrapper of the top module and the RTL; ``arguments`` are
+    further options of the simulator.
 
     Source: cocotb documentation, "Extending Existing Build Flows".
     """
@@ -114,13 +110,7 @@ def simulation(
 ) -> tuple[list[str], dict[str, str]]:
     """Return the command that runs one cocotb test on a compiled model, and its complete environment.
 
-    Args:
-        built: The compiled model.
-        test_module: Module that holds the test.
-        testcase: Exact name of the test function.
-        env: Environment variables; they win over those of this process.
-        results_path: File for cocotb's results.
-        arguments: Arguments of the simulation, such as ``+verbose``.
+    Cocotb's results go to ``results_path``; see ``tb.run.simulate.simulate`` for the rest.
 
     Source: cocotb documentation, "Extending Existing Build Flows" and "Environment Variables".
     """

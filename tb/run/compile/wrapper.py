@@ -166,12 +166,7 @@ def check_dlhdl_ports(config: DlhdlConfig, top: str, actual: Sequence[Port]) -> 
 def top_text(config: DlhdlConfig, top: str, actual: Sequence[Port], *, embedded: bool, dump: bool) -> str:
     """Return the Verilog of the wrapper: all ports of the core by their names, one clock and one reset.
 
-    Args:
-        config: the core's.
-        top: its module.
-        actual: its ports, already checked.
-        embedded: whether it takes the parameters of the embedded stand-in.
-        dump: whether the wrapper writes waves when ``+wave_file=`` is given.
+    The ``embedded`` stand-in takes parameters; with ``dump`` the wrapper writes waves when ``+wave_file=`` is given.
     """
     ports = [Port(name, "input", 1) for name in dict.fromkeys(_DRIVEN.values())]
     ports += [port for port in actual if port.name not in _DRIVEN]

@@ -128,10 +128,9 @@ class Store:
         Raises:
             InputError: when there is no task, one of them twice, or they are of several devices.
         """
-        _check_different(tasks)
         if not tasks:
             raise InputError("a run must have at least one task")
-        _check_one_device(tasks[0].dut.device, tasks)
+        _check(tasks, tasks[0].dut.device)
         started = time.time()
         with self._database, closing(self._database.cursor()) as cursor:
             cursor.execute("INSERT INTO runs (title, started, folder) VALUES (?, ?, '')", (title, started))
@@ -148,8 +147,7 @@ class Store:
         Raises:
             InputError: when one of them is there twice, or of another device than the run.
         """
-        _check_different(tasks)
-        _check_one_device(self.device(run), tasks)
+        _check(tasks, self.device(run))
         known = {key for (key,) in self._database.execute("SELECT key FROM tasks WHERE run = ?", (run.id,))}
         fresh = [task for task in tasks if task.key not in known]
         with self._database:
@@ -315,14 +313,11 @@ def _in_folder_of(run: Run, result: Result) -> Result:
     return msgspec.structs.replace(result, folder=str(failure_folder(run.folder, result.key)))
 
 
-def _check_one_device(device: Device, tasks: Sequence[Task]) -> None:
+def _check(tasks: Sequence[Task], device: Device) -> None:
+    """Check that tasks are different, and all of one device."""
+    twice = sorted(key for key, count in Counter(task.key for task in tasks).items() if count > 1)
+    if twice:
+        raise InputError(f"tasks must be different; more than once: {', '.join(twice)}")
     for task in tasks:
         if task.dut.device != device:
             raise InputError(f"tasks of a run must all be of {device}, not of {task.dut.device}: {task.key}")
-
-
-def _check_different(tasks: Sequence[Task]) -> None:
-    keys = [task.key for task in tasks]
-    twice = sorted({key for key in keys if keys.count(key) > 1}) if len(set(keys)) < len(keys) else []
-    if twice:
-        raise InputError(f"tasks must be different; more than once: {', '.join(twice)}")

@@ -6,20 +6,51 @@ what is built in. Its paths are relative to its own folder.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, get_type_hints
 
 from models.errors import InputError
 from models.reading import read_toml, shown
 from tb.places import PROJECT_FILE
 
 
+def _text(folder: Path, value: object, where: str) -> str:
+    if not isinstance(value, str) or not value:
+        raise InputError(f"{where} must be a text, not {value!r}")
+    return value
+
+
+def _path(folder: Path, value: object, where: str) -> Path:
+    return folder / Path(_text(folder, value, where)).expanduser()
+
+
+def _config(folder: Path, value: object, where: str) -> str:
+    text = _text(folder, value, where)
+    return str(_path(folder, text, where)) if text.endswith(".toml") else text
+
+
+def _paths(folder: Path, value: object, where: str) -> tuple[Path, ...]:
+    if not isinstance(value, list):
+        raise InputError(f"{where} must be a list of files, not {value!r}")
+    paths: list[Path] = []
+    for entry in value:
+        text = _text(folder, entry, where)
+        if "/" not in text and "." not in text:
+            paths.append(Path(text))
+            continue
+        matched = sorted(folder.glob(text)) if any(letter in text for letter in "*?[") else [folder / text]
+        missing = [path for path in matched if not path.is_file()]
+        if missing:
+            raise InputError(f"{where} must be files that exist, not {shown(missing[0])}")
+        paths += matched
+    return tuple(paths)
+
+
 @dataclass(frozen=True)
 class Project:
-    """What the project file says; None and empty where it says nothing.
+    """What the project file says, a key for each field that names its reader; None and empty where it says nothing.
 
     Attributes:
         folder: where the file lies.
@@ -35,15 +66,15 @@ class Project:
     """
 
     folder: Path
-    rtl: Path | None = None
-    top: str | None = None
-    config: str | None = None
-    port_map: Path | None = None
-    sim: str | None = None
-    plans: tuple[Path, ...] = ()
-    tests: tuple[Path, ...] = ()
-    results: Path | None = None
-    cache: Path | None = None
+    rtl: Annotated[Path | None, _path] = None
+    top: Annotated[str | None, _text] = None
+    config: Annotated[str | None, _config] = None
+    port_map: Annotated[Path | None, _path] = None
+    sim: Annotated[str | None, _text] = None
+    plans: Annotated[tuple[Path, ...], _paths] = ()
+    tests: Annotated[tuple[Path, ...], _paths] = ()
+    results: Annotated[Path | None, _path] = None
+    cache: Annotated[Path | None, _path] = None
 
 
 NONE = Project(Path())
@@ -87,57 +118,15 @@ def results_and_cache() -> tuple[Path | None, Path | None]:
 @cache
 def _read(path: Path, _changed: int) -> Project:
     where = shown(path)
+    hints = get_type_hints(Project, include_extras=True).items()
+    readers = {key: hint.__metadata__[0] for key, hint in hints if hasattr(hint, "__metadata__")}
     given: dict[str, Any] = {}
     for key, value in read_toml(path).items():
-        if key not in _KEYS:
-            raise InputError(f"{where}: there is no key {shown(key)}; known: {', '.join(_KEYS)}")
-        given[key] = _KEYS[key](path.parent, value, f"{where}: {key}")
+        if key not in readers:
+            raise InputError(f"{where}: there is no key {shown(key)}; known: {', '.join(readers)}")
+        given[key] = readers[key](path.parent, value, f"{where}: {key}")
     return Project(path.parent, **given)
 
-
-def _text(folder: Path, value: object, where: str) -> str:
-    if not isinstance(value, str) or not value:
-        raise InputError(f"{where} must be a text, not {value!r}")
-    return value
-
-
-def _path(folder: Path, value: object, where: str) -> Path:
-    return folder / Path(_text(folder, value, where)).expanduser()
-
-
-def _config(folder: Path, value: object, where: str) -> str:
-    text = _text(folder, value, where)
-    return str(_path(folder, text, where)) if text.endswith(".toml") else text
-
-
-def _paths(folder: Path, value: object, where: str) -> tuple[Path, ...]:
-    if not isinstance(value, list):
-        raise InputError(f"{where} must be a list of files, not {value!r}")
-    paths: list[Path] = []
-    for entry in value:
-        text = _text(folder, entry, where)
-        if "/" not in text and "." not in text:
-            paths.append(Path(text))
-            continue
-        matched = sorted(folder.glob(text)) if any(letter in text for letter in "*?[") else [folder / text]
-        missing = [path for path in matched if not path.is_file()]
-        if missing:
-            raise InputError(f"{where} must be files that exist, not {shown(missing[0])}")
-        paths += matched
-    return tuple(paths)
-
-
-_KEYS: dict[str, Callable[[Path, object, str], object]] = {
-    "rtl": _path,
-    "top": _text,
-    "config": _config,
-    "port_map": _path,
-    "sim": _text,
-    "plans": _paths,
-    "tests": _paths,
-    "results": _path,
-    "cache": _path,
-}
 
 TEMPLATE = """\
 # What is tested, and where things lie. Every nvdla-tb command finds this file from its folder and from any below.

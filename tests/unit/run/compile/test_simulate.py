@@ -46,19 +46,14 @@ def test_verilator_shows_the_top_ports_and_nothing_else(model_of_verilator: Buil
     assert result.passed, result.message
 
 
-def test_the_debug_model_shows_internals_and_writes_waves(debug_model_of_verilator: Built, tmp_path: Path) -> None:
-    result = run(debug_model_of_verilator, "internals_are_visible", tmp_path, waves=True)
-
+@pytest.mark.parametrize("model", ["debug_model_of_verilator", pytest.param("model_of_icarus", marks=needs_icarus)])
+def test_a_model_for_it_shows_internals_and_writes_waves(
+    model: str, request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    built = request.getfixturevalue(model)
+    result = run(built, "internals_are_visible", tmp_path, waves=True)
     assert result.passed, result.message
-    assert (tmp_path / f"waves.{debug_model_of_verilator.wave_suffix}").stat().st_size > 0
-
-
-@needs_icarus
-def test_icarus_writes_waves(model_of_icarus: Built, tmp_path: Path) -> None:
-    result = run(model_of_icarus, "internals_are_visible", tmp_path, waves=True)
-
-    assert result.passed, result.message
-    assert (tmp_path / "waves.fst").stat().st_size > 0
+    assert (tmp_path / f"waves.{built.wave_suffix}").stat().st_size > 0
 
 
 @pytest.mark.parametrize("model", ["wave_model_of_verilator", pytest.param("model_of_icarus", marks=needs_icarus)])
@@ -88,31 +83,19 @@ def test_a_failing_assertion_is_a_failure(model: str, request: pytest.FixtureReq
 
 
 @pytest.mark.parametrize(
-    ("testcase", "seconds", "check", "message", "log"),
+    ("testcase", "check", "message", "log"),
     [
-        ("internals_are_visible", 60.0, Check.TEST, ": tb_top contains no child object named dut$", ""),
-        (
-            "python_hangs",
-            15.0,
-            Check.TIMEOUT,
-            " was killed after 15 seconds$",
-            r"launched\.py.*, line \d+ in python_hangs",
-        ),
-        (
-            "the_simulator_is_killed",
-            60.0,
-            Check.CRASH,
-            ": the simulator was ended by SIGSEGV$",
-            "Fatal Python error: Segmentation fault",
-        ),
-        ("the_simulator_exits", 60.0, Check.CRASH, ": the simulator ended with code 7 and no result file: ", ""),
-        ("assertion_fails", 60.0, Check.CRASH, ": no such test ran$", ""),
+        ("internals_are_visible", Check.TEST, ": tb_top contains no child object named dut$", ""),
+        ("python_hangs", Check.TIMEOUT, " was killed after 15 seconds$", r"launched\.py.*, line \d+ in python_hangs"),
+        ("the_simulator_is_killed", Check.CRASH, ": the simulator was ended by SIGSEGV$", "error: Segmentation fault"),
+        ("the_simulator_exits", Check.CRASH, ": the simulator ended with code 7 and no result file: ", ""),
+        ("assertion_fails", Check.CRASH, ": no such test ran$", ""),
     ],
 )
 def test_how_it_ended_is_told_and_the_log_says_where_it_stood(
-    model_of_verilator: Built, tmp_path: Path, testcase: str, seconds: float, check: Check, message: str, log: str
+    model_of_verilator: Built, tmp_path: Path, testcase: str, check: Check, message: str, log: str
 ) -> None:
-    result = run(model_of_verilator, testcase, tmp_path, seconds)
+    result = run(model_of_verilator, testcase, tmp_path, 15.0 if testcase == "python_hangs" else 60.0)
     assert (result.check, result.passed) == (check, False)
     assert re.match(rf"{re.escape(MODULE)}\.{testcase}{message}", result.message), result.message
     assert re.search(log, result.log_path.read_text())

@@ -88,7 +88,6 @@ class MemorySlave(BusDriver):  # type: ignore[misc]  # cocotb-bus has no types
         self._flushes = 0
         self._begun: dict[bool, _Response] = {}
         self._wake_reads, self._wake_writes = Event(), Event()
-        self.hold_write_responses = False
         self._drive_idle()
         monitor.memory = image
         monitor.add_callback(self._serve)
@@ -158,8 +157,6 @@ class MemorySlave(BusDriver):  # type: ignore[misc]  # cocotb-bus has no types
         while True:
             response = await self._next(self._writes, self._wake_writes)
             self._begun[False] = response
-            while self.hold_write_responses:
-                await self._edge
             bus.bid.value = response.axi_id
             await self._stall_valid(bus.bvalid, Stream.WRITE_STALL, "b")
             await self._handshake(bus.bvalid, bus.bready)

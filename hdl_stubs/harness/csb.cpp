@@ -231,20 +231,9 @@ void Csb::log(uint32_t address, uint32_t value, bool is_write) {
 
 bool Csb::holds(const Op& op, uint32_t value) {
     const uint32_t field = (value & op.mask) >> op.shift;
-    switch (op.comparison) {
-        case EQUAL:
-            return field == op.value;
-        case GREATER:
-            return field > op.value;
-        case LESS:
-            return field < op.value;
-        case NOT_EQUAL:
-            return field != op.value;
-        case NOT_GREATER:
-            return field <= op.value;
-        default:
-            return field >= op.value;
-    }
+    // The other half of the comparisons are their opposites.
+    const bool met[NOT_EQUAL] = {field == op.value, field > op.value, field < op.value};
+    return op.comparison < NOT_EQUAL ? met[op.comparison] : !met[op.comparison - NOT_EQUAL];
 }
 
 }  // namespace harness

@@ -151,11 +151,7 @@ def last_relevant_lines(log_path: Path) -> str:
 
 
 def _wait(process: subprocess.Popen[bytes], timeout_seconds: float | None, meanwhile: Callable[[], None] | None) -> int:
-    """Wait for the end of a process, and return its code.
-
-    Raises:
-        TimeoutExpired: when the deadline passes.
-    """
+    """Wait for the end of a process, and return its code."""
     if meanwhile is None:
         return process.wait(timeout_seconds)
     deadline = math.inf if timeout_seconds is None else time.monotonic() + timeout_seconds

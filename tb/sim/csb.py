@@ -270,11 +270,7 @@ class CsbDriver(BusDriver):  # type: ignore[misc]  # cocotb-bus has no types
 
 
 def _answer(flight: _Flight) -> int:
-    """Return the word of an answered read.
-
-    Raises:
-        CsbTimeout: when it was given up.
-    """
+    """Return the word of an answered read."""
     if flight.value is None:
         raise CsbTimeout(flight.name, accepted=True)
     return flight.value

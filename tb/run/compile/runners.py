@@ -141,11 +141,7 @@ def simulation(
 
 @cache
 def _libpython() -> str:
-    """Return the library of this interpreter, as ``cocotb-config --libpython`` prints it.
-
-    Raises:
-        ToolError: when there is none.
-    """
+    """Return the library of this interpreter, as ``cocotb-config --libpython`` prints it."""
     path = find_libpython.find_libpython()
     if path is None:
         raise ToolError("libpython is not installed; install a Python that is built with --enable-shared")

@@ -254,11 +254,7 @@ def _own_address(scheduler: str) -> str:
 
 
 def _check(who: str, answer: Any) -> None:
-    """Check what a process has answered: its versions, or why it could not.
-
-    Raises:
-        VersionError: when they are others.
-    """
+    """Check what a process has answered: its versions, or why it could not."""
     if isinstance(answer, Exception):
         raise VersionError(f"{who} cannot load the project ({in_words(answer)}); {STARTED_BY}")
     found = difference(answer)

@@ -168,11 +168,7 @@ class _Workers:
         return threads * ahead
 
     def look(self, ended: int) -> None:
-        """Take note that so many tasks have ended, and now and then of the workers.
-
-        Raises:
-            NoWorkersError: when there were none for too long.
-        """
+        """Take note that so many tasks have ended, and now and then of the workers."""
         self._ended += ended
         now = time.monotonic()
         if ended and now - self._looked < _CHECK_SECONDS:
@@ -189,11 +185,7 @@ class _Workers:
 
 
 def _ended(running: Collection[Future]) -> list[Future]:
-    """Return futures that ended, or none after a while without any; the earlier half if they end soon enough.
-
-    Raises:
-        NoSchedulerError: when the connection to the scheduler is lost.
-    """
+    """Return futures that ended, or none after a while without any; the earlier half if they end soon enough."""
     first = list(islice(running, (len(running) + 1) // 2))
     with talking(), suppress(TimeoutError):
         wait(first, timeout=_TOGETHER_SECONDS)

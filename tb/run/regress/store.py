@@ -283,22 +283,14 @@ class Store:
         return {key: seconds for key, seconds in known if seconds is not None}
 
     def _read(self, query: str, values: Sequence[object] = ()) -> list[Any]:
-        """Return the rows that a query finds.
-
-        Raises:
-            InputError: when the file is no sound store.
-        """
+        """Return the rows that a query finds."""
         try:
             return self._database.execute(query, values).fetchall()
         except sqlite3.DatabaseError as error:
             raise InputError(f"{self._path} must be a sound regression store: {error}") from error
 
     def _parsed(self, text: object, run: Run) -> dict[str, Any]:
-        """Return the table that a cell holds as JSON.
-
-        Raises:
-            InputError: when it holds something else.
-        """
+        """Return the table that a cell holds as JSON."""
         where = f"{self._path}: run {run.id}"
         raw = parse_json(text, where) if isinstance(text, str) else text
         if not isinstance(raw, dict):

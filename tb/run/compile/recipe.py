@@ -30,7 +30,7 @@ SCOPE_DIR = HDL / "scope"
 _BLOCK = re.compile(r"^\s*hier_block\b", re.MULTILINE)
 _PLAIN_PATH = re.compile(r"[\w/.,+@%=-]*")
 # What is written into a build folder follows from these files, so they are part of its key.
-_RECIPE = ("elaborate.py", "kinds.py", "kinds.toml", "shims.py", "wrapper.py", "runners.py")
+_RECIPE = ("elaborate.py", "kinds.py", "kinds.toml", "ports.py", "shims.py", "wrapper.py", "runners.py")
 
 
 @dataclass(frozen=True)

@@ -249,6 +249,7 @@ def _scenario(job: Job, setup: Setup, work_dir: Path, process: SharedProcess | N
     result = _played(job, setup, work_dir, process)
     if before is None or result.ending not in _OF_DEVICE:
         return result
+    # In a simulator that has played nothing before.
     alone = _played(replace(job, kept=None), setup, folders.emptied(work_dir, _ALONE), None)
     folders.remove(work_dir, _ALONE)
     return msgspec.structs.replace(result, after=before) if alone.ending is Ending.PASSED else result

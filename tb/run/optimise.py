@@ -106,10 +106,7 @@ class Optimiser:
     """
 
     def __init__(self, dut: Dut | None, root: Path, pays_from_seconds: float = PAYS_FROM_SECONDS) -> None:
-        """Begin without a build; without a device there never is one.
-
-        It is started from so many seconds of simulation to come.
-        """
+        """Begin without a build, which is never started for no device, and else when so much simulation is to come."""
         self.refusal: str | None = None
         self._dut, self._root, self._pays_from_seconds = dut, root, pays_from_seconds
         self._ended, self._seconds = 0, 0.0

@@ -96,13 +96,9 @@ _LOGGERS = ("distributed", "distributed.client", "tornado", "tornado.application
 
 @contextmanager
 def cluster(scheduler: str | None, workers: int, host: str, scratch: Path | None = None) -> Iterator[Client]:
-    """Connect to a running Dask cluster, or start a local one for the time of the block, and give the client.
+    """Give the client of a running Dask cluster with an address such as ``tcp://host:8786``, or of a local one.
 
-    Args:
-        scheduler: Address such as ``tcp://host:8786``, or None for a local cluster; all else is for that one.
-        workers: See ``local_cluster``.
-        host: Address that it listens on.
-        scratch: See ``local_cluster``.
+    Without a scheduler, the other arguments are those of ``local_cluster``, which ends with the block.
 
     Raises:
         InputError: when no scheduler answers.

@@ -116,13 +116,11 @@ DLHDL_TOP = "dlhdl_core"
 
 _DRIVEN = {"IPCORE_CLK": "clk", "AXI4_ACLK": "clk", "IPCORE_RESETN": "reset_n", "AXI4_ARESETN": "reset_n"}
 _MASTERS = ("AXI4_Master_Activation_Data", "AXI4_Master_Weight_Data", "AXI4_Master_Debug")
-_READ = {
-    "output": ("ARADDR", "ARLEN", "ARSIZE", "ARBURST", "ARVALID", "RREADY"),
-    "input": ("ARREADY", "RDATA", "RVALID"),
-}
-_WRITE = {
-    "output": ("AWADDR", "AWLEN", "AWSIZE", "AWBURST", "AWVALID", "WDATA", "WSTRB", "WLAST", "WVALID", "BREADY"),
-    "input": ("AWREADY", "WREADY", "BVALID"),
+_PINS = {
+    ("Rd", "output"): ("ARADDR", "ARLEN", "ARSIZE", "ARBURST", "ARVALID", "RREADY"),
+    ("Rd", "input"): ("ARREADY", "RDATA", "RVALID"),
+    ("Wr", "output"): ("AWADDR", "AWLEN", "AWSIZE", "AWBURST", "AWVALID", "WDATA", "WSTRB", "WLAST", "WVALID", "BREADY"),
+    ("Wr", "input"): ("AWREADY", "WREADY", "BVALID"),
 }
 _DLHDL_DUMP = """\
   string wave_file;
@@ -143,9 +141,8 @@ def check_dlhdl_ports(config: DlhdlConfig, top: str, actual: Sequence[Port]) -> 
     present = {port.name: port for port in actual}
     wanted = {name: ("input", 1) for name in _DRIVEN}
     for master in _MASTERS:
-        for half, names in (("Rd", _READ), ("Wr", _WRITE)):
-            for direction in ("output", "input"):
-                wanted |= {f"{master}_{half}_{name}": (direction, 0) for name in names[direction]}
+        for (half, direction), names in _PINS.items():
+            wanted |= {f"{master}_{half}_{name}": (direction, 0) for name in names}
     data = max(32, 8 * config.beat_bytes)
     for master in _MASTERS[:2]:
         wanted[f"{master}_Rd_RDATA"] = ("input", data)

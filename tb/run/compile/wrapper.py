@@ -119,7 +119,10 @@ _MASTERS = ("AXI4_Master_Activation_Data", "AXI4_Master_Weight_Data", "AXI4_Mast
 _PINS = {
     ("Rd", "output"): ("ARADDR", "ARLEN", "ARSIZE", "ARBURST", "ARVALID", "RREADY"),
     ("Rd", "input"): ("ARREADY", "RDATA", "RVALID"),
-    ("Wr", "output"): ("AWADDR", "AWLEN", "AWSIZE", "AWBURST", "AWVALID", "WDATA", "WSTRB", "WLAST", "WVALID", "BREADY"),
+    ("Wr", "output"): (
+        *("AWADDR", "AWLEN", "AWSIZE", "AWBURST", "AWVALID"),
+        *("WDATA", "WSTRB", "WLAST", "WVALID", "BREADY"),
+    ),
     ("Wr", "input"): ("AWREADY", "WREADY", "BVALID"),
 }
 _DLHDL_DUMP = """\

@@ -91,7 +91,8 @@ bool Offer::operator==(const Offer& other) const {
 
 // AXI: an offer stays unchanged until it is accepted.
 void Port::judge(const PortInputs& in) {
-    const Offer ar{in.arvalid, false, in.araddr, in.arid, in.arlen}, aw{in.awvalid, false, in.awaddr, in.awid, in.awlen};
+    const Offer ar{in.arvalid, false, in.araddr, in.arid, in.arlen};
+    const Offer aw{in.awvalid, false, in.awaddr, in.awid, in.awlen};
     Offer w{in.wvalid, in.wlast};
     std::memcpy(w.data, in.wdata, settings_.bus_bytes);
     std::memcpy(w.strobe, in.wstrb, settings_.bus_bytes / 8);

@@ -69,7 +69,8 @@ def step_of(command: Sequence[str], directory: Path, teller: Teller) -> Callable
     def look() -> None:
         what = "compiling" if is_make else "translating"
         if is_make:
-            done = sum(1 for _ in directory.rglob("*.o"))
+            # Tools remove folders meanwhile, which this leaves out.
+            done = sum(name.endswith(".o") for _, _, names in os.walk(directory) for name in names)
             what = f"compiling: {min(done, total) if total else done}{f' of {total}' if total else ''} files"
         teller.progress(f"{what}, {time.monotonic() - started:.0f} s")
 

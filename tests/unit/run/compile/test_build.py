@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 from multiprocessing import get_context
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from models.config import HwConfig
 from tb.run.compile import recipe, toolchain
-from tb.run.compile.build import build
+from tb.run.compile.build import build, step_of
 from tb.run.compile.ports import Port, expected_ports
 from tb.run.compile.spec import BuildSpec, Built
 from tb.run.errors import BuildError, LaunchError, PortError, ToolError
@@ -89,6 +92,22 @@ def test_icarus_is_not_given_control_files(rtl: Path, tmp_path: Path) -> None:
     built = build(BuildSpec(CONFIG, "icarus", filelist=with_blocks(rtl)), tmp_path / "builds")
 
     assert run_tiny(built, tmp_path / "run") == ""
+
+
+def test_a_folder_that_a_tool_removes_meanwhile_ends_no_build(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "removed").mkdir()
+    (tmp_path / "top.o").touch()
+    scandir, said = os.scandir, list[str]()
+
+    def scanned(path: Any) -> Any:
+        if Path(path).name == "removed":
+            raise FileNotFoundError(path)
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", scanned)
+    teller: Any = SimpleNamespace(say=said.append, progress=said.append)
+    step_of(["make", "-f", "Vtop_hier.mk"], tmp_path, teller)()
+    assert said == ["compiling: 1 files, 0 s"]
 
 
 @pytest.mark.parametrize("text", ["0", "-1", "many", ""])

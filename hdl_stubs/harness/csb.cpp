@@ -231,20 +231,9 @@ void Csb::log(uint32_t address, uint32_t value, bool is_write) {
 
 bool Csb::holds(const Op& op, uint32_t value) {
     const uint32_t field = (value & op.mask) >> op.shift;
-    switch (op.comparison) {
-        case EQUAL:
-            return field == op.value;
-        case GREATER:
-            return field > op.value;
-        case LESS:
-            return field < op.value;
-        case NOT_EQUAL:
-            return field != op.value;
-        case NOT_GREATER:
-            return field <= op.value;
-        default:
-            return field >= op.value;
-    }
+    // The other half of the comparisons are their opposites.
+    const bool met[NOT_EQUAL] = {field == op.value, field > op.value, field < op.value};
+    return op.comparison < NOT_EQUAL ? met[op.comparison] : !met[op.comparison - NOT_EQUAL];
 }
 
 }  // namespace harness
@@ -296,19 +285,8 @@ uint32_t nvb_csb_service_failed() { return harness::csb.service_failed; }
 const uint32_t* nvb_csb_fired() { return harness::csb.fired; }
 uint32_t nvb_csb_pending(uint32_t* batch, uint32_t* index) { return harness::csb.pending(*batch, *index); }
 
-// Records are stored one after another; the bench resets the count to 0 after copying them.
-harness::Access* nvb_csb_accesses(uint32_t** count) {
-    *count = &harness::csb.accesses.count;
-    return harness::csb.accesses.records;
-}
-
-harness::CsbViolation* nvb_csb_violations(uint32_t** count) {
-    *count = &harness::csb.violations.count;
-    return harness::csb.violations.records;
-}
-
-harness::Result* nvb_csb_results(uint32_t** count) {
-    *count = &harness::csb.results.count;
-    return harness::csb.results.records;
-}
+// The logs, one record after another.
+void* nvb_csb_accesses(uint32_t** count) { return harness::csb.accesses.locate(count); }
+void* nvb_csb_violations(uint32_t** count) { return harness::csb.violations.locate(count); }
+void* nvb_csb_results(uint32_t** count) { return harness::csb.results.locate(count); }
 }

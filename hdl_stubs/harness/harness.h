@@ -40,8 +40,8 @@ class Draws {
 // The largest number of rules of a port, including those of its shim.
 constexpr uint32_t MAX_RULES = 64;
 
-// A log of records that the bench reads as a numpy array; `full` asks for the bench before it overflows.
-// MARGIN exceeds the number of records added before the bench reads them: at most one burst per edge.
+// A log of records that the bench reads as a numpy array and empties by its count; it asks for the bench before it
+// overflows. MARGIN exceeds the number of records added before the bench reads them: at most one burst per edge.
 template <typename Record, uint32_t CAPACITY, uint32_t MARGIN = 64>
 struct Log {
     Record records[CAPACITY];
@@ -50,6 +50,10 @@ struct Log {
     Record& add() {
         if (count + MARGIN >= CAPACITY) wake = true;
         return records[count++];
+    }
+    Record* locate(uint32_t** of_count) {
+        *of_count = &count;
+        return records;
     }
 };
 

@@ -119,7 +119,6 @@ void nvb_start(uint64_t time, uint64_t half_period, uint64_t delay) {
     csb_rise = time + delay;
     csb_edge = csb_level ? time : csb_rise;
 }
-uint64_t nvb_half_period() { return HALF_PERIOD_STEPS; }
 }
 
 int main(int argc, char** argv) {

@@ -91,17 +91,9 @@ bool Offer::operator==(const Offer& other) const {
 
 // AXI: an offer stays unchanged until it is accepted.
 void Port::judge(const PortInputs& in) {
-    Offer ar, aw, w;
-    ar.waits = in.arvalid;
-    ar.address = in.araddr;
-    ar.id = in.arid;
-    ar.beats = in.arlen;
-    aw.waits = in.awvalid;
-    aw.address = in.awaddr;
-    aw.id = in.awid;
-    aw.beats = in.awlen;
-    w.waits = in.wvalid;
-    w.last = in.wlast;
+    const Offer ar{in.arvalid, false, in.araddr, in.arid, in.arlen};
+    const Offer aw{in.awvalid, false, in.awaddr, in.awid, in.awlen};
+    Offer w{in.wvalid, in.wlast};
     std::memcpy(w.data, in.wdata, settings_.bus_bytes);
     std::memcpy(w.strobe, in.wstrb, settings_.bus_bytes / 8);
     judge(ar_, ar, pins.arready, AR_DROPPED, AR_CHANGED);
@@ -326,29 +318,10 @@ uint32_t nvb_port_outstanding(uint32_t port, harness::Outstanding* out, uint32_t
     return all.size();
 }
 
-// Records are stored one after another; the bench resets the count to 0 after copying them.
-harness::WriteRecord* nvb_port_writes(uint32_t port, uint32_t** count) {
-    *count = &harness::ports[port].writes.count;
-    return harness::ports[port].writes.records;
-}
-
-harness::ReadRecord* nvb_port_reads(uint32_t port, uint32_t** count) {
-    *count = &harness::ports[port].reads.count;
-    return harness::ports[port].reads.records;
-}
-
-harness::AnswerRecord* nvb_port_answers(uint32_t port, uint32_t** count) {
-    *count = &harness::ports[port].answers.count;
-    return harness::ports[port].answers.records;
-}
-
-harness::ViolationRecord* nvb_port_violations(uint32_t port, uint32_t** count) {
-    *count = &harness::ports[port].violations.count;
-    return harness::ports[port].violations.records;
-}
-
-harness::FaultRecord* nvb_port_faults(uint32_t port, uint32_t** count) {
-    *count = &harness::ports[port].faults.count;
-    return harness::ports[port].faults.records;
-}
+// The logs, one record after another.
+void* nvb_port_writes(uint32_t port, uint32_t** count) { return harness::ports[port].writes.locate(count); }
+void* nvb_port_reads(uint32_t port, uint32_t** count) { return harness::ports[port].reads.locate(count); }
+void* nvb_port_answers(uint32_t port, uint32_t** count) { return harness::ports[port].answers.locate(count); }
+void* nvb_port_faults(uint32_t port, uint32_t** count) { return harness::ports[port].faults.locate(count); }
+void* nvb_port_violations(uint32_t port, uint32_t** count) { return harness::ports[port].violations.locate(count); }
 }

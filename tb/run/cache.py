@@ -106,12 +106,9 @@ def remove(root: Path, model: Model) -> bool:
 
 
 def make_room(root: Path, limit: float, kept: str) -> list[Model]:
-    """Remove the models that nobody has used for longest until the rest fits, and return them.
+    """Remove the models that nobody has used for longest until the rest fits the limit in bytes, and return them.
 
-    Args:
-        root: The cache.
-        limit: Bytes that it may hold.
-        kept: Name of a model that stays.
+    The model of the name ``kept`` stays.
     """
     held = models(root)
     size = sum(model.nbytes for model in held)

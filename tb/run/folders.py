@@ -55,9 +55,6 @@ def folder_name(name: str) -> str:
 
     A plain name in lower case stays. Any other becomes what is readable of it, and a digest that tells it apart from
     all others, also where capitals do not count.
-
-    Args:
-        name: Any text.
     """
     plain = _PLAIN.fullmatch(name) and not _DIGESTED.fullmatch(name) and not _RESERVED.fullmatch(name)
     if plain and not name.endswith("."):
@@ -128,11 +125,7 @@ def remove(root: Path, *parts: str) -> None:
 
 
 def empty_results(root: Path, kept: Collection[str] = ()) -> None:
-    """Remove what lies in a results folder, if there is one.
-
-    Args:
-        root: The results folder.
-        kept: Names of folders in it that stay.
+    """Remove what lies in a results folder, if there is one, but for the folders that are kept.
 
     Raises:
         FolderError: for a folder that the testbench has not made.

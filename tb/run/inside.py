@@ -27,10 +27,7 @@ def is_worth_it(result: Result, handovers: Path | None = None) -> bool:
     """Return whether playing a failure again may say where inside it arises.
 
     It may for a convolution, with five units, and where the memory interface is suspected or no cause is known.
-
-    Args:
-        result: The failure.
-        handovers: The file that names the hand-overs of its device, None for the one that its kind has.
+    ``handovers`` is the file that names the hand-overs of its device, None for the one that its kind has.
     """
     explained, path = result.explained, handovers or handovers_of(result.dut)
     if result.after is not None:
@@ -60,14 +57,8 @@ def handovers_of(dut: Dut) -> Path | None:
 def watched(job: Job, result: Result, setup: Setup, work_dir: Path, handovers: Path | None = None) -> Result:
     """Play a failure again, and return it with what was seen of hand-overs inside.
 
-    Where the RTL lacks what the file names, the failure is returned as it is.
-
-    Args:
-        job: What failed.
-        result: How.
-        setup: What plays it.
-        work_dir: Folder of the failure, which gets the page of this run.
-        handovers: The file that names the hand-overs of its device, None for the one that its kind has.
+    The folder of the failure gets the page of this run. Where the RTL lacks what the file of hand-overs names, the
+    failure is returned as it is; see ``is_worth_it``.
     """
     again = folders.emptied(work_dir, _FOLDER)
     seen = run_job(replace(job, stages=handovers or handovers_of(setup.dut)), replace(setup, waves=False), again)

@@ -116,23 +116,22 @@ class Job:
 
     def request(self, dut: Dut, folder: Path) -> Request:
         """Return the request that makes a simulator play the test, or the scenario that is saved in a folder."""
-        folder = folder.resolve()
         plays = self.test is None
         return Request(
             dut.config,
-            scenario=str(folder / SCENARIO_DIR) if plays else None,
-            result=str(folder / RESULT_FILE),
-            log=str(folder / LOG_NAME) if plays else None,
-            altered=None if self.altered is None else str(self.altered.resolve()),
+            scenario=_absolute(folder / SCENARIO_DIR) if plays else None,
+            result=_absolute(folder / RESULT_FILE),
+            log=_absolute(folder / LOG_NAME) if plays else None,
+            altered=_absolute(self.altered),
             test=self.identity,
             rerun=self.rerun,
             rerun_waves=self.rerun_waves,
             waves_from=self.waves_from,
-            stages=None if self.stages is None else str(self.stages.resolve()),
+            stages=_absolute(self.stages),
             traffic=self.traffic,
             dump=self.dump,
             about=about(dut),
-            kept=None if self.kept is None else str(self.kept.resolve()),
+            kept=_absolute(self.kept),
         )
 
     def result(self, dut: Dut, verdict: Verdict, seconds: float = 0.0, folder: Path | None = None) -> Result:
@@ -141,13 +140,14 @@ class Job:
         return Result(self.name, self.seed, dut, self.rerun, verdict, seconds, where)
 
 
-def with_settings(job: Job, rerun: str | None = None, **settings: Any) -> Job:
-    """Return the job with other settings of its scenario.
+def _absolute(path: Path | None) -> str | None:
+    return None if path is None else str(path.resolve())
 
-    Args:
-        job: The job.
-        rerun: The command that repeats just it; that of the job, which then must say so, when it is left out.
-        settings: Fields of ``BenchSettings``, with their values.
+
+def with_settings(job: Job, rerun: str | None = None, **settings: Any) -> Job:
+    """Return the job with other settings of its scenario, fields of ``BenchSettings``.
+
+    The command that repeats just it is ``rerun``; without one it is that of the job, which then must say so.
     """
 
     def make() -> AnyScenario:
@@ -177,15 +177,10 @@ class Setup:
 def run_jobs(
     jobs: Sequence[Job], setup: Setup, root: Path, *, workers: int, isolated: bool = False
 ) -> Iterator[tuple[Job, Result]]:
-    """Play jobs and yield them with their results as they end.
+    """Play jobs, so many at a time as there are workers, and yield them with their results as they end.
 
-    Args:
-        jobs: Jobs to play.
-        setup: What plays them.
-        root: Folder that gets one folder per job, named after it.
-        workers: Simulations at a time.
-        isolated: Whether every job must have a simulator process of its own; else they share one per worker
-            where they can.
+    Each gets a folder below ``root``, named after it. Unless they are ``isolated``, jobs share a simulator process per
+    worker where they can.
     """
     plusargs = jobs[0].plusargs if jobs else ()
     processes = [SharedProcess(setup.built, root / f".simulator-{number}", plusargs) for number in range(workers)]
@@ -212,19 +207,9 @@ def run_entry(
     waves: bool = False,
     plusargs: Sequence[str] = (),
 ) -> SimResult:
-    """Run one of the entry module's tests.
+    """Run one of the entry module's tests, asked by a request, and return how the simulation ended; see ``simulate``.
 
-    Args:
-        built: The compiled model.
-        test: Name of the test function.
-        request: What it is asked to do; an earlier answer in its file is removed.
-        work_dir: Folder for everything the run leaves behind.
-        timeout_seconds: Wall-clock limit.
-        waves: Whether to write waves.
-        plusargs: Arguments for the simulator, such as ``+bug=NAME``.
-
-    Returns:
-        How the simulation ended.
+    An earlier answer in the file of the request is removed.
     """
     if request.result is not None:
         Path(request.result).unlink(missing_ok=True)
@@ -244,11 +229,7 @@ def run_entry(
 def run_job(job: Job, setup: Setup, work_dir: Path, process: SharedProcess | None = None) -> Result:
     """Play one job in a folder that is new or empty; a failure leaves its page there, however it ended.
 
-    Args:
-        job: The job.
-        setup: What plays it.
-        work_dir: Folder for the scenario and everything the run leaves behind.
-        process: What plays it instead of a simulator process of its own, where it can.
+    Where it can, ``process`` plays it instead of a simulator process of its own.
     """
     if job.refused is not None:
         return job.result(setup.dut, Verdict(refused=job.refused))
@@ -256,8 +237,7 @@ def run_job(job: Job, setup: Setup, work_dir: Path, process: SharedProcess | Non
     if job.test is not None:
         result = _tested(job, job.test, setup, work_dir)
     else:
-        shared = None if process is None or not process.takes(job.plusargs) else process
-        result = _scenario(job, setup, work_dir, shared)
+        result = _scenario(job, setup, work_dir, process if process and process.takes(job.plusargs) else None)
     if result.ending.is_failure:
         keep_page(result, work_dir, job.kept)
     return result
@@ -267,25 +247,18 @@ def _scenario(job: Job, setup: Setup, work_dir: Path, process: SharedProcess | N
     """Play a scenario, and name the one before it in the process when it fails after that one alone."""
     before = None if process is None else process.last
     result = _played(job, setup, work_dir, process)
-    if before is not None and result.ending in _OF_DEVICE and _passes_alone(job, setup, work_dir):
-        return msgspec.structs.replace(result, after=before)
-    return result
-
-
-def _passes_alone(job: Job, setup: Setup, work_dir: Path) -> bool:
-    """Return whether a failure passes in a simulator that has played nothing before."""
+    if before is None or result.ending not in _OF_DEVICE:
+        return result
+    # In a simulator that has played nothing before.
     alone = _played(replace(job, kept=None), setup, folders.emptied(work_dir, _ALONE), None)
     folders.remove(work_dir, _ALONE)
-    return alone.ending is Ending.PASSED
+    return msgspec.structs.replace(result, after=before) if alone.ending is Ending.PASSED else result
 
 
 def keep_page(result: Result, folder: Path, kept: Path | None = None) -> None:
-    """Write the page of a failure unless the simulator has done so, which knows more.
+    """Write the page of a failure to its folder, or to one that will be ``kept``.
 
-    Args:
-        result: The failure.
-        folder: Folder of its files.
-        kept: The folder that this will lie in when it is another one.
+    The page that the simulator has written, which knows more, stays.
     """
     path = folder / PAGE_FILE
     if not path.is_file():
@@ -302,9 +275,6 @@ def _played(job: Job, setup: Setup, work_dir: Path, process: SharedProcess | Non
     request = job.request(dut, work_dir)
     if process is not None:
         run = process.play(request, work_dir / LOG_NAME, setup.timeout_seconds)
-        answer = Answer.load(work_dir / RESULT_FILE)
-        if answer is None or answer.verdict.ending.is_failure:
-            process.close()
     else:
         run = run_entry(
             setup.built,
@@ -315,7 +285,9 @@ def _played(job: Job, setup: Setup, work_dir: Path, process: SharedProcess | Non
             waves=setup.waves,
             plusargs=job.plusargs,
         )
-        answer = Answer.load(work_dir / RESULT_FILE)
+    answer = Answer.load(work_dir / RESULT_FILE)
+    if process is not None and (answer is None or answer.verdict.ending.is_failure):
+        process.close()
     if answer is None:
         if run.log_path.resolve() != (work_dir / LOG_NAME).resolve():
             # The process died before it took the request: what it said lies in its own folder.
@@ -340,8 +312,7 @@ def _played(job: Job, setup: Setup, work_dir: Path, process: SharedProcess | Non
 def _tested(job: Job, test: PythonTest, setup: Setup, work_dir: Path) -> Result:
     """Play a test in Python in an empty folder.
 
-    Returns:
-        The result: the verdict of ``Bench.check`` where the test called it, else that it passed or what it raised.
+    Its verdict is that of ``Bench.check`` where the test called it, else that it passed or what it raised.
     """
     run = simulate(
         setup.built,

@@ -29,12 +29,7 @@ _FOLDER = "training"
 
 
 def optimised(dut: Dut, root: Path, teller: Teller = SILENT) -> Built:
-    """Return the optimised model of a device, building it when its content is new.
-
-    Args:
-        dut: The device; its simulator must be Verilator.
-        root: Folder that holds all builds.
-        teller: Who hears of the steps of a build that takes a while.
+    """Return the optimised model of a device, whose simulator must be Verilator; see ``build``.
 
     Raises:
         LaunchError: when it cannot be built.
@@ -50,14 +45,7 @@ class Model:
     """
 
     def __init__(self, dut: Dut, root: Path, build: str | None = None, teller: Teller = SILENT) -> None:
-        """Remember what to play on; nothing is built before ``current`` is called.
-
-        Args:
-            dut: The device.
-            root: Folder that holds all builds.
-            build: One of ``BUILDS``, or None for the default.
-            teller: Who hears of the steps of a build that takes a while.
-        """
+        """Remember what to play on, and which of ``BUILDS`` or the default; nothing is built before ``current``."""
         self._dut, self._root, self._build, self._teller = dut, root, build, teller
         self._recipe: Recipe | None = None
         self._built: Built | None = None
@@ -118,13 +106,7 @@ class Optimiser:
     """
 
     def __init__(self, dut: Dut | None, root: Path, pays_from_seconds: float = PAYS_FROM_SECONDS) -> None:
-        """Begin without a build.
-
-        Args:
-            dut: The device, or None to build nothing.
-            root: Folder that holds all builds.
-            pays_from_seconds: Simulation to come from which the build is started.
-        """
+        """Begin without a build, which is never started for no device, and else when so much simulation is to come."""
         self.refusal: str | None = None
         self._dut, self._root, self._pays_from_seconds = dut, root, pays_from_seconds
         self._ended, self._seconds = 0, 0.0
@@ -143,12 +125,7 @@ class Optimiser:
         return self._thread is not None
 
     def ended(self, seconds: float, left: int) -> None:
-        """Count a test that ended, and start the build when what is left is worth it.
-
-        Args:
-            seconds: How long its simulation took.
-            left: Tests that are still to be played.
-        """
+        """Count a test that took so many seconds, and start the build when the tests that are left are worth it."""
         self._ended += 1
         self._seconds += seconds
         if self._dut is None or self.started or self._seconds / self._ended * left < self._pays_from_seconds:

@@ -89,14 +89,8 @@ def start(
 ) -> subprocess.Popen[bytes]:
     """Start ``command`` in a process group of its own, below a supervisor, which is what is returned.
 
-    It ends as the command does; 127 says that there is no such command.
-
-    Args:
-        command: Program and arguments.
-        cwd: Folder to run in.
-        environment: Complete environment.
-        log: File that standard output and error go to.
-        pass_fds: Open files that it inherits.
+    It ends as the command does; 127 says that there is no such command. ``pass_fds`` are open files that the command
+    inherits; see ``supervise`` for the rest.
 
     Raises:
         InterruptedRunError: after ``stop``.
@@ -157,11 +151,7 @@ def last_relevant_lines(log_path: Path) -> str:
 
 
 def _wait(process: subprocess.Popen[bytes], timeout_seconds: float | None, meanwhile: Callable[[], None] | None) -> int:
-    """Wait for the end of a process, and return its code.
-
-    Raises:
-        TimeoutExpired: when the deadline passes.
-    """
+    """Wait for the end of a process, and return its code."""
     if meanwhile is None:
         return process.wait(timeout_seconds)
     deadline = math.inf if timeout_seconds is None else time.monotonic() + timeout_seconds
@@ -191,12 +181,9 @@ Played = TypeVar("Played")
 def spread(
     players: Sequence[Player], items: Iterable[Item], play: Callable[[Player, Item], Played]
 ) -> Iterator[Played]:
-    """Yield the results of players for items, as they end; each player has one item at a time.
+    """Yield the results of players, such as simulator processes, for items, as they end.
 
-    Args:
-        players: Such as simulator processes.
-        items: Items to play.
-        play: Has a player play an item.
+    Each player has one item at a time.
     """
     free: SimpleQueue[Player] = SimpleQueue()
     for player in players:
@@ -213,14 +200,9 @@ def spread(
 
 
 def as_ended(workers: int, work: Callable[[Item], Played], items: Iterable[Item]) -> Iterator[Played]:
-    """Yield the result of each item as it ends.
+    """Yield the result of each item as it ends, so many at a time as there are workers.
 
     An interrupt ends the commands that are run, and whoever takes no more results cancels what has not begun.
-
-    Args:
-        workers: Items at a time.
-        work: What is done with an item.
-        items: The items.
     """
     with ThreadPoolExecutor(workers) as pool:
         futures = [pool.submit(work, item) for item in items]

@@ -6,97 +6,14 @@ what is built in. Its paths are relative to its own folder.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, get_type_hints
 
 from models.errors import InputError
 from models.reading import read_toml, shown
 from tb.places import PROJECT_FILE
-
-
-@dataclass(frozen=True)
-class Project:
-    """What the project file says; None and empty where it says nothing.
-
-    Attributes:
-        folder: where the file lies.
-        rtl: file list of the RTL.
-        top: top module.
-        config: name of a configuration, or its file.
-        port_map: file of port differences.
-        sim: simulator.
-        plans: plan files; a name without suffix is that of a plan of the testbench.
-        tests: files of tests in Python.
-        results: folder of results.
-        cache: folder of built models.
-    """
-
-    folder: Path
-    rtl: Path | None = None
-    top: str | None = None
-    config: str | None = None
-    port_map: Path | None = None
-    sim: str | None = None
-    plans: tuple[Path, ...] = ()
-    tests: tuple[Path, ...] = ()
-    results: Path | None = None
-    cache: Path | None = None
-
-
-NONE = Project(Path())
-"""No project: nothing is said."""
-
-
-def found(start: Path) -> Project:
-    """Return the project that a folder belongs to, ``NONE`` when no project file lies in it or above it.
-
-    Args:
-        start: An absolute folder.
-
-    Raises:
-        InputError: when the file cannot be used.
-    """
-    for folder in (start, *start.parents):
-        path = folder / PROJECT_FILE
-        if path.is_file():
-            return _read(path, path.stat().st_mtime_ns)
-    return NONE
-
-
-def current() -> Project:
-    """Return the project of the current folder.
-
-    Raises:
-        InputError: as ``found``.
-    """
-    return found(Path.cwd())
-
-
-def results_and_cache() -> tuple[Path | None, Path | None]:
-    """Return where the project of the current folder keeps results and models; nothing while its file is wrong.
-
-    The commands read it again and say what is wrong with it.
-    """
-    try:
-        project = current()
-    except (InputError, OSError):
-        return None, None
-    return project.results, project.cache
-
-
-@cache
-def _read(path: Path, _changed: int) -> Project:
-    data = read_toml(path)
-    where = shown(path)
-    given: dict[str, Any] = {}
-    for key, value in data.items():
-        if key not in _KEYS:
-            raise InputError(f"{where}: there is no key {shown(key)}; known: {', '.join(_KEYS)}")
-        given[key] = _KEYS[key](path.parent, value, f"{where}: {key}")
-    return Project(path.parent, **given)
 
 
 def _text(folder: Path, value: object, where: str) -> str:
@@ -131,17 +48,85 @@ def _paths(folder: Path, value: object, where: str) -> tuple[Path, ...]:
     return tuple(paths)
 
 
-_KEYS: dict[str, Callable[[Path, object, str], object]] = {
-    "rtl": _path,
-    "top": _text,
-    "config": _config,
-    "port_map": _path,
-    "sim": _text,
-    "plans": _paths,
-    "tests": _paths,
-    "results": _path,
-    "cache": _path,
-}
+@dataclass(frozen=True)
+class Project:
+    """What the project file says, a key for each field that names its reader; None and empty where it says nothing.
+
+    Attributes:
+        folder: where the file lies.
+        rtl: file list of the RTL.
+        top: top module.
+        config: name of a configuration, or its file.
+        port_map: file of port differences.
+        sim: simulator.
+        plans: plan files; a name without suffix is that of a plan of the testbench.
+        tests: files of tests in Python.
+        results: folder of results.
+        cache: folder of built models.
+    """
+
+    folder: Path
+    rtl: Annotated[Path | None, _path] = None
+    top: Annotated[str | None, _text] = None
+    config: Annotated[str | None, _config] = None
+    port_map: Annotated[Path | None, _path] = None
+    sim: Annotated[str | None, _text] = None
+    plans: Annotated[tuple[Path, ...], _paths] = ()
+    tests: Annotated[tuple[Path, ...], _paths] = ()
+    results: Annotated[Path | None, _path] = None
+    cache: Annotated[Path | None, _path] = None
+
+
+NONE = Project(Path())
+"""No project: nothing is said."""
+
+
+def found(start: Path) -> Project:
+    """Return the project of an absolute folder, ``NONE`` when no project file lies in it or above it.
+
+    Raises:
+        InputError: when the file cannot be used.
+    """
+    for folder in (start, *start.parents):
+        path = folder / PROJECT_FILE
+        if path.is_file():
+            return _read(path, path.stat().st_mtime_ns)
+    return NONE
+
+
+def current() -> Project:
+    """Return the project of the current folder.
+
+    Raises:
+        InputError: as ``found``.
+    """
+    return found(Path.cwd())
+
+
+def results_and_cache() -> tuple[Path | None, Path | None]:
+    """Return where the project of the current folder keeps results and models; nothing while its file is wrong.
+
+    The commands read it again and say what is wrong with it.
+    """
+    try:
+        project = current()
+    except (InputError, OSError):
+        return None, None
+    return project.results, project.cache
+
+
+@cache
+def _read(path: Path, _changed: int) -> Project:
+    where = shown(path)
+    hints = get_type_hints(Project, include_extras=True).items()
+    readers = {key: hint.__metadata__[0] for key, hint in hints if hasattr(hint, "__metadata__")}
+    given: dict[str, Any] = {}
+    for key, value in read_toml(path).items():
+        if key not in readers:
+            raise InputError(f"{where}: there is no key {shown(key)}; known: {', '.join(readers)}")
+        given[key] = readers[key](path.parent, value, f"{where}: {key}")
+    return Project(path.parent, **given)
+
 
 TEMPLATE = """\
 # What is tested, and where things lie. Every nvdla-tb command finds this file from its folder and from any below.

@@ -90,18 +90,17 @@ def simulate(
         raise LaunchError(f"timeout_seconds must be greater than 0, not {timeout_seconds}")
     work_dir = work_dir.resolve()
     log_path, junit_path = work_dir / LOG_NAME, work_dir / JUNIT_NAME
-    waves_path = work_dir / f"waves.{built.wave_suffix}" if waves else None
     started = time.monotonic()
     arguments = [] if built.spec.simulator == "verilator" else ["-fst" if waves else "-none"]
-    arguments += [*([f"+wave_file={waves_path}"] if waves else []), *plusargs]
+    arguments += [f"+wave_file={work_dir}/waves.{built.wave_suffix}"] if waves else []
+    arguments += plusargs
     make_empty(work_dir)
     command, environment = simulation(built, test_module, testcase, env, junit_path, arguments)
     ended = supervise(
         command, cwd=work_dir, environment=environment, log_path=log_path, timeout_seconds=timeout_seconds
     )
     check, message = judge(ended, junit_path, log_path, f"{test_module}.{testcase}", timeout_seconds)
-    seconds = time.monotonic() - started
-    return SimResult(check, message, seconds, log_path)
+    return SimResult(check, message, time.monotonic() - started, log_path)
 
 
 def make_empty(work_dir: Path) -> None:
@@ -166,20 +165,15 @@ class SharedProcess:
 
     Attributes:
         built: The model that it runs.
-        plusargs: Arguments of the simulator.
-        work_dir: Where it runs, and leaves at its end what it has counted of the RTL's code.
+        plusargs: Arguments of the simulator; only jobs with the same ones can be played in it.
+        work_dir: Where it runs, says something between scenarios, and leaves at its end what it has counted of the
+            RTL's code; made when missing.
         scenarios: How many the process that is alive has been given.
         last: ``TEST.SEED`` of the last one of them, None before the first.
     """
 
     def __init__(self, built: Built, work_dir: Path, plusargs: tuple[str, ...] = ()) -> None:
-        """Remember what to play on; the process starts with the first scenario.
-
-        Args:
-            built: A compiled model with the native back end.
-            work_dir: Folder for what the process says between scenarios; made when missing.
-            plusargs: Arguments for the simulator; only jobs with the same ones can be played in it.
-        """
+        """Remember what to play on; the process starts with the first scenario."""
         self.built, self.plusargs, self.work_dir, self.scenarios = built, plusargs, work_dir.resolve(), 0
         self.last: str | None = None
         self._alive: _Alive | None = None
@@ -192,7 +186,7 @@ class SharedProcess:
         return self.built.spec.native and not self.built.spec.waves and plusargs == self.plusargs
 
     def play(self, request: Request, log_path: Path, timeout_seconds: float) -> SimResult:
-        """Play a saved scenario and say how that ended; unless it passed, the process has ended, too.
+        """Play a saved scenario and say how that ended; without an answer the process has ended, too.
 
         Args:
             request: What to play, and where its answer and its log go.

@@ -43,12 +43,7 @@ class Supervisor:
     """The command of this process, which is its only child and leads no group of its own."""
 
     def __init__(self, command: list[str], files: list[int]) -> None:
-        """Start the command.
-
-        Args:
-            command: Program and arguments.
-            files: Open files that belong to the command.
-        """
+        """Start the command, which alone keeps the open files."""
         # What its starter keeps from itself is no business of the command.
         signal.pthread_sigmask(signal.SIG_SETMASK, ())
         self._wake, wake_writer = os.pipe()

@@ -137,7 +137,7 @@ class CsbDriver(BusDriver):  # type: ignore[misc]  # cocotb-bus has no types
             CsbTimeout: when the request or its completion does not come through.
         """
         async with self._lock:
-            await self._write(self.registers.find(where), value, posted=posted)
+            await self._alone(self.registers.find(where), value, posted=posted)
 
     async def read(self, where: Where) -> int:
         """Read one register and return its 32-bit word.
@@ -148,9 +148,8 @@ class CsbDriver(BusDriver):  # type: ignore[misc]  # cocotb-bus has no types
         Raises:
             CsbTimeout: when the request or its answer does not come through.
         """
-        register = self.registers.find(where)
         async with self._lock:
-            return await self._read(self.registers.address(register), register.full_name)
+            return await self._alone(self.registers.find(where))
 
     async def perform(self, ops: Sequence[RegisterOp], poll_deadline_cycles: int) -> list[ReadBack]:
         """Play accesses one after the other and return what was read.
@@ -171,9 +170,9 @@ class CsbDriver(BusDriver):  # type: ignore[misc]  # cocotb-bus has no types
                 continue
             async with self._lock:
                 if isinstance(op, RegRead):
-                    flight = await self._send_read(self.registers.address(register), register.full_name)
+                    flight = await self._send(register)
                 else:
-                    flight = await self._send_write(register, op.value, posted=op.posted)
+                    flight = await self._send(register, op.value, posted=op.posted)
             sent.append((op, flight))
         if any(flight.value is None for _, flight in sent):
             async with self._lock:
@@ -187,9 +186,9 @@ class CsbDriver(BusDriver):  # type: ignore[misc]  # cocotb-bus has no types
             CsbTimeout: when a request does not come through.
         """
         async with self._lock:
-            bits = await self._read(self.registers.address(status), status.full_name)
+            bits = await self._alone(status)
             if bits:
-                await self._write(status, bits, posted=False)
+                await self._alone(status, bits, posted=False)
             return bits
 
     async def _poll(self, poll: Poll, register: Register, deadline_cycles: int) -> None:
@@ -203,35 +202,26 @@ class CsbDriver(BusDriver):  # type: ignore[misc]  # cocotb-bus has no types
             if cycle() > deadline:
                 raise PollTimeout(poll, value, deadline_cycles)
 
-    async def _write(self, register: Register, value: int, *, posted: bool) -> None:
-        await self._send_write(register, value, posted=posted)
-        await self._land()
-
-    async def _read(self, address: int, name: str) -> int:
-        await self._land()
-        flight = await self._send_read(address, name)
+    async def _alone(self, register: Register, value: int | None = None, *, posted: bool = True) -> int:
+        """Write a value, or read, with nothing else outstanding at the end, and return the word that was read."""
+        if value is None:
+            await self._land()
+        flight = await self._send(register, value, posted=posted)
         await self._land()
         return _answer(flight)
 
-    async def _send_write(self, register: Register, value: int, *, posted: bool) -> _Flight:
-        name = f"write of {value:#x} to {register.full_name}"
-        posted = posted and not self._answers_all
-        await self._request(name, self.registers.address(register), write=1, value=value, nposted=0 if posted else 1)
-        flight = _Flight(name, is_write=True, value=0 if posted else None)
-        if not posted:
+    async def _send(self, register: Register, value: int | None = None, *, posted: bool = True) -> _Flight:
+        """Have a write of a value, or a read, accepted, and wait until another access may be outstanding."""
+        is_write, owes = value is not None, value is None or not posted or self._answers_all
+        name = f"read of {register.full_name}" if value is None else f"write of {value:#x} to {register.full_name}"
+        await self._request(name, self.registers.address(register), is_write, value or 0, is_write and owes)
+        flight = _Flight(name, is_write, value=None if owes else 0)
+        if owes:
             self._flying.append(flight)
         await self._land(self._most_outstanding - 1)
         return flight
 
-    async def _send_read(self, address: int, name: str) -> _Flight:
-        name = f"read of {name}"
-        await self._request(name, address, write=0, value=0, nposted=0)
-        flight = _Flight(name, is_write=False)
-        self._flying.append(flight)
-        await self._land(self._most_outstanding - 1)
-        return flight
-
-    async def _request(self, name: str, address: int, *, write: int, value: int, nposted: int) -> None:
+    async def _request(self, name: str, address: int, write: bool, value: int, nposted: bool) -> None:
         bus, resets = self.bus, self._resets
         self._requesting = name
         # Who comes from an edge of the core's clock may be ahead of CSB's edge of the same time, which is not his.
@@ -280,11 +270,7 @@ class CsbDriver(BusDriver):  # type: ignore[misc]  # cocotb-bus has no types
 
 
 def _answer(flight: _Flight) -> int:
-    """Return the word of an answered read.
-
-    Raises:
-        CsbTimeout: when it was given up.
-    """
+    """Return the word of an answered read."""
     if flight.value is None:
         raise CsbTimeout(flight.name, accepted=True)
     return flight.value

@@ -88,11 +88,7 @@ NOT_WATCHED = Inside()
 
 
 def performance(began: tuple[float, int]) -> Performance:
-    """Return how fast a run was.
-
-    Args:
-        began: processor time and cycle when the DUT was ready.
-    """
+    """Return how fast a run was, by processor time and cycle when the DUT was ready."""
     seconds, first = began
     speed = (cycle() - first) / (time.process_time() - seconds)
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * _RSS_UNIT_BYTES
@@ -100,13 +96,7 @@ def performance(began: tuple[float, int]) -> Performance:
 
 
 def leave(bench: Judged, ops: Program, request: Request) -> None:
-    """Save the answer of a run that was judged; a failure is explained.
-
-    Args:
-        bench: after the run.
-        ops: operations that were played.
-        request: the launcher's, which names the file, the configuration and commands.
-    """
+    """Save the answer of a run that was judged in the file of its request; a failure is explained."""
     assert request.result is not None
     path = Path(request.result)
     answer = Answer(
@@ -136,14 +126,9 @@ def _explained(folder: Path, bench: Judged, ops: Program, request: Request) -> E
 def tell(
     folder: Path, explanations: Sequence[Explanation], verdict: Verdict, request: Request, inside: Inside = NOT_WATCHED
 ) -> Explained:
-    """Write the page of a failed run, and return why its bytes are wrong.
+    """Write the page of a failed run to its folder, and return why its bytes are wrong.
 
-    Args:
-        folder: of the run.
-        explanations: of its layers.
-        verdict: what was found.
-        request: the launcher's, which names the test and commands.
-        inside: what was seen of hand-overs.
+    That follows from the explanations of its layers, and from what was seen of hand-overs inside.
     """
     name = request.test or folder.name
     why = [*complaints(verdict), *(["\n".join(inside.lines)] if inside.lines else [])]

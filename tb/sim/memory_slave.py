@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -31,33 +30,19 @@ class _Response:
     beats: list[bytes]
 
 
-class _ResponseQueue:
+class _ResponseQueue(list[_Response]):
     """Answers that wait for their time: in order within an id, across ids only when reordering is on."""
 
     def __init__(self, choice: Stream, draws: Draws, *, reorder: bool) -> None:
-        self._order: list[_Response] = []
-        self._reorder = reorder
-        self._choice = choice
-        self._draws = draws
-
-    def __len__(self) -> int:
-        return len(self._order)
-
-    def __iter__(self) -> Iterator[_Response]:
-        return iter(self._order)
-
-    def push(self, response: _Response) -> None:
-        self._order.append(response)
-
-    def clear(self) -> None:
-        self._order.clear()
+        super().__init__()
+        self._choice, self._draws, self._reorder = choice, draws, reorder
 
     def _heads(self) -> list[_Response]:
         """Return the answers that may go next: the oldest of each id, or of all."""
         if not self._reorder:
-            return self._order[:1]
+            return self[:1]
         oldest: dict[int, _Response] = {}
-        for response in self._order:
+        for response in self:
             oldest.setdefault(response.axi_id, response)
         return list(oldest.values())
 
@@ -65,13 +50,13 @@ class _ResponseQueue:
         """Return the cycle at which the earliest answer that may go next is due."""
         return min(response.due for response in self._heads())
 
-    def pop(self, now: int) -> _Response | None:
-        """Return an answer that is due and may go next."""
+    def take(self, now: int) -> _Response | None:
+        """Take an answer that is due and may go next, if there is one."""
         due = [response for response in self._heads() if response.due <= now]
         if not due:
             return None
         chosen = due[self._draws.below(self._choice, now, len(due))]
-        self._order.remove(chosen)
+        self.remove(chosen)
         return chosen
 
 
@@ -85,13 +70,7 @@ class MemorySlave(BusDriver):  # type: ignore[misc]  # cocotb-bus has no types
     _signals: ClassVar[dict[str, str]] = MemoryPortMonitor._signals
 
     def __init__(self, pins: Pins, monitor: MemoryPortMonitor, image: MemoryImage) -> None:
-        """Bind the slave to a monitor's port.
-
-        Args:
-            pins: The pins and settings.
-            monitor: The port's monitor.
-            image: The memory that is served.
-        """
+        """Bind the slave to a monitor's port, to serve an image."""
         clock, settings = pins.dut.dla_core_clk, pins.settings.port
         super().__init__(pins.dut, PORT_PREFIX[monitor.ram], clock, case_insensitive=False)
         self._edge = RisingEdge(clock)
@@ -109,7 +88,6 @@ class MemorySlave(BusDriver):  # type: ignore[misc]  # cocotb-bus has no types
         self._flushes = 0
         self._begun: dict[bool, _Response] = {}
         self._wake_reads, self._wake_writes = Event(), Event()
-        self.hold_write_responses = False
         self._drive_idle()
         monitor.memory = image
         monitor.add_callback(self._serve)
@@ -122,12 +100,9 @@ class MemorySlave(BusDriver):  # type: ignore[misc]  # cocotb-bus has no types
 
     def outstanding(self) -> list[Outstanding]:
         """Return the requests that have not been answered yet."""
-        begun = [
-            Outstanding(self.ram, reading, response.address, response.axi_id)
-            for reading, response in self._begun.items()
-        ]
-        reads = [Outstanding(self.ram, True, r.address, r.axi_id) for r in self._reads]
-        return begun + reads + [Outstanding(self.ram, False, r.address, r.axi_id) for r in self._writes]
+        waiting = [(True, response) for response in self._reads] + [(False, response) for response in self._writes]
+        all_of_them = [*self._begun.items(), *waiting]
+        return [Outstanding(self.ram, reading, answer.address, answer.axi_id) for reading, answer in all_of_them]
 
     def flush(self) -> None:
         """Drop every answer that is owed: one replayed after a reset hangs the DUT."""
@@ -145,22 +120,19 @@ class MemorySlave(BusDriver):  # type: ignore[misc]  # cocotb-bus has no types
             signal.value = 0
 
     def _serve(self, request: ReadRequest | WriteBurst) -> None:
-        reading = isinstance(request, ReadRequest)
-        jitter = Stream.READ_JITTER if reading else Stream.WRITE_JITTER
-        latency = self._latency if reading else self._write_latency
-        due = cycle() + latency + self._draws.below(jitter, cycle(), self._settings.jitter_cycles + 1)
         width = self._bus_bytes
-        if isinstance(request, ReadRequest):
-            start = request.address // width * width
-            beats = [self._image.read(start + n * width, width) for n in range(request.beats)]
-            self._reads.push(_Response(request.axi_id, due, request.address, beats))
-            self._wake_reads.set()
-            return
         start = request.address // width * width
-        for number, (data, strobe, _) in enumerate(request.beats):
-            self._image.write_masked(start + number * width, data, strobe)
-        self._writes.push(_Response(request.axi_id, due, request.address, [b""]))
-        self._wake_writes.set()
+        if isinstance(request, ReadRequest):
+            beats = [self._image.read(start + n * width, width) for n in range(request.beats)]
+            queue, wake, latency, jitter = self._reads, self._wake_reads, self._latency, Stream.READ_JITTER
+        else:
+            for number, (data, strobe, _) in enumerate(request.beats):
+                self._image.write_masked(start + number * width, data, strobe)
+            beats = [b""]
+            queue, wake, latency, jitter = self._writes, self._wake_writes, self._write_latency, Stream.WRITE_JITTER
+        due = cycle() + latency + self._draws.below(jitter, cycle(), self._settings.jitter_cycles + 1)
+        queue.append(_Response(request.axi_id, due, request.address, beats))
+        wake.set()
 
     async def _answer_reads(self) -> None:
         bus = self.bus
@@ -185,8 +157,6 @@ class MemorySlave(BusDriver):  # type: ignore[misc]  # cocotb-bus has no types
         while True:
             response = await self._next(self._writes, self._wake_writes)
             self._begun[False] = response
-            while self.hold_write_responses:
-                await self._edge
             bus.bid.value = response.axi_id
             await self._stall_valid(bus.bvalid, Stream.WRITE_STALL, "b")
             await self._handshake(bus.bvalid, bus.bready)
@@ -197,7 +167,7 @@ class MemorySlave(BusDriver):  # type: ignore[misc]  # cocotb-bus has no types
     async def _next(self, queue: _ResponseQueue, wake: Event) -> _Response:
         """Wait until an answer is due and return it; called right after a rising edge."""
         while True:
-            response = queue.pop(cycle())
+            response = queue.take(cycle())
             if response is not None:
                 return response
             if not queue:

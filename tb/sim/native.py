@@ -16,36 +16,23 @@ from tb.nvdla.memory import PAGE_BYTES
 
 MAX_BUS_BYTES = 64
 
-WRITE_RECORD = np.dtype(
-    [
-        ("cycle", "u8"),
-        ("seen", "u8"),
-        ("address", "u8"),
-        ("id", "u4"),
-        ("unused", "u4"),
-        ("strobe", "u1", MAX_BUS_BYTES // 8),
-        ("data", "u1", MAX_BUS_BYTES),
-    ]
+
+def _record(long: str, short: str, *arrays: tuple[str, str, int]) -> np.dtype[Any]:
+    """Return the type of a record: names of fields of 8 bytes, of 4 bytes, and arrays."""
+    return np.dtype([*((name, "u8") for name in long.split()), *((name, "u4") for name in short.split()), *arrays])
+
+
+WRITE_RECORD = _record(
+    "cycle seen address", "id unused", ("strobe", "u1", MAX_BUS_BYTES // 8), ("data", "u1", MAX_BUS_BYTES)
 )
-READ_RECORD = np.dtype([("cycle", "u8"), ("address", "u8"), ("id", "u4"), ("beats", "u4")])
-ANSWER_RECORD = np.dtype([("cycle", "u8"), ("written", "u8"), ("id", "u4"), ("unused", "u4")])
-FAULT_RECORD = np.dtype(
-    [(name, "u8") for name in ("cycle", "address", "nbytes", "at")]
-    + [(name, "u4") for name in ("id", "reading", "kind", "unused")]
-)
-VIOLATION_RECORD = np.dtype([("cycle", "u8"), ("rule", "u4"), ("unused", "u4")])
-ACCESS_RECORD = np.dtype([("cycle", "u8"), ("address", "u4"), ("value", "u4"), ("is_write", "u4"), ("is_line", "u4")])
-RESULT_RECORD = np.dtype([("cycle", "u8"), ("batch", "u4"), ("index", "u4"), ("status", "u4"), ("value", "u4")])
-OUTSTANDING_RECORD = np.dtype([("address", "u8"), ("id", "u4"), ("reading", "u4")])
-OP_RECORD = np.dtype(
-    [
-        (name, "u4")
-        for name in (
-            *("kind", "address", "value", "nonposted", "wake", "mask", "shift", "comparison", "batch"),
-            "deadline_cycles",
-        )
-    ]
-)
+READ_RECORD = _record("cycle address", "id beats")
+ANSWER_RECORD = _record("cycle written", "id unused")
+FAULT_RECORD = _record("cycle address nbytes at", "id reading kind unused")
+VIOLATION_RECORD = _record("cycle", "rule unused")
+ACCESS_RECORD = _record("cycle", "address value is_write is_line")
+RESULT_RECORD = _record("cycle", "batch index status value")
+OUTSTANDING_RECORD = _record("address", "id reading")
+OP_RECORD = _record("", "kind address value nonposted wake mask shift comparison batch deadline_cycles")
 _FILLING_RECORDS = 1 << 14
 OUTSIDE = 1
 """Kind of a fault: an access outside every allocation; any other is a read of bytes never written."""
@@ -158,13 +145,7 @@ class RecordLog:
     """One log of the harness: an array that it fills and that ``drain`` empties."""
 
     def __init__(self, dtype: np.dtype[Any], locate: Callable[..., int], *arguments: int) -> None:
-        """Find the log.
-
-        Args:
-            dtype: Type of one record.
-            locate: The harness's function that returns where records and count lie.
-            arguments: Of that function, before the count's.
-        """
+        """Find the log by the harness's function that returns where its records lie, and its count by reference."""
         self._count = POINTER(c_uint32)()
         self._address = locate(*arguments, ctypes.byref(self._count))
         self._dtype = dtype

@@ -116,7 +116,10 @@ class NativeCsb:
     async def read(self, where: Where) -> int:
         """Read one register; see ``CsbDriver``."""
         register = self.registers.find(where)
-        return await self._read(self.registers.address(register), register.full_name)
+        batch = self._new(1)
+        batch.put(0, _Kind.READ, self.registers.address(register), f"read of {register.full_name}")
+        await self._run(batch)
+        return batch.answers[0][0]
 
     async def perform(self, ops: Sequence[RegisterOp], poll_deadline_cycles: int) -> list[ReadBack]:
         """Play accesses one after the other and return what was read; see ``CsbDriver``."""
@@ -180,12 +183,6 @@ class NativeCsb:
         if poll.field is not None:
             field = register.field(poll.field)
             record["mask"], record["shift"] = field.mask, field.lsb
-
-    async def _read(self, address: int, name: str) -> int:
-        batch = self._new(1)
-        batch.put(0, _Kind.READ, address, f"read of {name}")
-        await self._run(batch)
-        return batch.answers[0][0]
 
     async def _run(self, batch: _Batch) -> None:
         """Play accesses; a poll that expired is left in ``failed``."""

@@ -143,11 +143,7 @@ class NativePort:
         self._answers.fetch()
 
     def take_writes(self, until_cycle: int | None = None) -> Beats | None:
-        """Return the fetched beats of writes that were complete by a cycle and were not taken before, if any.
-
-        Args:
-            until_cycle: The cycle, or None for all.
-        """
+        """Return the fetched beats of writes that were complete by a cycle, if any; each is taken once."""
         records = self._writes.take("seen", until_cycle)
         if not len(records):
             return None
@@ -157,10 +153,7 @@ class NativePort:
         return Beats(self.ram, records["address"], records["data"][:, :width], strobe, cycle, axi_id)
 
     def take_answers(self, until_cycle: int | None = None) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None:
-        """Return the fetched answers to writes that were accepted by a cycle and were not taken before, if any.
-
-        Args:
-            until_cycle: The cycle, or None for all.
+        """Return the fetched answers to writes that were accepted by a cycle, if any; each is taken once.
 
         Returns:
             Ids, and cycles of the last beats of the writes.

@@ -21,12 +21,7 @@ FILE_NAME = "transactions.log"
 
 
 def transactions(accesses: Iterable[Access], beats: Iterable[Beats]) -> Iterator[str]:
-    """Yield a line for each register access and each write beat, by cycle.
-
-    Args:
-        accesses: over CSB, oldest first.
-        beats: of the memory ports, oldest first.
-    """
+    """Yield a line for each register access and each write beat of the memory ports, by cycle."""
     lines = [*_accesses(accesses), *(line for part in beats for line in _beats(part))]
     return (f"{at:>8} {text}" for at, text in sorted(lines, key=itemgetter(0)))
 
@@ -35,12 +30,7 @@ class Played:
     """What a test has placed in memory and played; afterwards the same can be played again."""
 
     def __init__(self, memories: Mapping[Ram, MemoryImage], request: Request) -> None:
-        """Begin with what memory holds before the first program.
-
-        Args:
-            memories: One image per memory port.
-            request: The launcher's, which asks for an answer.
-        """
+        """Begin with what memory holds before the first program; the launcher's request asks for an answer."""
         self._request = request
         self._ops: tuple[Op, ...] = ()
         self._memories = memories

@@ -106,12 +106,7 @@ class Watchdog:
         return 0
 
     async def hang(self, stuck: Stuck, waiting_for: tuple[str, ...]) -> Hang:
-        """Return everything outstanding: interrupts, CSB, memory requests, and the units that are not idle.
-
-        Args:
-            stuck: How the device stands still.
-            waiting_for: Interrupts that the program waits for.
-        """
+        """Return everything outstanding: interrupts, CSB, memory requests, and units that are not idle."""
         unmatched = [monitor.unmatched() for monitor in self._backend.monitors.values()]
         outstanding = [slave.outstanding() for slave in self._backend.slaves.values()]
         hang = Hang(

@@ -35,13 +35,13 @@ async def expect_broken(
     """
     bench = await Bench.start(dut, CONFIG, SETTINGS)
     queue = getattr(bench.slaves[Ram.MC], f"_{kind}")
-    push, seen = queue.push, [0]
+    push, seen = queue.append, [0]
 
     def tampered(response: _Response) -> None:
         break_it(push, response, seen[0])
         seen[0] += 1
 
-    queue.push = tampered
+    queue.append = tampered
     await bench.run(pass_through(bench, (16, 4, 5)))
     verdict = bench.finish()
     assert verdict.ending.is_failure

@@ -39,7 +39,7 @@ from tb.stimulus.generate.describe import Table
 from tb.stimulus.generate.engines import build_layer
 from tb.stimulus.generate.layers.workshop import Workshop
 from tb.stimulus.generate.plan import load_plan
-from tb.stimulus.settings import BenchSettings
+from tb.stimulus.settings import BenchSettings, PortSettings
 from tests.unit.nvdla.samples import mismatch
 
 CONFIG = HwConfig.load("nv_small")
@@ -161,8 +161,7 @@ async def a_double_write_with_another_value_is_reported(dut: SimHandleBase) -> N
 
 @cocotb.test()
 async def a_lost_write_response_ends_in_a_hang_report(dut: SimHandleBase) -> None:
-    bench = await Bench.start(dut, CONFIG, QUICK_HANG)
-    bench.slaves[Ram.MC].hold_write_responses = True
+    bench = await Bench.start(dut, CONFIG, replace(QUICK_HANG, port=PortSettings(write_latency_cycles=65535)))
     await bench.run(pass_through(bench))
     hang = found(bench, Check.HANG).detail
     assert isinstance(hang, Hang)

@@ -10,7 +10,6 @@ from tests.sim.conftest import InSimulation, coroutines_of
 MODULES = ("checkers", "interfaces", "stress", "far_strides")
 
 NEEDS_AGENTS = {
-    "a_lost_write_response_ends_in_a_hang_report": "it withholds an answer, which only the coroutine slave can",
     "a_request_right_behind_reset_is_lost": "it drives CSB itself",
     "a_non_posted_write_completes_and_a_posted_one_says_nothing": "it samples CSB itself",
 }

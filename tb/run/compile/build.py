@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Protocol
@@ -13,7 +13,6 @@ from typing import Protocol
 from tb.dlhdl.config import DlhdlConfig
 from tb.run import cache, folders
 from tb.run.compile.elaborate import elaborate, library_arguments
-from tb.run.compile.filelist import FileList, InputFile
 from tb.run.compile.ports import Port, check
 from tb.run.compile.recipe import SCOPE_DIR, Recipe, embedded_parameters, read_checked, recipe_of, seal, write_checked
 from tb.run.compile.runners import (
@@ -60,13 +59,7 @@ SILENT = _Silent()
 
 
 def step_of(command: Sequence[str], directory: Path, teller: Teller) -> Callable[[], None]:
-    """Return the function to call now and then while a command of a build runs.
-
-    Args:
-        command: The command.
-        directory: The build folder, which it works in.
-        teller: Who hears of it.
-    """
+    """Return the function to call now and then while a command of a build runs in its folder."""
     started = time.monotonic()
     is_make = command[0] == "make"
     total = _files_of(command, directory) if is_make else 0
@@ -76,7 +69,8 @@ def step_of(command: Sequence[str], directory: Path, teller: Teller) -> Callable
     def look() -> None:
         what = "compiling" if is_make else "translating"
         if is_make:
-            done = sum(1 for _ in directory.rglob("*.o"))
+            # Tools remove folders meanwhile, which this leaves out.
+            done = sum(name.endswith(".o") for _, _, names in os.walk(directory) for name in names)
             what = f"compiling: {min(done, total) if total else done}{f' of {total}' if total else ''} files"
         teller.progress(f"{what}, {time.monotonic() - started:.0f} s")
 
@@ -132,23 +126,22 @@ def build(spec: BuildSpec, root: Path = cache.MODELS, teller: Teller = SILENT, t
     return recipe.built(time.monotonic() - started, cached=cached)
 
 
-def _elaborated(
-    top: str, files: FileList, inputs: tuple[InputFile, ...], cache: Path, parameters: Mapping[str, int]
-) -> tuple[Port, ...]:
-    """Return the ports of the RTL's top, elaborating it unless ``cache`` remembers this content."""
-    remembered = read_checked(cache)
+def _elaborated(recipe: Recipe) -> tuple[Port, ...]:
+    """Return the ports of the RTL's top, elaborating it unless a file remembers this content."""
+    path = recipe.directory.parent / f"rtl-{recipe.rtl_key[:16]}.json"
+    remembered = read_checked(path)
     if remembered is not None:
         return tuple(Port(**port) for port in remembered)
-    log_path = cache.with_suffix(".log")
-    ports, files_read = elaborate(files, top, log_path, parameters)
-    unseen = set(files_read) - {entry.path.resolve() for entry in inputs}
+    log_path = path.with_suffix(".log")
+    ports, files_read = elaborate(recipe.files, recipe.spec.top, log_path, embedded_parameters(recipe.spec))
+    unseen = set(files_read) - {entry.path.resolve() for entry in recipe.inputs}
     if unseen:
         raise BuildError(
             f"{min(unseen)} is included under a name that only a macro knows, so a change of it would go unnoticed: "
             "add it to the filelist's +incdir+ folders with a suffix such as .vh, or include it by its name",
             log_path,
         )
-    write_checked(cache, [asdict(port) for port in ports])
+    write_checked(path, [asdict(port) for port in ports])
     return ports
 
 
@@ -158,9 +151,7 @@ def _compile(recipe: Recipe, teller: Teller, train: Training | None) -> None:
     if spec.optimised and train is None:
         raise LaunchError("an optimised model must be built with something to play in training")
     teller.progress(f"reading the ports of {spec.top}")
-    remembered = directory.parent / f"rtl-{recipe.rtl_key[:16]}.json"
-    ports = _elaborated(spec.top, recipe.files, recipe.inputs, remembered, embedded_parameters(spec))
-    text = _wrapper_text(recipe, ports)
+    text = _wrapper_text(recipe, _elaborated(recipe))
     folders.emptied(directory.parent, directory.name)
     wrapper = directory / f"{WRAPPER_TOP}.sv"
     wrapper.write_text(text, encoding="utf-8")
@@ -172,8 +163,7 @@ def _compile(recipe: Recipe, teller: Teller, train: Training | None) -> None:
     shims = sorted(SHIM_DIR.iterdir()) if recipe.port_map.wrapped else []
     scopes = sorted(SCOPE_DIR.iterdir()) if spec.waves else []
     sources = [wrapper, *scopes, *shims, *recipe.files.sources]
-    arguments = _build_arguments(spec, recipe.files, recipe.wave_suffix, directory, hierarchical=hierarchical)
-    _run(recipe, elaborate_command(spec.simulator, spec.backend, directory, sources, arguments), teller)
+    _run(recipe, elaborate_command(spec.simulator, spec.backend, directory, sources, _arguments(recipe)), teller)
     if train is not None and spec.optimised:
         _run(recipe, make_command(directory, hierarchical=hierarchical, options=PROFILING), teller)
         _train(recipe, train, teller)
@@ -222,21 +212,19 @@ def _remove(directory: Path, *patterns: str) -> None:
             path.unlink()
 
 
-def _build_arguments(
-    spec: BuildSpec, files: FileList, wave_suffix: str | None, directory: Path, *, hierarchical: bool
-) -> list[str]:
-    defined = [f"-D{name}={value}" for name, value in dict(files.defines).items()]
-    texts = [*defined, *(f"-I{path}" for path in files.include_dirs)]
-    if spec.simulator == "verilator":
-        visible = ALL_SIGNALS if spec.debug else TOP_PORTS_ONLY
-        if hierarchical:
-            # A depth would count from the top of every block.
-            visible = (HIERARCHICAL, *(ALL_SIGNALS if spec.debug else (str(directory / TOP_PORTS_FILE),)))
-        if not spec.debug:
-            visible = (*visible, str(VISIBLE_HANDOVERS))
-        waves = [f"--trace-{wave_suffix}"] if wave_suffix else []
-        return [*visible, *waves, *spec.counting, *library_arguments(files), *map(str, files.controls), *texts]
-    suffixes = [argument for extension in files.library_extensions for argument in ("-Y", extension)]
-    folders = [argument for path in files.library_dirs for argument in ("-y", str(path))]
-    libraries = [argument for path in files.library_files for argument in ("-l", str(path))]
-    return [*suffixes, *folders, *libraries, *texts]
+def _arguments(recipe: Recipe) -> list[str]:
+    """Return the simulator's options for the RTL, and for what of it is visible and written to waves."""
+    spec, files = recipe.spec, recipe.files
+    texts = [f"-D{name}={value}" for name, value in files.defines] + [f"-I{path}" for path in files.include_dirs]
+    if spec.simulator == "icarus":
+        options = {"-Y": files.library_extensions, "-y": files.library_dirs, "-l": files.library_files}
+        return [word for option, values in options.items() for value in values for word in (option, str(value))] + texts
+    visible = [HIERARCHICAL] if recipe.is_hierarchical else []
+    if spec.debug:
+        visible += ALL_SIGNALS
+    else:
+        # A depth would count from the top of every block.
+        visible += [str(recipe.directory / TOP_PORTS_FILE)] if recipe.is_hierarchical else TOP_PORTS_ONLY
+        visible.append(str(VISIBLE_HANDOVERS))
+    waves = [f"--trace-{recipe.wave_suffix}"] if recipe.wave_suffix else []
+    return [*visible, *waves, *spec.counting, *library_arguments(files), *map(str, files.controls), *texts]

@@ -29,9 +29,9 @@ _TEXT_ATTRIBUTE = re.compile(r'"\w+":"(?:[^"\\]|\\.)*"')
 
 def library_arguments(files: FileList) -> list[str]:
     """Return Verilator's arguments for library folders, files and extensions."""
-    extensions = [f"+libext{''.join(f'+{extension}' for extension in files.library_extensions)}"]
-    folders = [argument for path in files.library_dirs for argument in ("-y", str(path))]
-    return extensions + folders + [argument for path in files.library_files for argument in ("-v", str(path))]
+    given = {"-y": files.library_dirs, "-v": files.library_files}
+    words = [word for option, paths in given.items() for path in paths for word in (option, str(path))]
+    return ["+".join(("+libext", *files.library_extensions)), *words]
 
 
 @contextmanager
@@ -40,11 +40,7 @@ def elaborated(
 ) -> Iterator[tuple[Iterable[str], tuple[Path, ...]]]:
     """Elaborate RTL without building it, and give the lines of Verilator's tree and all files that were read.
 
-    Args:
-        files: The RTL.
-        top: Name of its top module.
-        log_path: Where Verilator's output goes.
-        parameters: Parameters of the top that are not the default ones.
+    ``parameters`` are those of the top that are not the default ones.
 
     Raises:
         BuildError: when Verilator refuses the RTL.

@@ -230,19 +230,17 @@ def collect(files: FileList) -> tuple[InputFile, ...]:
     when an include directive names them. The list depends on contents and names but not on
     where the folders lie, so a moved tree has the same key.
     """
-    found = list(_hashed("source", ((path.name, path) for path in files.sources)))
-    found += _hashed("library", ((path.name, path) for path in files.library_files))
-    found += _hashed("control", ((path.name, path) for path in files.controls))
+    named = [("source", files.sources), ("library", files.library_files), ("control", files.controls)]
     suffixes = _HDL_SUFFIXES | set(files.library_extensions)
     for number, folder in enumerate((*files.include_dirs, *files.library_dirs)):
-        names = sorted(entry for entry in folder.iterdir() if entry.suffix in suffixes and entry.is_file())
-        found += _hashed(f"folder {number}", ((path.name, path) for path in names))
+        entries = (entry for entry in folder.iterdir() if entry.suffix in suffixes and entry.is_file())
+        named.append((f"folder {number}", tuple(sorted(entries))))
+    found = [_hashed(role, path.name, path) for role, paths in named for path in paths]
     return (*found, *_included(found, files.include_dirs))
 
 
-def _hashed(role: str, named: Iterable[tuple[str, Path]]) -> Iterator[InputFile]:
-    for name, path in named:
-        yield InputFile(role, name, path, hashlib.sha256(path.read_bytes()).hexdigest())
+def _hashed(role: str, name: str, path: Path) -> InputFile:
+    return InputFile(role, name, path, hashlib.sha256(path.read_bytes()).hexdigest())
 
 
 def _included(known: Iterable[InputFile], include_dirs: tuple[Path, ...]) -> list[InputFile]:
@@ -261,5 +259,5 @@ def _included(known: Iterable[InputFile], include_dirs: tuple[Path, ...]) -> lis
                 if path not in seen:
                     seen.add(path)
                     waiting.append(path)
-                    included += _hashed("include", [(name, path)])
+                    included.append(_hashed("include", name, path))
     return sorted(included, key=lambda entry: entry.name)

@@ -14,11 +14,14 @@ from tb.run.errors import PortError
 CSB, DBB, CVSRAM = "csb", "dbb", "cvsram"
 """The ports that may be of another kind, as a port map calls them."""
 
-BARE = {CSB: "csb", DBB: "dbb", CVSRAM: "dbb"}
-"""What each of them is without a wrapper."""
+KINDS = {CSB: ("csb", "apb", "axi-lite"), DBB: ("dbb", "axi4"), CVSRAM: ("dbb", "axi4")}
+"""What each of them may be; the first is what it is without a wrapper."""
 
-WRAPPED = {CSB: ("apb", "axi-lite"), DBB: ("axi4",), CVSRAM: ("axi4",)}
-"""What else each of them may be."""
+MEMORIES = {DBB: "mc", CVSRAM: "cvsram"}
+"""What the wrapper calls the memory behind a port."""
+
+NUMBERS = {DBB: 0, CVSRAM: 1, CSB: 2}
+"""What the harness calls the ports."""
 
 PREFIXES = {CSB: ("csb2nvdla_", "nvdla2csb_"), DBB: ("nvdla_core2dbb_",), CVSRAM: ("nvdla_core2cvsram_",)}
 """How the names of their canonical pins begin."""
@@ -26,8 +29,7 @@ PREFIXES = {CSB: ("csb2nvdla_", "nvdla2csb_"), DBB: ("nvdla_core2dbb_",), CVSRAM
 WIDEST_BITS = 512
 """As many data bits as the harness carries."""
 
-_DATA = Path(__file__).with_suffix(".toml")
-_PINS = tomllib.loads(_DATA.read_text(encoding="utf-8"))
+_PINS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 _PIN = re.compile(r"(?P<optional>\??)(?P<name>\w+)(?:\[(?P<widths>[\w|-]+)\])?")
 _CHANNEL = re.compile(r"aw|ar|[wbr]")
 _ADDRESS_BITS = 64
@@ -47,7 +49,7 @@ class WrappedPort:
     """A port that is of another kind than the bare one.
 
     Attributes:
-        kind: One of ``WRAPPED``.
+        kind: One of ``KINDS``.
         pins: What the user calls a pin: ``{pin}`` stands for its name and ``{channel}`` for that of its channel; both
             are in capitals when written so.
         names: The pins that are called otherwise.
@@ -77,19 +79,19 @@ def load_wrapped(path: Path, port: str, raw: Mapping[str, Any]) -> WrappedPort |
     Raises:
         PortError: for an unknown kind, key or pin, and for ill-typed values.
     """
-    kinds = (BARE[port], *WRAPPED[port])
-    kind = raw.get("kind")
+    kinds, kind = KINDS[port], raw.get("kind")
     if kind not in kinds:
         raise PortError(f"{path}: {port}.kind must be one of {', '.join(kinds)}, not {kind!r}")
-    allowed = {"kind": str, "pins": str, "names": dict} | ({"base": int} if port == CSB else {})
-    if kind == BARE[port]:
-        allowed = {"kind": str}
+    is_bare = kind == kinds[0]
+    allowed: dict[str, type] = {"kind": str}
+    if not is_bare:
+        allowed |= {"pins": str, "names": dict} | ({"base": int} if port == CSB else {})
     for key, value in raw.items():
         if key not in allowed:
             raise PortError(f"{path}: {port} has no key {key} as {kind}; allowed: {', '.join(allowed)}")
         if type(value) is not allowed[key]:
             raise PortError(f"{path}: {port}.{key} must be a {_TYPES[allowed[key]]}, not {value!r}")
-    if kind == BARE[port]:
+    if is_bare:
         return None
     known = [pin.name for pin in pins_of(kind, 8)]
     for name in raw.get("names", {}):
@@ -108,23 +110,22 @@ def pins_of(kind: str, data_bits: int) -> tuple[Pin, ...]:
     """Return the pins of a kind of port.
 
     Args:
-        kind: One of ``WRAPPED``.
+        kind: One of ``KINDS``.
         data_bits: Width of the data of the configuration's memory port; a wrapper may have made it wider.
     """
-    data = []
-    while data_bits <= WIDEST_BITS:
-        data.append(data_bits)
-        data_bits *= 2
-    words = {"data": tuple(data), "strobe": tuple(bits // 8 for bits in data)}
-    return tuple(
-        _pin(text, direction, words) for direction in ("input", "output") for text in _PINS[kind][f"{direction}s"]
-    )
+    data = tuple(data_bits << step for step in range((WIDEST_BITS // data_bits).bit_length()))
+    return read_pins(_PINS[kind], {"data": data, "strobe": tuple(bits // 8 for bits in data)})
+
+
+def read_pins(table: Mapping[str, list[str]], words: Mapping[str, tuple[int, ...]]) -> tuple[Pin, ...]:
+    """Return the pins of a table of ``kinds.toml`` or ``ports.toml``; words stand for the widths that they name."""
+    return tuple(_pin(text, direction, words) for direction in ("input", "output") for text in table[f"{direction}s"])
 
 
 def _pin(text: str, direction: str, words: Mapping[str, tuple[int, ...]]) -> Pin:
     match = _PIN.fullmatch(text)
     if match is None:
-        raise PortError(f"{_DATA.name}: {text} must be a name or name[widths], not anything else")
+        raise PortError(f"{text} must be a name or name[widths]")
     widths = match["widths"] or "1"
     return Pin(match["name"], direction, words.get(widths) or tuple(_numbers(widths)), not match["optional"])
 

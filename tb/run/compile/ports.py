@@ -10,12 +10,10 @@ from pathlib import Path
 
 from models.config import HwConfig
 from models.reading import read_toml
-from tb.run.compile.kinds import CSB, CVSRAM, DBB, PREFIXES, Pin, WrappedPort, load_wrapped, pins_of
+from tb.run.compile.kinds import CSB, CVSRAM, DBB, PREFIXES, Pin, WrappedPort, load_wrapped, pins_of, read_pins
 from tb.run.errors import PortError
 
-_DATA = Path(__file__).with_suffix(".toml")
-_GROUPS = tomllib.loads(_DATA.read_text(encoding="utf-8"))
-_SIGNAL = re.compile(r"(?P<name>\w+)(?:\[(?P<width>\w+)\])?")
+_GROUPS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_$]*")
 _INTERRUPT = "dla_intr"
 _CLOCKS = ("dla_core_clk", "dla_csb_clk")
@@ -73,20 +71,15 @@ def expected_ports(config: HwConfig) -> tuple[Port, ...]:
 
     Source: ports of the public NV_nvdla in nv_small, nv_large and nv_full.
     """
-    widths = {"address_bits": config.memif_address_width_bits}
-    memories = {"nvdla_core2dbb_": config.primary_memif_width_bytes}
-    if config.secondary_memif_enable:
-        memories["nvdla_core2cvsram_"] = config.secondary_memif_width_bytes
+    absent = () if config.secondary_memif_enable else PREFIXES[CVSRAM]
+    memories = {PREFIXES[port][0]: memory_bits(config, port) for port in (DBB, CVSRAM)}
     ports = []
-    for group_name, group in _GROUPS.items():
-        for prefix in group["prefixes"]:
-            if group_name == "memory":
-                if prefix not in memories:
-                    continue
-                widths |= {"data_bits": 8 * memories[prefix], "strobe_bits": memories[prefix]}
-            for direction in ("input", "output"):
-                for text in group[f"{direction}s"]:
-                    ports.append(_port(prefix, text, direction, widths))
+    for group in _GROUPS.values():
+        for prefix in (prefix for prefix in group["prefixes"] if prefix not in absent):
+            bits = memories.get(prefix, 0)
+            words = {"address_bits": config.memif_address_width_bits, "data_bits": bits, "strobe_bits": bits // 8}
+            pins = read_pins(group, {word: (width,) for word, width in words.items()})
+            ports += [Port(prefix + pin.name, pin.direction, pin.widths[0]) for pin in pins]
     return tuple(ports)
 
 
@@ -158,13 +151,7 @@ def _check_canonical_names(path: Path, port_map: PortMap, config: HwConfig) -> N
 
 
 def check(config: HwConfig, top: str, actual: Sequence[Port], port_map: PortMap) -> None:
-    """Compare the RTL's top ports with the configuration's.
-
-    Args:
-        config: Configuration that is to be tested.
-        top: Name of the RTL's top module, for the message.
-        actual: Ports of that module.
-        port_map: The user's renamed, tied, open and absent ports.
+    """Compare the ``actual`` ports of the RTL's ``top`` with those of the configuration that is to be tested.
 
     Raises:
         PortError: listing every missing port, every difference in direction or width, and
@@ -172,20 +159,14 @@ def check(config: HwConfig, top: str, actual: Sequence[Port], port_map: PortMap)
     """
     present = {port.name: port for port in actual}
     differences = []
-    used = {*port_map.drives, *port_map.interrupts}
-    for port in expected_ports(config):
-        if port.name in port_map.absent or port_map.is_wrapped(port.name):
-            continue
-        if port.name == _INTERRUPT and port_map.interrupts:
-            continue
-        name = port_map.actual(port.name)
+    used = set()
+    wanted = [(port, port_map.actual(port.name)) for port in bare_ports(config, port_map)]
+    wanted += [(Port(name, "input", 1), name) for name in port_map.drives]
+    wanted += [(Port(name, "output", 1), name) for name in port_map.interrupts]
+    for port, name in wanted:
         used.add(name)
         pin = Pin(port.name, port.direction, (port.width,), needed=True)
         differences += _pin_problems(pin, name, present.get(name))
-    for name in port_map.drives:
-        differences += _pin_problems(Pin(name, "input", (1,), needed=True), name, present.get(name))
-    for name in port_map.interrupts:
-        differences += _pin_problems(Pin(name, "output", (1,), needed=True), name, present.get(name))
     for which, wrapped in port_map.wrapped.items():
         for pin in pins_of(wrapped.kind, memory_bits(config, which)):
             name = wrapped.actual(pin.name)
@@ -206,6 +187,13 @@ def check(config: HwConfig, top: str, actual: Sequence[Port], port_map: PortMap)
             remedy = "an inout cannot be connected"
         differences.append(f"extra {port.direction} {port.name}, {_bits(port.width)}: {remedy}")
     refuse_differences(top, config.name, differences)
+
+
+def bare_ports(config: HwConfig, port_map: PortMap) -> list[Port]:
+    """Return the canonical ports that the user's RTL has, under whatever names."""
+    skipped = (*port_map.absent, *([_INTERRUPT] if port_map.interrupts else []))
+    ports = expected_ports(config)
+    return [port for port in ports if port.name not in skipped and not port_map.is_wrapped(port.name)]
 
 
 def refuse_differences(top: str, config: str, differences: Sequence[str]) -> None:
@@ -272,12 +260,7 @@ def _tie_problems(name: str, value: int, port: Port | None) -> list[str]:
 def _check_user_names(path: Path, port_map: PortMap, config: HwConfig) -> None:
     """Refuse names that are no identifiers and a user's port that is used twice."""
     taken: dict[str, str] = {}
-    skipped = (*port_map.absent, *([_INTERRUPT] if port_map.interrupts else []))
-    uses = [
-        (port_map.actual(port.name), f"port {port.name}")
-        for port in expected_ports(config)
-        if port.name not in skipped and not port_map.is_wrapped(port.name)
-    ]
+    uses = [(port_map.actual(port.name), f"port {port.name}") for port in bare_ports(config, port_map)]
     for which, wrapped in port_map.wrapped.items():
         pins = pins_of(wrapped.kind, memory_bits(config, which))
         uses += [(wrapped.actual(pin.name), f"{pin.name} of {which}") for pin in pins]
@@ -311,11 +294,3 @@ def _widths(pin: Pin) -> str:
 
 def _bits(width: int) -> str:
     return "1 bit" if width == 1 else f"{width} bits"
-
-
-def _port(prefix: str, text: str, direction: str, widths: Mapping[str, int]) -> Port:
-    match = _SIGNAL.fullmatch(text)
-    if match is None:
-        raise PortError(f"{_DATA.name}: {text} must be a name or name[width]")
-    width = match["width"] or "1"
-    return Port(prefix + match["name"], direction, widths[width] if width in widths else int(width))

@@ -30,7 +30,7 @@ SCOPE_DIR = HDL / "scope"
 _BLOCK = re.compile(r"^\s*hier_block\b", re.MULTILINE)
 _PLAIN_PATH = re.compile(r"[\w/.,+@%=-]*")
 # What is written into a build folder follows from these files, so they are part of its key.
-_RECIPE = ("elaborate.py", "kinds.py", "kinds.toml", "shims.py", "wrapper.py", "runners.py")
+_RECIPE = ("elaborate.py", "kinds.py", "kinds.toml", "ports.py", "shims.py", "wrapper.py", "runners.py")
 
 
 @dataclass(frozen=True)
@@ -65,21 +65,12 @@ class Recipe:
         return is_sealed(self.directory, self.key)
 
     def built(self, seconds: float, *, cached: bool) -> Built:
-        """Return the model.
-
-        Args:
-            seconds: How long it took to get it.
-            cached: Whether it was there already.
-        """
+        """Return the model, the seconds that it took to get it, and whether it was there already."""
         return Built(self.spec, self.directory, self.wave_suffix, seconds, cached)
 
 
 def recipe_of(spec: BuildSpec, root: Path) -> Recipe:
-    """Return the recipe of the model of ``spec``.
-
-    Args:
-        spec: Order for the model.
-        root: Folder that holds all builds.
+    """Return the recipe of the model of ``spec``, which lies below ``root`` with all others.
 
     Raises:
         FileListError: for a filelist that cannot be read.
@@ -105,8 +96,8 @@ def recipe_of(spec: BuildSpec, root: Path) -> Recipe:
     wave_suffix = None
     if spec.waves:
         wave_suffix = "fst" if spec.simulator == "icarus" or fst_available() else "vcd"
-    rtl_key = _key(_rtl_facts(spec, files, inputs))
-    key = _key([rtl_key, *_model_facts(spec, port_map, wave_suffix)])
+    rtl_key = _digest(_rtl_facts(spec, files, inputs))
+    key = _digest([rtl_key, *_model_facts(spec, port_map, wave_suffix)])
     kinds = ("native", "debug", "waves", "coverage", "optimised")
     flavour = "".join(f"-{name}" for name in kinds if getattr(spec, name))
     directory = root.resolve() / f"{folders.folder_name(spec.config.name)}-{spec.simulator}{flavour}-{key[:16]}"
@@ -145,11 +136,11 @@ def _model_facts(spec: BuildSpec, port_map: PortMap, wave_suffix: str | None) ->
     """Return everything that the compiled model depends on besides the RTL."""
     recipe = [_file_key(name) for name in _RECIPE]
     config = spec.config
-    ports: list[object] = (
-        [config.name, config.conv_thread_number, config.data_type.value] if isinstance(config, DlhdlConfig) else []
-    )
-    if isinstance(config, HwConfig):
-        ports += [asdict(port) for port in expected_ports(config)]
+    ports: list[object]
+    if isinstance(config, DlhdlConfig):
+        ports = [config.name, config.conv_thread_number, config.data_type.value]
+    else:
+        ports = [asdict(port) for port in expected_ports(config)]
     flavour = [spec.simulator, spec.backend, spec.debug, wave_suffix, *spec.counting]
     if spec.waves:
         recipe += _digests(*sorted(SCOPE_DIR.iterdir()))
@@ -165,17 +156,17 @@ def _model_facts(spec: BuildSpec, port_map: PortMap, wave_suffix: str | None) ->
 
 
 def _digests(*paths: Path) -> list[str]:
-    return [hashlib.sha256(path.read_bytes()).hexdigest() for path in paths]
+    found = []
+    for path in paths:
+        with path.open("rb") as file:
+            found.append(hashlib.file_digest(file, "sha256").hexdigest())
+    return found
 
 
 def _file_key(name: str) -> str:
     """Return a digest of a module without its imports, which have other names in an installed package."""
     lines = (Path(__file__).parent / name).read_text(encoding="utf-8").splitlines()
     return hashlib.sha256("\n".join(line for line in lines if not line.startswith("from ")).encode()).hexdigest()
-
-
-def _key(facts: list[object]) -> str:
-    return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
 
 
 def _check_paths(files: FileList, root: Path, is_hierarchical: bool) -> None:
@@ -200,22 +191,12 @@ _MODELS = (WRAPPER_TOP, "sim.vvp")
 
 
 def seal(directory: Path, key: str) -> None:
-    """Note that a build is complete, and what its model holds.
-
-    Args:
-        directory: The build folder.
-        key: Key of the build's sources.
-    """
+    """Note that the build of a key is complete in a folder, and what its model holds."""
     write_checked(directory / SEAL, {"key": key, "models": _models_of(directory)})
 
 
 def is_sealed(directory: Path, key: str) -> bool:
-    """Return whether a build is complete and its model is what was built.
-
-    Args:
-        directory: The build folder, which need not exist.
-        key: Key that the build must have.
-    """
+    """Return whether the build of a key is complete in a folder, which need not exist, and its model undamaged."""
     return read_checked(directory / SEAL) == {"key": key, "models": _models_of(directory)}
 
 
@@ -236,12 +217,8 @@ def read_checked(path: Path) -> Any | None:
 
 
 def _models_of(directory: Path) -> dict[str, str]:
-    found = {}
-    for name in _MODELS:
-        if (directory / name).is_file():
-            with (directory / name).open("rb") as file:
-                found[name] = hashlib.file_digest(file, "sha256").hexdigest()
-    return found
+    names = [name for name in _MODELS if (directory / name).is_file()]
+    return dict(zip(names, _digests(*(directory / name for name in names)), strict=True))
 
 
 def _digest(content: Any) -> str:

@@ -63,12 +63,8 @@ def elaborate_command(
 ) -> list[str]:
     """Return the command that reads the RTL: Icarus makes the model, Verilator the C++ that ``make_command`` compiles.
 
-    Args:
-        simulator: ``verilator`` or ``icarus``.
-        backend: ``coroutine``, or ``native``, whose agents are compiled into the model.
-        directory: The build folder, which gets symbolic links.
-        sources: The wrapper of the top module and the RTL.
-        arguments: Further options of the simulator.
+    The build folder gets symbolic links. ``sources`` are the wrapper of the top module and the RTL; ``arguments`` are
+    further options of the simulator.
 
     Source: cocotb documentation, "Extending Existing Build Flows".
     """
@@ -95,12 +91,9 @@ def elaborate_command(
 
 
 def make_command(directory: Path, *, hierarchical: bool, options: str | None = None) -> list[str]:
-    """Return the command that compiles Verilator's C++ in a build folder.
+    """Return the command that compiles Verilator's C++ in a build folder, which may have been made in blocks.
 
-    Args:
-        directory: The build folder.
-        hierarchical: Whether its modules were compiled as blocks.
-        options: Compiler options in place of Verilator's ``-Os``.
+    ``options`` are the compiler's in place of Verilator's ``-Os``.
     """
     return [
         *("make", "-j", str(build_jobs()), "-C", str(directory), "-f", "Vtop_hier.mk" if hierarchical else "Vtop.mk"),
@@ -117,13 +110,7 @@ def simulation(
 ) -> tuple[list[str], dict[str, str]]:
     """Return the command that runs one cocotb test on a compiled model, and its complete environment.
 
-    Args:
-        built: The compiled model.
-        test_module: Module that holds the test.
-        testcase: Exact name of the test function.
-        env: Environment variables; they win over those of this process.
-        results_path: File for cocotb's results.
-        arguments: Arguments of the simulation, such as ``+verbose``.
+    Cocotb's results go to ``results_path``; see ``tb.run.simulate.simulate`` for the rest.
 
     Source: cocotb documentation, "Extending Existing Build Flows" and "Environment Variables".
     """
@@ -154,11 +141,7 @@ def simulation(
 
 @cache
 def _libpython() -> str:
-    """Return the library of this interpreter, as ``cocotb-config --libpython`` prints it.
-
-    Raises:
-        ToolError: when there is none.
-    """
+    """Return the library of this interpreter, as ``cocotb-config --libpython`` prints it."""
     path = find_libpython.find_libpython()
     if path is None:
         raise ToolError("libpython is not installed; install a Python that is built with --enable-shared")

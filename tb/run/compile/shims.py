@@ -8,16 +8,10 @@ from dataclasses import replace
 from models.config import HwConfig
 from tb.judge.wrapped_rules import BROKEN
 from tb.places import HDL
-from tb.run.compile.kinds import CSB, CVSRAM, DBB, PREFIXES, WrappedPort, pins_of
+from tb.run.compile.kinds import CSB, MEMORIES, NUMBERS, PREFIXES, WrappedPort, pins_of
 from tb.run.compile.ports import Port, PortMap, expected_ports, memory_bits
 
 SHIM_DIR = HDL / "shim"
-
-BUS = {DBB: "bus_mc", CVSRAM: "bus_cvsram"}
-"""Inputs of the wrapper that are as many bits wide as a wrapped memory port has bytes; nothing else is made of them."""
-
-NUMBERS = {DBB: 0, CVSRAM: 1, CSB: 2}
-"""What the harness calls the ports whose rules it collects."""
 
 _MODULES = {"apb": "nvdla_shim_apb", "axi-lite": "nvdla_shim_axi_lite", "axi4": "nvdla_shim_axi4"}
 _SAID = {"pready": "1'b1", "pslverr": "1'b0", "bresp": "2'd0", "rresp": "2'd0"}
@@ -31,13 +25,7 @@ _WATCHED = ("valid", "ready", "addr", "len", "size", "burst", "lock", "cache", "
 
 
 def canonical_ports(config: HwConfig, port_map: PortMap, actual: Sequence[Port]) -> tuple[Port, ...]:
-    """Return the canonical ports, those of wrapped memory ports as wide as the user's.
-
-    Args:
-        config: The configuration.
-        port_map: The user's, already checked against the RTL's ports.
-        actual: Ports of the RTL's top.
-    """
+    """Return the canonical ports, those of wrapped memory ports as wide as the user's ``actual`` ones."""
     present = {port.name: port.width for port in actual}
     ports = []
     for port in expected_ports(config):
@@ -51,25 +39,23 @@ def canonical_ports(config: HwConfig, port_map: PortMap, actual: Sequence[Port])
 
 
 def marks(config: HwConfig, port_map: PortMap, actual: Sequence[Port]) -> list[Port]:
-    """Return the wrapper's ports by which the bench knows what is wrapped."""
+    """Return the wrapper's ports by which the bench knows what is wrapped.
+
+    The input ``bus_mc`` or ``bus_cvsram`` is as many bits wide as a wrapped memory port has bytes; nothing else is made
+    of it.
+    """
     ports = [Port("one_clock", "input", 1)] if port_map.has_one_clock else []
     widths = {port.name: port.width for port in actual}
     for name, wrapped in port_map.wrapped.items():
         broken = _broken(name, wrapped)
         ports.append(Port(broken, "output", BROKEN[broken].rules))
-        if name in BUS:
-            ports.append(Port(BUS[name], "input", widths[wrapped.actual("wdata")] // 8))
+        if name in MEMORIES:
+            ports.append(Port(f"bus_{MEMORIES[name]}", "input", widths[wrapped.actual("wdata")] // 8))
     return ports
 
 
 def shim_text(config: HwConfig, port_map: PortMap, actual: Sequence[Port]) -> tuple[str, list[str]]:
-    """Return the shims as Verilog, and the connections of the user's top to them.
-
-    Args:
-        config: The configuration.
-        port_map: The user's, already checked against the RTL's ports.
-        actual: Ports of the RTL's top.
-    """
+    """Return the shims as Verilog, and the connections of the user's top, whose ports ``actual`` are, to them."""
     widths = {port.name: port.width for port in actual}
     text, connected = "", []
     for name, wrapped in port_map.wrapped.items():
@@ -113,10 +99,8 @@ def _registers(config: HwConfig, port_map: PortMap, name: str, widths: Mapping[s
     pins += [f".{pin}({_SAID[pin]})" for pin in outputs if pin not in nets]
     parameters = f"#(.ADDRESS_BITS({address}), .BASE(64'd{wrapped.base}))"
     declared = "".join(f"  wire {vector(width)}{nets[pin]};\n" for pin, width in widths.items())
-    shim = instance(
-        f"{_MODULES[wrapped.kind]} {parameters}", f"{name}_shim", [*pins, f".broken({_broken(name, wrapped)})"]
-    )
-    return declared + shim, nets
+    pins.append(f".broken({_broken(name, wrapped)})")
+    return declared + instance(f"{_MODULES[wrapped.kind]} {parameters}", f"{name}_shim", pins), nets
 
 
 def _memory(config: HwConfig, port_map: PortMap, name: str, widths: Mapping[str, int]) -> tuple[str, dict[str, str]]:
@@ -147,20 +131,15 @@ def _memory(config: HwConfig, port_map: PortMap, name: str, widths: Mapping[str,
     pins = [".clk(dla_core_clk)", ".reset_n(dla_reset_rstn)"]
     for channel in ("aw", "ar"):
         pins += [f".{channel}{pin}({nets.get(f'{channel}{pin}', defaults.get(pin))})" for pin in _WATCHED]
-    sizes = {
-        "DATA_BITS": widths["wdata"],
-        "ADDRESS_BITS": widths["awaddr"],
-        "MEMORY_BITS": config.memif_address_width_bits,
-    }
-    parameters = ", ".join(f".{key}({value})" for key, value in sizes.items())
+    sizes = f".DATA_BITS({widths['wdata']}), .ADDRESS_BITS({widths['awaddr']})"
     pins.append(f".broken({_broken(name, port_map.wrapped[name])})")
-    return text + instance(f"nvdla_shim_axi4 #({parameters})", f"{name}_shim", pins), nets
+    module = f"{_MODULES['axi4']} #({sizes}, .MEMORY_BITS({config.memif_address_width_bits}))"
+    return text + instance(module, f"{name}_shim", pins), nets
 
 
 def _broken(name: str, wrapped: WrappedPort) -> str:
     """Return the wrapper's output for the rules that a port breaks."""
-    which = {CSB: wrapped.kind.replace("-", "_"), DBB: "mc", CVSRAM: "cvsram"}
-    return f"broken_{which[name]}"
+    return f"broken_{MEMORIES.get(name, wrapped.kind.replace('-', '_'))}"
 
 
 def _channel(pin: str) -> str:
@@ -175,13 +154,7 @@ def _defaults(bus_bytes: int) -> dict[str, str]:
 
 
 def instance(module: str, name: str, connections: Sequence[str]) -> str:
-    """Return an instance of a module.
-
-    Args:
-        module: Its name, and its parameters if it has any.
-        name: That of the instance.
-        connections: Each as ``.pin(net)``.
-    """
+    """Return an instance of a module, which may have parameters, with connections such as ``.pin(net)``."""
     return f"  {module} {name} (\n" + ",\n".join(f"    {line}" for line in connections) + "\n  );\n"
 
 

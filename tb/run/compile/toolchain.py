@@ -125,7 +125,6 @@ def require(program: str) -> str:
 
 _INSTALL = {
     "iverilog": "apt-get install iverilog (Debian, Ubuntu) or brew install icarus-verilog (macOS)",
-    "vvp": "apt-get install iverilog (Debian, Ubuntu) or brew install icarus-verilog (macOS)",
     "perl": "apt-get install perl",
     "g++": "apt-get install g++",
     "make": "apt-get install make",

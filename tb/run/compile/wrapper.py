@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from models.config import HwConfig
 from tb.dlhdl.config import DlhdlConfig
-from tb.run.compile.ports import Port, PortMap, refuse_differences
+from tb.run.compile.kinds import CSB, MEMORIES, NUMBERS, PREFIXES
+from tb.run.compile.ports import Port, PortMap, bare_ports, refuse_differences
 from tb.run.compile.shims import canonical_ports, csb_clock, harness_text, instance, marks, shim_text, vector
 
 WRAPPER_TOP = "tb_top"
@@ -27,9 +28,6 @@ _DUMP = """\
 _HARNESS_PINS = ("harness_wake", "harness_kick")
 """How the clock loop of the native back end calls the bench, and the harness."""
 
-_SLAVES = {"nvdla_core2dbb_": 0, "nvdla_core2cvsram_": 1}
-_SCOPES = {"nvdla_core2dbb_": "bench_mc", "nvdla_core2cvsram_": "bench_cvsram"}
-_CSB = ("csb2nvdla_", "nvdla2csb_")
 _SIZES = {"DATA_BITS": "w_wdata", "ADDRESS_BITS": "aw_awaddr", "ID_BITS": "aw_awid", "LENGTH_BITS": "aw_awlen"}
 """Parameters of the harness's port, and the pins that are so wide."""
 
@@ -46,13 +44,14 @@ def wrapper_text(
         config: Configuration whose canonical ports the wrapper has.
         top: The user's top module.
         actual: Ports of that module, already checked against the configuration.
-        port_map: The user's renamed, tied, open and absent ports.
+        port_map: How they differ.
         dump: Whether the wrapper writes waves when ``+wave_file=`` is given, with ``+wave_wait`` not before
             ``wave_start`` rises, and has the scope that the bench drives for them.
         native: Whether CSB and the memory ports end at the harness inside instead of at the wrapper's ports.
     """
     expected = canonical_ports(config, port_map, actual)
-    inner = [port for port in expected if native and port.name.startswith((*_CSB, *_SLAVES))]
+    played = tuple(prefix for prefixes in PREFIXES.values() for prefix in prefixes)
+    inner = [port for port in expected if native and port.name.startswith(played)]
     ports = [port for port in expected if port not in inner] + marks(config, port_map, actual)
     if native:
         ports += [Port(name, "input", 1) for name in _HARNESS_PINS]
@@ -60,7 +59,7 @@ def wrapper_text(
     declared = ",\n".join(f"  {port.direction} wire {vector(port.width)}{port.name}" for port in ports)
     wires = "".join(f"  wire {vector(port.width)}{port.name};\n" for port in inner)
     shims, connected = shim_text(config, port_map, actual)
-    connected += _connections(expected, port_map)
+    connected += _connections(config, port_map)
     connected += [f".{name}({widths[name]}'d{value})" for name, value in port_map.ties.items()]
     connected += [f".{name}()" for name in port_map.open]
     interrupts = "".join(f"  wire interrupt_{name};\n" for name in port_map.interrupts)
@@ -77,11 +76,9 @@ def wrapper_text(
     )
 
 
-def _connections(expected: Sequence[Port], port_map: PortMap) -> list[str]:
+def _connections(config: HwConfig, port_map: PortMap) -> list[str]:
     """Return the connections of the user's top that no shim makes."""
-    skipped = (*port_map.absent, *(["dla_intr"] if port_map.interrupts else []))
-    bare = [port.name for port in expected if port.name not in skipped and not port_map.is_wrapped(port.name)]
-    connected = [f".{port_map.actual(name)}({name})" for name in bare]
+    connected = [f".{port_map.actual(port.name)}({port.name})" for port in bare_ports(config, port_map)]
     connected += [f".{name}({source.replace('!', '~')})" for name, source in port_map.drives.items()]
     return connected + [f".{name}(interrupt_{name})" for name in port_map.interrupts]
 
@@ -89,20 +86,22 @@ def _connections(expected: Sequence[Port], port_map: PortMap) -> list[str]:
 def _waves(expected: Sequence[Port]) -> str:
     """Return the Verilog that writes waves, and the signals that the bench drives for them."""
     text = _DUMP.format(top=WRAPPER_TOP)
-    for prefix, name in _SCOPES.items():
-        for port in expected:
-            if port.name == f"{prefix}w_wdata":
-                text += f"  nvdla_bench_port #(.DATA_BITS({port.width})) {name} ();\n"
+    widths = {port.name: port.width for port in expected}
+    for memory, name in MEMORIES.items():
+        width = widths.get(f"{PREFIXES[memory][0]}w_wdata")
+        if width is not None:
+            text += f"  nvdla_bench_port #(.DATA_BITS({width})) bench_{name} ();\n"
     return text
 
 
 def _harness(inner: Sequence[Port], port_map: PortMap) -> str:
     """Return the instances that play CSB and serve the memory ports."""
     clocked, reset = [".clk(dla_core_clk)", ".kick(harness_kick)"], ".reset_n(dla_reset_rstn)"
-    pins = [f".{port.name}({port.name})" for port in inner if port.name.startswith(_CSB)]
+    pins = [f".{port.name}({port.name})" for port in inner if port.name.startswith(PREFIXES[CSB])]
     played = [f".clk({csb_clock(port_map)})", ".kick(harness_kick)", reset, ".dla_intr(dla_intr)"]
     text = instance("nvdla_harness_csb", "harness_csb", [*played, *pins])
-    for prefix, number in _SLAVES.items():
+    for memory in MEMORIES:
+        prefix, number = PREFIXES[memory][0], NUMBERS[memory]
         width = {p.name.removeprefix(prefix): p.width for p in inner if p.name.startswith(prefix)}
         if width:
             sizes = {"PORT": number} | {name: width[pin] for name, pin in _SIZES.items()}
@@ -117,13 +116,14 @@ DLHDL_TOP = "dlhdl_core"
 
 _DRIVEN = {"IPCORE_CLK": "clk", "AXI4_ACLK": "clk", "IPCORE_RESETN": "reset_n", "AXI4_ARESETN": "reset_n"}
 _MASTERS = ("AXI4_Master_Activation_Data", "AXI4_Master_Weight_Data", "AXI4_Master_Debug")
-_READ = {
-    "output": ("ARADDR", "ARLEN", "ARSIZE", "ARBURST", "ARVALID", "RREADY"),
-    "input": ("ARREADY", "RDATA", "RVALID"),
-}
-_WRITE = {
-    "output": ("AWADDR", "AWLEN", "AWSIZE", "AWBURST", "AWVALID", "WDATA", "WSTRB", "WLAST", "WVALID", "BREADY"),
-    "input": ("AWREADY", "WREADY", "BVALID"),
+_PINS = {
+    ("Rd", "output"): ("ARADDR", "ARLEN", "ARSIZE", "ARBURST", "ARVALID", "RREADY"),
+    ("Rd", "input"): ("ARREADY", "RDATA", "RVALID"),
+    ("Wr", "output"): (
+        *("AWADDR", "AWLEN", "AWSIZE", "AWBURST", "AWVALID"),
+        *("WDATA", "WSTRB", "WLAST", "WVALID", "BREADY"),
+    ),
+    ("Wr", "input"): ("AWREADY", "WREADY", "BVALID"),
 }
 _DLHDL_DUMP = """\
   string wave_file;
@@ -144,9 +144,8 @@ def check_dlhdl_ports(config: DlhdlConfig, top: str, actual: Sequence[Port]) -> 
     present = {port.name: port for port in actual}
     wanted = {name: ("input", 1) for name in _DRIVEN}
     for master in _MASTERS:
-        for half, names in (("Rd", _READ), ("Wr", _WRITE)):
-            for direction in ("output", "input"):
-                wanted |= {f"{master}_{half}_{name}": (direction, 0) for name in names[direction]}
+        for (half, direction), names in _PINS.items():
+            wanted |= {f"{master}_{half}_{name}": (direction, 0) for name in names}
     data = max(32, 8 * config.beat_bytes)
     for master in _MASTERS[:2]:
         wanted[f"{master}_Rd_RDATA"] = ("input", data)
@@ -167,12 +166,7 @@ def check_dlhdl_ports(config: DlhdlConfig, top: str, actual: Sequence[Port]) -> 
 def top_text(config: DlhdlConfig, top: str, actual: Sequence[Port], *, embedded: bool, dump: bool) -> str:
     """Return the Verilog of the wrapper: all ports of the core by their names, one clock and one reset.
 
-    Args:
-        config: the core's.
-        top: its module.
-        actual: its ports, already checked.
-        embedded: whether it takes the parameters of the embedded stand-in.
-        dump: whether the wrapper writes waves when ``+wave_file=`` is given.
+    The ``embedded`` stand-in takes parameters; with ``dump`` the wrapper writes waves when ``+wave_file=`` is given.
     """
     ports = [Port(name, "input", 1) for name in dict.fromkeys(_DRIVEN.values())]
     ports += [port for port in actual if port.name not in _DRIVEN]

@@ -83,13 +83,7 @@ class Bundle:
 
 
 def write(folder: Path, task: Task, result: Result) -> None:
-    """Make what a failure left behind a bundle.
-
-    Args:
-        folder: of the failure, with its scenario and log.
-        task: task that failed.
-        result: how.
-    """
+    """Make a bundle of what the failure of a task left in its folder, scenario and log."""
     if task.dut.config.endswith(".toml"):
         own = folder / OWN_CONFIG / Path(task.dut.config).name
         own.parent.mkdir()

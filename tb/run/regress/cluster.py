@@ -17,7 +17,7 @@ import sys
 from asyncio import gather
 from collections.abc import Iterator
 from concurrent.futures import CancelledError
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from multiprocessing import resource_tracker
@@ -25,7 +25,6 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-import dask
 from dask import config
 from dask.distributed import Client, LocalCluster, Nanny
 from distributed.comm import CommClosedError
@@ -97,16 +96,9 @@ _LOGGERS = ("distributed", "distributed.client", "tornado", "tornado.application
 
 @contextmanager
 def cluster(scheduler: str | None, workers: int, host: str, scratch: Path | None = None) -> Iterator[Client]:
-    """Connect to a running Dask cluster, or start a local one for the time of the block.
+    """Give the client of a running Dask cluster with an address such as ``tcp://host:8786``, or of a local one.
 
-    Args:
-        scheduler: Address such as ``tcp://host:8786``, or None for a local cluster.
-        workers: Processes of a local cluster.
-        host: Address that a local cluster listens on.
-        scratch: Folder for what Dask writes in a local cluster; by default Dask's own, which it clears later.
-
-    Yields:
-        The client.
+    Without a scheduler, the other arguments are those of ``local_cluster``, which ends with the block.
 
     Raises:
         InputError: when no scheduler answers.
@@ -137,7 +129,6 @@ def local_cluster(workers: int, host: str, port: int, scratch: Path | None = Non
     Raises:
         ClusterError: when it does not start.
     """
-    local = None
     try:
         with _interrupts_kept():
             local = LocalCluster(
@@ -152,11 +143,8 @@ def local_cluster(workers: int, host: str, port: int, scratch: Path | None = Non
             )
     except (OSError, RuntimeError, TimeoutError) as error:
         raise ClusterError(f"the local cluster did not start: {in_words(error)}") from error
-    else:
+    with closing(local):
         yield local
-    finally:
-        if local is not None:
-            local.close()
 
 
 @contextmanager
@@ -175,11 +163,7 @@ def _interrupts_kept() -> Iterator[None]:
 
 
 async def join(scheduler: str, workers: int) -> None:
-    """Play for a cluster that another process or machine has started, until its scheduler is gone.
-
-    Args:
-        scheduler: Its address.
-        workers: How many processes play.
+    """Play with so many processes for a cluster that was started elsewhere, until its scheduler is gone.
 
     Raises:
         NoSchedulerError: when the scheduler is gone.
@@ -266,11 +250,7 @@ def _own_address(scheduler: str) -> str:
 
 
 def _check(who: str, answer: Any) -> None:
-    """Check what a process has answered: its versions, or why it could not.
-
-    Raises:
-        VersionError: when they are others.
-    """
+    """Check what a process has answered: its versions, or why it could not."""
     if isinstance(answer, Exception):
         raise VersionError(f"{who} cannot load the project ({in_words(answer)}); {STARTED_BY}")
     found = difference(answer)
@@ -332,16 +312,11 @@ class Batch:
             BatchError: when the settings say something else.
         """
         settings = dict(self.settings)
-        for key, kind in (
-            ("cores", int),
-            ("processes", int),
-            ("job_script_prologue", list),
-            ("scheduler_options", dict),
-        ):
+        kinds = {"cores": int, "processes": int, "job_script_prologue": list, "scheduler_options": dict}
+        for key, kind in kinds.items():
             if not isinstance(settings.get(key, kind()), kind):
                 raise BatchError(f"{key} must be {kind.__name__}, not {settings[key]!r}")
-        configured = dask.config.get(f"jobqueue.{self.system}.cores", None)
-        cores = settings.setdefault("cores", configured or 1)
+        cores = settings.setdefault("cores", config.get(f"jobqueue.{self.system}.cores", None) or 1)
         if settings.setdefault("processes", cores) != cores:
             raise BatchError(
                 f"processes must be cores, {cores}, as a worker plays one task: not {settings['processes']}"
@@ -372,13 +347,7 @@ def read_settings(path: Path | None) -> dict[str, Any]:
 
 @contextmanager
 def batch_cluster(batch: Batch) -> Iterator[Client]:
-    """Start a scheduler here and workers as jobs, for the time of the block.
-
-    Args:
-        batch: the system and its settings.
-
-    Yields:
-        The client.
+    """Start a scheduler here and workers as jobs, for the time of the block, and give the client.
 
     Raises:
         BatchError: when the package is not installed, or refuses the settings.

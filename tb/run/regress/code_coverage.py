@@ -138,9 +138,7 @@ def _replace(path: Path, content: bytes) -> None:
 def coverage_of(counts: Counts, given: tuple[Exclusion, ...] = ()) -> CodeCoverage:
     """Return the coverage of the device; wrapper and harness are left out.
 
-    Args:
-        counts: How often points were hit.
-        given: Exclusions of all files, besides what the authors of the RTL leave out.
+    The exclusions that are given add to what the authors of the RTL leave out.
 
     Raises:
         CodeCoverageError: for a point that says not where it is.

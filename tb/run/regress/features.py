@@ -124,11 +124,7 @@ def planned_tests(features: Sequence[Feature]) -> list[PlannedTest]:
 
 
 def load_feature_plan(path: Path, config: HwConfig) -> FeaturePlan:
-    """Read a test plan and all that it names.
-
-    Args:
-        path: the TOML file; plan files and the coverage model lie beside it.
-        config: configuration to verify.
+    """Read the test plan of a configuration, and the plan files and the coverage model beside it that it names.
 
     Raises:
         PlanError: for a test, a unit, a point of coverage or a level that does not exist.

@@ -168,11 +168,7 @@ class _Workers:
         return threads * ahead
 
     def look(self, ended: int) -> None:
-        """Take note that so many tasks have ended, and now and then of the workers.
-
-        Raises:
-            NoWorkersError: when there were none for too long.
-        """
+        """Take note that so many tasks have ended, and now and then of the workers."""
         self._ended += ended
         now = time.monotonic()
         if ended and now - self._looked < _CHECK_SECONDS:
@@ -189,11 +185,7 @@ class _Workers:
 
 
 def _ended(running: Collection[Future]) -> list[Future]:
-    """Return futures that ended, or none after a while without any; the earlier half if they end soon enough.
-
-    Raises:
-        NoSchedulerError: when the connection to the scheduler is lost.
-    """
+    """Return futures that ended, or none after a while without any; the earlier half if they end soon enough."""
     first = list(islice(running, (len(running) + 1) // 2))
     with talking(), suppress(TimeoutError):
         wait(first, timeout=_TOGETHER_SECONDS)
@@ -239,14 +231,9 @@ _TASKS_AT_A_TIME = 40
 def search(
     client: Client, model: Path, tasks: Sequence[Task], wanted: Iterable[str], most: int | None = None
 ) -> list[Task]:
-    """Return the tasks that together reach what is wanted, the most useful first.
+    """Return the tasks that together reach the bins that are wanted, the most useful first, so many at most.
 
-    Args:
-        client: the cluster.
-        model: folder of the coverage model.
-        tasks: tasks to look at.
-        wanted: names of bins.
-        most: how many tasks to return at most, or None.
+    ``model`` is the folder of the coverage model.
     """
     names = sorted(wanted)
     looked = _look(client, model, tasks, names)
@@ -291,19 +278,12 @@ def drive(
     patience_seconds: float = PATIENCE_SECONDS,
     play: Callable[..., Result] = execute,
 ) -> Iterator[Result]:
-    """Play what a run lacks, and yield each result once it is in the store.
+    """Play what a run, new or interrupted, lacks, and yield each result once it is in the store.
 
     Records that workers left while no driver listened come first; their tasks are not played again. Nothing of the
     run is played any more when the last record has come, also not for an earlier driver.
 
-    Args:
-        store: Where the run and its history are.
-        run: The run; new, or one that was interrupted.
-        client: The cluster.
-        limits: Where and how its tasks are played.
-        until: ``time.monotonic`` after which no further task is started, or None.
-        patience_seconds: How long the cluster may be without any worker.
-        play: Function that a worker calls with a task and ``limits``.
+    A worker calls ``play`` with a task and ``limits``; see ``run_tasks`` for the rest.
 
     Raises:
         ClusterError: when the cluster cannot play, or not any more.

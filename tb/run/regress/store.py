@@ -6,7 +6,7 @@ import sqlite3
 import time
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from contextlib import closing
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -86,18 +86,16 @@ class Store:
         except OSError as error:
             raise StoreError(f"{path.parent} cannot be made: {error.strerror}") from error
         self._path, self._folder = path, path.parent.resolve()
-        try:
-            self._database = sqlite3.connect(path, timeout=_PATIENCE_SECONDS)
-        except sqlite3.Error as error:
-            raise StoreError(f"{path} cannot be used: {error}") from error
-        try:
-            self._prepare()
-        except sqlite3.OperationalError as error:
-            self._database.close()
-            raise StoreError(f"{path} cannot be used: {error}") from error
-        except sqlite3.DatabaseError as error:
-            self._database.close()
-            raise StoreError(f"{path} must be a regression store: {error}") from error
+        with ExitStack() as unless_sound:
+            try:
+                self._database = sqlite3.connect(path, timeout=_PATIENCE_SECONDS)
+                unless_sound.callback(self._database.close)
+                self._prepare()
+            except sqlite3.OperationalError as error:
+                raise StoreError(f"{path} cannot be used: {error}") from error
+            except sqlite3.DatabaseError as error:
+                raise StoreError(f"{path} must be a regression store: {error}") from error
+            unless_sound.pop_all()
 
     def _prepare(self) -> None:
         """Make the tables of a new file, and check those of an old one."""
@@ -106,7 +104,6 @@ class Store:
         if empty:
             self._database.executescript(f"BEGIN IMMEDIATE; {_TABLES} PRAGMA user_version = {_VERSION}; COMMIT;")
         elif version != _VERSION:
-            self._database.close()
             raise StoreError(f"{self._path} must be a regression store of version {_VERSION}, not {version}")
 
     def __enter__(self) -> Store:
@@ -131,10 +128,9 @@ class Store:
         Raises:
             InputError: when there is no task, one of them twice, or they are of several devices.
         """
-        _check_different(tasks)
         if not tasks:
             raise InputError("a run must have at least one task")
-        _check_one_device(tasks[0].dut.device, tasks)
+        _check(tasks, tasks[0].dut.device)
         started = time.time()
         with self._database, closing(self._database.cursor()) as cursor:
             cursor.execute("INSERT INTO runs (title, started, folder) VALUES (?, ?, '')", (title, started))
@@ -151,8 +147,7 @@ class Store:
         Raises:
             InputError: when one of them is there twice, or of another device than the run.
         """
-        _check_different(tasks)
-        _check_one_device(self.device(run), tasks)
+        _check(tasks, self.device(run))
         known = {key for (key,) in self._database.execute("SELECT key FROM tasks WHERE run = ?", (run.id,))}
         fresh = [task for task in tasks if task.key not in known]
         with self._database:
@@ -288,22 +283,14 @@ class Store:
         return {key: seconds for key, seconds in known if seconds is not None}
 
     def _read(self, query: str, values: Sequence[object] = ()) -> list[Any]:
-        """Return the rows that a query finds.
-
-        Raises:
-            InputError: when the file is no sound store.
-        """
+        """Return the rows that a query finds."""
         try:
             return self._database.execute(query, values).fetchall()
         except sqlite3.DatabaseError as error:
             raise InputError(f"{self._path} must be a sound regression store: {error}") from error
 
     def _parsed(self, text: object, run: Run) -> dict[str, Any]:
-        """Return the table that a cell holds as JSON.
-
-        Raises:
-            InputError: when it holds something else.
-        """
+        """Return the table that a cell holds as JSON."""
         where = f"{self._path}: run {run.id}"
         raw = parse_json(text, where) if isinstance(text, str) else text
         if not isinstance(raw, dict):
@@ -318,14 +305,11 @@ def _in_folder_of(run: Run, result: Result) -> Result:
     return msgspec.structs.replace(result, folder=str(failure_folder(run.folder, result.key)))
 
 
-def _check_one_device(device: Device, tasks: Sequence[Task]) -> None:
+def _check(tasks: Sequence[Task], device: Device) -> None:
+    """Check that tasks are different, and all of one device."""
+    twice = sorted(key for key, count in Counter(task.key for task in tasks).items() if count > 1)
+    if twice:
+        raise InputError(f"tasks must be different; more than once: {', '.join(twice)}")
     for task in tasks:
         if task.dut.device != device:
             raise InputError(f"tasks of a run must all be of {device}, not of {task.dut.device}: {task.key}")
-
-
-def _check_different(tasks: Sequence[Task]) -> None:
-    keys = [task.key for task in tasks]
-    twice = sorted({key for key in keys if keys.count(key) > 1}) if len(set(keys)) < len(keys) else []
-    if twice:
-        raise InputError(f"tasks must be different; more than once: {', '.join(twice)}")

@@ -175,7 +175,6 @@ def _play(task: Task, limits: Limits) -> Result:
                 _add_waves(task, result, work_dir, limits)
             kept = failure_folder(limits.folder, task.key)
             result = msgspec.structs.replace(result, folder=str(kept))
-            keep_page(result, work_dir, kept)
             bundle.write(work_dir, task, result)
             folders.remove(limits.folder, name)
             work_dir.rename(limits.folder / name)

@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections import deque
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import cocotb
 import numpy as np
@@ -86,15 +86,7 @@ class Port(ABC):
     """Bytes of a beat."""
 
     def __init__(self, dut: SimHandleBase, ram: Ram, judge: DlhdlJudge, settings: PortSettings, draws: Draws) -> None:
-        """Bind the port; ``start`` begins to serve it.
-
-        Args:
-            dut: the wrapper.
-            ram: the master.
-            judge: who hears of what is seen.
-            settings: latency and stalls.
-            draws: random numbers of the port.
-        """
+        """Bind the port of a master; ``start`` begins to serve it, and the judge hears of what is seen."""
         self.handshakes = 0
         self._dut, self._ram, self._judge, self._settings, self._draws = dut, ram, judge, settings, draws
         self._prefix = f"{MASTERS[ram]}_{self.half}_"
@@ -112,6 +104,11 @@ class Port(ABC):
 
     def _pin(self, name: str) -> SimHandleBase:
         return getattr(self._dut, self._prefix + name.upper())
+
+    def _show(self, **values: int) -> None:
+        """Drive pins."""
+        for name, value in values.items():
+            self._pin(name).value = value
 
     def _number(self, name: str) -> int:
         value = self._pin(name).value
@@ -189,14 +186,9 @@ class ReadPort(Port):
 
     half, address_channel, valids, first_rule = "Rd", "ar", ("arvalid",), len(PortRule)
 
-    def __init__(self, *arguments: object, width: int) -> None:
-        """Bind the port; see ``Port``.
-
-        Args:
-            arguments: those of ``Port``.
-            width: bytes of a beat.
-        """
-        super().__init__(*arguments)  # type: ignore[arg-type]
+    def __init__(self, *arguments: Any, width: int) -> None:
+        """Bind the port; see ``Port``. A beat has so many bytes."""
+        super().__init__(*arguments)
         self.width = width
         self._waiting: deque[tuple[Request, int]] = deque()
         self._ready = self._valid = False
@@ -211,9 +203,7 @@ class ReadPort(Port):
         self._waiting.clear()
         # Ready may be low at rest: it waits for valid then.
         self._beat, self._ready, self._valid = 0, self._is_ready(Stream.AR), False
-        self._pin("arready").value = self._ready
-        self._pin("rvalid").value = 0
-        self._pin("rresp").value = 0
+        self._show(arready=self._ready, rvalid=0, rresp=0)
 
     def _step(self) -> None:
         if self._valid and self._pin("rready").value == HIGH:
@@ -228,19 +218,15 @@ class ReadPort(Port):
             self._judge.reads(self._ram, request.address, request.nbytes, request.axi_id, request.cycle)
             self._waiting.append((request, self._due(Stream.READ_JITTER)))
         self._ready = len(self._waiting) < _DEPTH and self._is_ready(Stream.AR)
-        self._pin("arready").value = self._ready
         stalled = self._draws.chance(Stream.READ_STALL, cycle(), self._settings.valid_stall)
         if not self._valid and self._waiting and self._waiting[0][1] <= cycle() and not stalled:
-            self._drive(self._waiting[0][0])
-        self._pin("rvalid").value = self._valid
-
-    def _drive(self, request: Request) -> None:
-        self._valid = True
-        data = self._judge.image.read(request.address + self._beat * request.width, request.width)
-        # The low lanes, also where the bus is wider than a beat.
-        self._pin("rdata").value = int.from_bytes(data, "little")
-        self._pin("rid").value = request.axi_id
-        self._pin("rlast").value = self._beat == request.beats - 1
+            self._valid = True
+            request = self._waiting[0][0]
+            data = self._judge.image.read(request.address + self._beat * request.width, request.width)
+            # The low lanes, also where the bus is wider than a beat.
+            rdata, rlast = int.from_bytes(data, "little"), self._beat == request.beats - 1
+            self._show(rdata=rdata, rid=request.axi_id, rlast=rlast)
+        self._show(arready=self._ready, rvalid=self._valid)
 
 
 class WritePort(Port):
@@ -248,9 +234,9 @@ class WritePort(Port):
 
     half, address_channel, valids, first_rule = "Wr", "aw", ("awvalid", "wvalid"), len(PortRule) + len(AXI4_RULES) // 2
 
-    def __init__(self, *arguments: object) -> None:
+    def __init__(self, *arguments: Any) -> None:
         """Bind the port; see ``Port``. A beat has as many bytes as ``WSTRB`` has bits."""
-        super().__init__(*arguments)  # type: ignore[arg-type]
+        super().__init__(*arguments)
         self.width = len(self._pin("wstrb"))
         self._addresses: deque[Request] = deque()
         self._beats: deque[tuple[bytes, int, int, bool]] = deque()
@@ -270,10 +256,7 @@ class WritePort(Port):
         for queue in (self._addresses, self._beats, self._answers):
             queue.clear()
         self._ready_aw, self._ready_w, self._valid = self._is_ready(Stream.AW), self._is_ready(Stream.W), False
-        self._pin("awready").value = self._ready_aw
-        self._pin("wready").value = self._ready_w
-        self._pin("bvalid").value = 0
-        self._pin("bresp").value = 0
+        self._show(awready=self._ready_aw, wready=self._ready_w, bvalid=0, bresp=0)
 
     def _step(self) -> None:
         if self._valid and self._pin("bready").value == HIGH:
@@ -287,13 +270,11 @@ class WritePort(Port):
             self._whole(self._addresses.popleft())
         self._ready_aw = len(self._addresses) + len(self._answers) < _DEPTH and self._is_ready(Stream.AW)
         self._ready_w = self._is_ready(Stream.W)
-        self._pin("awready").value = self._ready_aw
-        self._pin("wready").value = self._ready_w
         stalled = self._draws.chance(Stream.WRITE_STALL, cycle(), self._settings.valid_stall)
         if not self._valid and self._answers and self._answers[0][1] <= cycle() and not stalled:
             self._valid = True
-            self._pin("bid").value = self._answers[0][0]
-        self._pin("bvalid").value = self._valid
+            self._show(bid=self._answers[0][0])
+        self._show(awready=self._ready_aw, wready=self._ready_w, bvalid=self._valid)
 
     def _data(self) -> None:
         """Take a beat of data if one is there."""

@@ -15,33 +15,33 @@ HAS_ICARUS = shutil.which("iverilog") is not None
 needs_icarus = pytest.mark.skipif(not HAS_ICARUS, reason="Icarus is not installed: apt-get install iverilog")
 
 
+def _model(factory: pytest.TempPathFactory, simulator: str, **options: bool) -> Built:
+    folder = factory.mktemp(simulator)
+    return build(BuildSpec(CONFIG, simulator, filelist=write_rtl(folder / "rtl"), **options), folder / "builds")
+
+
 @pytest.fixture(scope="session")
 def model_of_verilator(tmp_path_factory: pytest.TempPathFactory) -> Built:
     """The tiny RTL, compiled by Verilator with only the top ports visible."""
-    folder = tmp_path_factory.mktemp("verilator")
-    return build(BuildSpec(CONFIG, "verilator", filelist=write_rtl(folder / "rtl")), folder / "builds")
+    return _model(tmp_path_factory, "verilator")
 
 
 @pytest.fixture(scope="session")
 def debug_model_of_verilator(tmp_path_factory: pytest.TempPathFactory) -> Built:
     """The tiny RTL, compiled by Verilator with everything visible and waves."""
-    folder = tmp_path_factory.mktemp("verilator_debug")
-    filelist = write_rtl(folder / "rtl")
-    return build(BuildSpec(CONFIG, "verilator", filelist=filelist, debug=True, waves=True), folder / "builds")
+    return _model(tmp_path_factory, "verilator", debug=True, waves=True)
 
 
 @pytest.fixture(scope="session")
 def wave_model_of_verilator(tmp_path_factory: pytest.TempPathFactory) -> Built:
     """The tiny RTL, compiled by Verilator with waves, but with only the top ports and the bench's scope visible."""
-    folder = tmp_path_factory.mktemp("verilator_waves")
-    return build(BuildSpec(CONFIG, "verilator", filelist=write_rtl(folder / "rtl"), waves=True), folder / "builds")
+    return _model(tmp_path_factory, "verilator", waves=True)
 
 
 @pytest.fixture(scope="session")
 def model_of_icarus(tmp_path_factory: pytest.TempPathFactory) -> Built:
     """The tiny RTL, compiled by Icarus with waves."""
-    folder = tmp_path_factory.mktemp("icarus")
-    return build(BuildSpec(CONFIG, "icarus", filelist=write_rtl(folder / "rtl"), waves=True), folder / "builds")
+    return _model(tmp_path_factory, "icarus", waves=True)
 
 
 @pytest.fixture

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import os
 import re
+from collections.abc import Mapping
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 from multiprocessing import get_context
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from models.config import HwConfig
 from tb.run.compile import recipe, toolchain
-from tb.run.compile.build import build
+from tb.run.compile.build import build, step_of
 from tb.run.compile.ports import Port, expected_ports
 from tb.run.compile.spec import BuildSpec, Built
 from tb.run.errors import BuildError, LaunchError, PortError, ToolError
@@ -23,16 +27,25 @@ from tests.unit.run.compile.tiny import CONFIG, write_rtl
 pytestmark = pytest.mark.slow
 
 
-def run_tiny(built: Built, work_dir: Path, testcase: str = "a_word_comes_back_plus_three") -> str:
-    result = simulate(
-        built,
-        test_module="tests.unit.run.compile.launched",
-        testcase=testcase,
-        env={},
-        work_dir=work_dir,
-        timeout_seconds=60,
-    )
-    return result.message
+def run_tiny(
+    built: Built, work_dir: Path, testcase: str = "a_word_comes_back_plus_three", env: Mapping[str, str] | None = None
+) -> str:
+    """Return why a test did not pass, nothing when it did."""
+    module = "tests.unit.run.compile.launched"
+    run = simulate(built, test_module=module, testcase=testcase, env=env or {}, work_dir=work_dir, timeout_seconds=60)
+    return run.message
+
+
+def with_blocks(filelist: Path) -> Path:
+    """Return the filelist with a control file that makes a cell a block of its own."""
+    (filelist.parent / "blocks.vlt").write_text('`verilator_config\nhier_block -module "tiny_increment"\n')
+    filelist.write_text(f"{filelist.read_text()}blocks.vlt\n")
+    return filelist
+
+
+def refused(spec: BuildSpec, root: Path, message: str, error: type[LaunchError] = BuildError) -> None:
+    with pytest.raises(error, match=f"^{re.escape(message)}$"):
+        build(spec, root)
 
 
 def test_the_same_content_is_built_once(model_of_verilator: Built) -> None:
@@ -50,30 +63,16 @@ def test_a_moved_tree_finds_the_model(model_of_verilator: Built, tmp_path: Path)
 
 
 def test_a_module_that_a_control_file_names_is_compiled_as_a_block_of_its_own(rtl: Path, tmp_path: Path) -> None:
-    (rtl.parent / "blocks.vlt").write_text('`verilator_config\nhier_block -module "tiny_increment"\n')
-    rtl.write_text(f"{rtl.read_text()}blocks.vlt\n")
-
-    built = build(BuildSpec(CONFIG, filelist=rtl), tmp_path / "builds")
+    built = build(BuildSpec(CONFIG, filelist=with_blocks(rtl)), tmp_path / "builds")
 
     assert (built.directory / "Vtiny_increment/libtiny_increment.a").is_file()
     assert run_tiny(built, tmp_path / "run") == ""
     names = " ".join(port.name for port in expected_ports(CONFIG))
-    result = simulate(
-        built,
-        test_module="tests.unit.run.compile.launched",
-        testcase="every_handle_is_a_port",
-        env={"EXPECTED_HANDLES": names},
-        work_dir=tmp_path / "handles",
-        timeout_seconds=60,
-    )
-    assert result.message == ""
+    assert run_tiny(built, tmp_path / "handles", "every_handle_is_a_port", {"EXPECTED_HANDLES": names}) == ""
 
 
 def test_all_signals_outside_of_blocks_are_visible_to_a_debugging_build(rtl: Path, tmp_path: Path) -> None:
-    (rtl.parent / "blocks.vlt").write_text('`verilator_config\nhier_block -module "tiny_increment"\n')
-    rtl.write_text(f"{rtl.read_text()}blocks.vlt\n")
-
-    built = build(BuildSpec(CONFIG, filelist=rtl, debug=True), tmp_path / "builds")
+    built = build(BuildSpec(CONFIG, filelist=with_blocks(rtl), debug=True), tmp_path / "builds")
 
     assert run_tiny(built, tmp_path / "run", "internals_are_visible") == ""
 
@@ -90,12 +89,25 @@ def test_a_control_file_without_blocks_leaves_the_model_in_one_piece(rtl: Path, 
 
 @needs_icarus
 def test_icarus_is_not_given_control_files(rtl: Path, tmp_path: Path) -> None:
-    (rtl.parent / "blocks.vlt").write_text('`verilator_config\nhier_block -module "tiny_increment"\n')
-    rtl.write_text(f"{rtl.read_text()}blocks.vlt\n")
-
-    built = build(BuildSpec(CONFIG, "icarus", filelist=rtl), tmp_path / "builds")
+    built = build(BuildSpec(CONFIG, "icarus", filelist=with_blocks(rtl)), tmp_path / "builds")
 
     assert run_tiny(built, tmp_path / "run") == ""
+
+
+def test_a_folder_that_a_tool_removes_meanwhile_ends_no_build(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "removed").mkdir()
+    (tmp_path / "top.o").touch()
+    scandir, said = os.scandir, list[str]()
+
+    def scanned(path: Any) -> Any:
+        if Path(path).name == "removed":
+            raise FileNotFoundError(path)
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", scanned)
+    teller: Any = SimpleNamespace(say=said.append, progress=said.append)
+    step_of(["make", "-f", "Vtop_hier.mk"], tmp_path, teller)()
+    assert said == ["compiling: 1 files, 0 s"]
 
 
 @pytest.mark.parametrize("text", ["0", "-1", "many", ""])
@@ -105,8 +117,7 @@ def test_a_number_of_compilers_that_is_none_is_refused(
     monkeypatch.setenv("NVDLA_BUILD_JOBS", text)
 
     message = f"NVDLA_BUILD_JOBS must be a positive number of processes, not {text}"
-    with pytest.raises(ToolError, match=f"^{re.escape(message)}$"):
-        build(BuildSpec(CONFIG, filelist=rtl), tmp_path / "builds")
+    refused(BuildSpec(CONFIG, filelist=rtl), tmp_path / "builds", message, ToolError)
 
 
 @needs_icarus
@@ -193,8 +204,7 @@ def test_wrong_ports_are_refused_before_anything_is_built(tmp_path: Path) -> Non
         "  missing input dla_core_clk, 1 bit\n"
         "  csb2nvdla_addr must have 16 bits, not 32"
     )
-    with pytest.raises(PortError, match=f"^{re.escape(message)}$"):
-        build(BuildSpec(CONFIG, filelist=filelist), tmp_path / "builds")
+    refused(BuildSpec(CONFIG, filelist=filelist), tmp_path / "builds", message, PortError)
     assert not [path for path in (tmp_path / "builds").iterdir() if path.is_dir()]
 
 
@@ -206,8 +216,7 @@ def test_port_widths_are_seen_through_parameters_and_packed_dimensions(tmp_path:
     vlib.write_text(text.replace("[31:0] csb2nvdla_wdat", "[3:0][0:W] csb2nvdla_wdat"))
 
     message = "ports of NV_nvdla differ from nv_small in 1 place:\n  csb2nvdla_wdat must have 32 bits, not 20"
-    with pytest.raises(PortError, match=f"^{re.escape(message)}$"):
-        build(BuildSpec(CONFIG, filelist=filelist), tmp_path / "builds")
+    refused(BuildSpec(CONFIG, filelist=filelist), tmp_path / "builds", message, PortError)
 
 
 def test_a_struct_port_is_refused_by_name(tmp_path: Path) -> None:
@@ -217,8 +226,7 @@ def test_a_struct_port_is_refused_by_name(tmp_path: Path) -> None:
     vlib.write_text(vlib.read_text().replace("[15:0] csb2nvdla_addr", f"{struct} csb2nvdla_addr"))
 
     message = "port csb2nvdla_addr of NV_nvdla must be a vector, not a struct or the like"
-    with pytest.raises(BuildError, match=f"^{message}$"):
-        build(BuildSpec(CONFIG, filelist=filelist), tmp_path / "builds")
+    refused(BuildSpec(CONFIG, filelist=filelist), tmp_path / "builds", message)
 
 
 def test_a_syntax_error_is_shown_with_file_line_and_log(tmp_path: Path) -> None:
@@ -260,8 +268,7 @@ def test_a_header_that_only_a_macro_names_is_refused(rtl: Path, tmp_path: Path) 
         f"{odd} is included under a name that only a macro knows, so a change of it would go unnoticed: "
         "add it to the filelist's +incdir+ folders with a suffix such as .vh, or include it by its name"
     )
-    with pytest.raises(BuildError, match=f"^{re.escape(message)}$"):
-        build(BuildSpec(CONFIG, filelist=rtl), tmp_path / "builds")
+    refused(BuildSpec(CONFIG, filelist=rtl), tmp_path / "builds", message)
 
 
 def test_an_unknown_simulator_is_refused() -> None:
@@ -276,8 +283,7 @@ def test_a_configuration_without_embedded_dut_asks_for_a_filelist(
     (tmp_path / "nv_small.f").write_text("")
 
     message = "no embedded DUT for nv_full (embedded: nv_small); give a filelist of your RTL"
-    with pytest.raises(BuildError, match=f"^{re.escape(message)}$"):
-        build(BuildSpec(HwConfig.load("nv_full")), tmp_path / "builds")
+    refused(BuildSpec(HwConfig.load("nv_full")), tmp_path / "builds", message)
 
 
 def test_a_missing_icarus_says_how_to_install_it(rtl: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -288,5 +294,4 @@ def test_a_missing_icarus_says_how_to_install_it(rtl: Path, tmp_path: Path, monk
         "iverilog is not installed; install it with: "
         "apt-get install iverilog (Debian, Ubuntu) or brew install icarus-verilog (macOS)"
     )
-    with pytest.raises(ToolError, match=f"^{re.escape(message)}$"):
-        build(BuildSpec(CONFIG, "icarus", filelist=rtl), tmp_path / "builds")
+    refused(BuildSpec(CONFIG, "icarus", filelist=rtl), tmp_path / "builds", message, ToolError)

@@ -50,59 +50,40 @@ def test_every_kind_of_entry_is_read_in_order(folder: Path) -> None:
 
 def test_control_files_are_told_from_sources_by_their_suffix(folder: Path) -> None:
     (folder / "blocks.vlt").write_text("")
-
     files = parse(write(folder, "blocks.vlt a.v blocks.vlt"))
-
-    assert files.sources == (folder / "a.v",)
-    assert files.controls == (folder / "blocks.vlt",)
-
-
-def test_control_files_alone_are_no_rtl(folder: Path) -> None:
-    (folder / "blocks.vlt").write_text("")
+    assert (files.sources, files.controls) == ((folder / "a.v",), (folder / "blocks.vlt",))
     path = write(folder, "blocks.vlt")
-
     refused(path, f"{path}: a filelist must name at least one source file")
 
 
-def test_all_three_kinds_of_comment_are_skipped(folder: Path) -> None:
-    path = write(folder, "// one.v\n# two.v\n/* three.v\nfour.v */ a.v // five.v\n")
-
-    assert parse(path).sources == (folder / "a.v",)
-
-
-def test_two_slashes_inside_a_path_are_no_comment(folder: Path) -> None:
-    assert parse(write(folder, "lib//cell.v")).sources == (folder / "lib/cell.v",)
-
-
-def test_quotes_and_a_backslash_keep_a_space(folder: Path) -> None:
-    path = write(folder, '"with space.v"\nwith\\ space.v\n')
-
-    assert parse(path).sources == (folder / "with space.v",) * 2
+@pytest.mark.parametrize(
+    ("text", "sources"),
+    [
+        ("// one.v\n# two.v\n/* three.v\nfour.v */ a.v // five.v\n", ["a.v"]),
+        ("lib//cell.v", ["lib/cell.v"]),
+        ('"with space.v"\nwith\\ space.v\n', ["with space.v"] * 2),
+        *((form, ["a.v"]) for form in ("$ROOT/a.v", "${ROOT}/a.v", "$(ROOT)/a.v", '"$(ROOT)/a.v"')),
+        ("top.v", ["../cwd/top.v"]),
+        ("-f lib/nested.f", ["lib/cell.v"]),
+        ("-f inner.f -f inner.f", ["a.v"] * 2),
+    ],
+)
+def test_comments_quotes_variables_and_nested_lists_lead_to_their_sources(
+    folder: Path, text: str, sources: list[str]
+) -> None:
+    (folder.parent / "cwd/top.v").write_text("")
+    write(folder, "lib/cell.v", "lib/nested.f")
+    write(folder, "a.v", "inner.f")
+    found = parse(write(folder, text), {"ROOT": str(folder)}).sources
+    assert found == tuple((folder / name).resolve() for name in sources)
 
 
 def test_an_escaped_quote_belongs_to_the_macro(folder: Path) -> None:
     assert parse(write(folder, 'a.v +define+NAME=\\"x\\"')).defines == (("NAME", '"x"'),)
 
 
-@pytest.mark.parametrize("form", ["$ROOT/a.v", "${ROOT}/a.v", "$(ROOT)/a.v", '"$(ROOT)/a.v"'])
-def test_a_variable_is_replaced_in_every_form(folder: Path, form: str) -> None:
-    assert parse(write(folder, form), {"ROOT": str(folder)}).sources == (folder / "a.v",)
-
-
-def test_a_path_is_found_in_the_current_directory_when_the_lists_folder_has_none(folder: Path) -> None:
-    (folder.parent / "cwd/top.v").write_text("")
-
-    assert parse(write(folder, "top.v")).sources == (folder.parent / "cwd/top.v",)
-
-
 def test_dot_is_the_lists_own_folder(folder: Path) -> None:
     assert parse(write(folder, "a.v +incdir+.+..")).include_dirs == (folder, folder.parent)
-
-
-def test_a_nested_f_list_also_looks_in_the_outer_lists_folder(folder: Path) -> None:
-    write(folder, "lib/cell.v", "lib/nested.f")
-
-    assert parse(write(folder, "-f lib/nested.f")).sources == (folder / "lib/cell.v",)
 
 
 def test_a_nested_capital_f_list_looks_in_its_own_folder_only(folder: Path) -> None:
@@ -119,112 +100,41 @@ def test_a_missing_filelist_is_named(folder: Path) -> None:
     refused(folder / "none.f", f"{folder / 'none.f'}: no such filelist")
 
 
-def test_a_missing_source_is_named_with_line_and_places(folder: Path) -> None:
-    path = write(folder, "a.v\nnone.v\n")
-
-    refused(path, f"{path}:2: no file none.v in {folder} or {folder.parent / 'cwd'}")
-
-
-def test_a_missing_absolute_path_is_named_alone(folder: Path) -> None:
-    path = write(folder, "/none/x.v")
-
-    refused(path, f"{path}:1: no file /none/x.v")
-
-
-def test_a_folder_is_no_source(folder: Path) -> None:
-    path = write(folder, "lib")
-
-    refused(path, f"{path}:1: no file lib in {folder} or {folder.parent / 'cwd'}")
-
-
-def test_a_file_is_no_include_folder(folder: Path) -> None:
-    path = write(folder, "a.v +incdir+a.v")
-
-    refused(path, f"{path}:1: no folder a.v in {folder} or {folder.parent / 'cwd'}")
-
-
-def test_a_path_in_both_places_is_ambiguous(folder: Path) -> None:
-    other = folder.parent / "cwd/a.v"
-    other.write_text("")
-    path = write(folder, "a.v")
-
-    refused(path, f"{path}:1: a.v is ambiguous: {folder / 'a.v'} and {other}")
-
-
-def test_an_unknown_option_lists_what_is_allowed(folder: Path) -> None:
-    path = write(folder, "a.v\n-sverilog")
-
-    refused(path, f"{path}:2: unknown option -sverilog; allowed: {ALLOWED}")
-
-
-def test_an_unknown_plus_option_lists_what_is_allowed(folder: Path) -> None:
-    path = write(folder, "+v2k")
-
-    refused(path, f"{path}:1: unknown option +v2k; allowed: {ALLOWED}")
-
-
-def test_an_unset_variable_is_named(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("NO_SUCH_ROOT", raising=False)
-    path = write(folder, "$NO_SUCH_ROOT/a.v")
-
-    refused(path, f"{path}:1: environment variable NO_SUCH_ROOT is not set")
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a.v\nnone.v\n", "2: no file none.v in {folder} or {cwd}"),
+        ("/none/x.v", "1: no file /none/x.v"),
+        ("lib", "1: no file lib in {folder} or {cwd}"),
+        ("a.v +incdir+a.v", "1: no folder a.v in {folder} or {cwd}"),
+        ("both.v", "1: both.v is ambiguous: {folder}/both.v and {cwd}/both.v"),
+        ("a.v\n-sverilog", f"2: unknown option -sverilog; allowed: {ALLOWED}"),
+        ("+v2k", f"1: unknown option +v2k; allowed: {ALLOWED}"),
+        ("$NO_SUCH_ROOT/a.v", "1: environment variable NO_SUCH_ROOT is not set"),
+        ("a.v +define+X=1\n+define+X=2", "2: +define+X is given twice, with 1 and 2"),
+        ("a.v +define+1X", "1: +define+ needs a macro name, not 1X"),
+        ("a.v +libext+v", "1: +libext+ needs extensions that begin with a dot, not v"),
+        ("a.v +incdir+inc+", "1: +incdir+ needs a value, not +incdir+inc+"),
+        ("a.v -y", "1: -y needs a path"),
+        ("a.v -y +incdir+inc", "1: -y needs a path"),
+        ("+incdir+inc", " a filelist must name at least one source file"),
+        ('a.v\n"b', '2: " is not closed'),
+        ("a.v\n/* b", "2: /* is not closed"),
+        ("a.v\n\\", "2: \\ is not closed"),
+    ],
+)
+def test_what_is_wrong_is_named_with_its_line(folder: Path, text: str, message: str) -> None:
+    cwd = folder.parent / "cwd"
+    for place in (folder, cwd):
+        (place / "both.v").write_text("")
+    path = write(folder, text)
+    refused(path, f"{path}:{message.format(folder=folder, cwd=cwd)}")
 
 
 def test_a_list_that_includes_itself_shows_the_chain(folder: Path) -> None:
     inner = write(folder, "\n-f list.f", "inner.f")
     path = write(folder, "-f inner.f")
-
     refused(path, f"{inner}:2: filelist includes itself: {path} -> {inner} -> {path}")
-
-
-def test_one_list_may_be_included_twice(folder: Path) -> None:
-    write(folder, "a.v", "inner.f")
-
-    assert parse(write(folder, "-f inner.f -f inner.f")).sources == (folder / "a.v",) * 2
-
-
-def test_a_macro_with_two_values_is_refused(folder: Path) -> None:
-    path = write(folder, "a.v +define+X=1\n+define+X=2")
-
-    refused(path, f"{path}:2: +define+X is given twice, with 1 and 2")
-
-
-def test_a_macro_needs_a_name(folder: Path) -> None:
-    path = write(folder, "a.v +define+1X")
-
-    refused(path, f"{path}:1: +define+ needs a macro name, not 1X")
-
-
-def test_an_extension_needs_its_dot(folder: Path) -> None:
-    path = write(folder, "a.v +libext+v")
-
-    refused(path, f"{path}:1: +libext+ needs extensions that begin with a dot, not v")
-
-
-def test_an_empty_value_is_refused(folder: Path) -> None:
-    path = write(folder, "a.v +incdir+inc+")
-
-    refused(path, f"{path}:1: +incdir+ needs a value, not +incdir+inc+")
-
-
-@pytest.mark.parametrize("text", ["a.v -y", "a.v -y +incdir+inc"])
-def test_an_option_without_its_path_is_refused(folder: Path, text: str) -> None:
-    path = write(folder, text)
-
-    refused(path, f"{path}:1: -y needs a path")
-
-
-def test_a_list_without_a_source_is_refused(folder: Path) -> None:
-    path = write(folder, "+incdir+inc")
-
-    refused(path, f"{path}: a filelist must name at least one source file")
-
-
-@pytest.mark.parametrize(("text", "what"), [('a.v\n"b', '"'), ("a.v\n/* b", "/*"), ("a.v\n\\", "\\")])
-def test_something_left_open_is_named(folder: Path, text: str, what: str) -> None:
-    path = write(folder, text)
-
-    refused(path, f"{path}:2: {what} is not closed")
 
 
 def test_a_binary_file_is_no_filelist(folder: Path) -> None:

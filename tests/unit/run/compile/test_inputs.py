@@ -14,41 +14,27 @@ def facts(filelist: Path) -> list[tuple[str, str, str]]:
     return [(entry.role, entry.name, entry.sha256) for entry in collect(parse(filelist))]
 
 
-@pytest.mark.parametrize("name", ["NV_nvdla.vlib", "include/step.vh", "library/tiny_increment.v"])
-def test_a_changed_file_changes_the_key_and_its_old_content_restores_it(rtl: Path, name: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "text", "counts"),
+    [
+        ("NV_nvdla.vlib", "// changed\n", True),
+        ("include/step.vh", "// changed\n", True),
+        ("library/tiny_increment.v", "// changed\n", True),
+        ("library/other.v", "module other; endmodule\n", True),
+        ("blocks.vlt", 'hier_block -module "tiny_increment"\n', True),
+        ("include/notes.txt", "no tool reads it", False),
+    ],
+)
+def test_what_a_tool_may_read_counts_by_its_content(rtl: Path, name: str, text: str, counts: bool) -> None:
     path = rtl.parent / name
-    before, text = facts(rtl), path.read_text()
-
-    path.write_text(text.replace("1", "2"))
-    changed = facts(rtl)
-    path.write_text(text)
-
-    assert changed != before
-    assert facts(rtl) == before
-
-
-def test_a_changed_control_file_changes_the_key(rtl: Path) -> None:
-    control = rtl.parent / "blocks.vlt"
-    control.write_text("`verilator_config\n")
+    (rtl.parent / "blocks.vlt").write_text("`verilator_config\n")
     rtl.write_text(f"{rtl.read_text()}blocks.vlt\n")
-    before = facts(rtl)
-    control.write_text('`verilator_config\nhier_block -module "tiny_increment"\n')
-
-    assert facts(rtl) != before
-
-
-def test_a_new_cell_in_a_library_folder_counts(rtl: Path) -> None:
-    before = facts(rtl)
-    (rtl.parent / "library/other.v").write_text("module other; endmodule\n")
-
-    assert facts(rtl) != before
-
-
-def test_a_file_that_no_tool_reads_does_not_count(rtl: Path) -> None:
-    before = facts(rtl)
-    (rtl.parent / "include/notes.txt").write_text("hello")
-
-    assert facts(rtl) == before
+    before, content = facts(rtl), path.read_text() if path.exists() else None
+    path.write_text((content or "") + text)
+    assert (facts(rtl) != before) == counts
+    if content is not None:
+        path.write_text(content)
+        assert facts(rtl) == before
 
 
 def test_an_included_file_counts_whatever_its_suffix_and_depth(rtl: Path) -> None:

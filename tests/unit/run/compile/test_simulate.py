@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import re
 import signal
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -46,26 +46,14 @@ def test_verilator_shows_the_top_ports_and_nothing_else(model_of_verilator: Buil
     assert result.passed, result.message
 
 
-def test_internals_are_hidden_from_the_normal_model(model_of_verilator: Built, tmp_path: Path) -> None:
-    result = run(model_of_verilator, "internals_are_visible", tmp_path)
-
-    assert result.check is Check.TEST
-    assert result.message == f"{MODULE}.internals_are_visible: tb_top contains no child object named dut"
-
-
-def test_the_debug_model_shows_internals_and_writes_waves(debug_model_of_verilator: Built, tmp_path: Path) -> None:
-    result = run(debug_model_of_verilator, "internals_are_visible", tmp_path, waves=True)
-
+@pytest.mark.parametrize("model", ["debug_model_of_verilator", pytest.param("model_of_icarus", marks=needs_icarus)])
+def test_a_model_for_it_shows_internals_and_writes_waves(
+    model: str, request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    built = request.getfixturevalue(model)
+    result = run(built, "internals_are_visible", tmp_path, waves=True)
     assert result.passed, result.message
-    assert (tmp_path / f"waves.{debug_model_of_verilator.wave_suffix}").stat().st_size > 0
-
-
-@needs_icarus
-def test_icarus_writes_waves(model_of_icarus: Built, tmp_path: Path) -> None:
-    result = run(model_of_icarus, "internals_are_visible", tmp_path, waves=True)
-
-    assert result.passed, result.message
-    assert (tmp_path / "waves.fst").stat().st_size > 0
+    assert (tmp_path / f"waves.{built.wave_suffix}").stat().st_size > 0
 
 
 @pytest.mark.parametrize("model", ["wave_model_of_verilator", pytest.param("model_of_icarus", marks=needs_icarus)])
@@ -86,11 +74,6 @@ def test_waves_begin_when_asked_and_hold_what_the_bench_drives(
         assert [int(value, 2) for value in values] == [0, 5]
 
 
-def test_waves_are_refused_by_a_model_without(model_of_verilator: Built, tmp_path: Path) -> None:
-    with pytest.raises(LaunchError, match=r"^waves need a model that was built with waves=True$"):
-        run(model_of_verilator, "a_word_comes_back_plus_three", tmp_path, waves=True)
-
-
 @pytest.mark.parametrize("model", ["model_of_verilator", pytest.param("model_of_icarus", marks=needs_icarus)])
 def test_a_failing_assertion_is_a_failure(model: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
     result = run(request.getfixturevalue(model), "the_assertion_fails", tmp_path)
@@ -99,20 +82,23 @@ def test_a_failing_assertion_is_a_failure(model: str, request: pytest.FixtureReq
     assert result.message == f"{MODULE}.the_assertion_fails: a wrong word came back\nassert 4099 == 0"
 
 
-def test_a_hang_is_killed_and_the_log_says_where_it_stood(model_of_verilator: Built, tmp_path: Path) -> None:
-    result = run(model_of_verilator, "python_hangs", tmp_path, seconds=15.0)
-
-    assert (result.check, result.passed) == (Check.TIMEOUT, False)
-    assert result.message == f"{MODULE}.python_hangs was killed after 15 seconds"
-    assert re.search(r'File ".*launched\.py", line \d+ in python_hangs', result.log_path.read_text())
-
-
-def test_a_signal_is_a_crash(model_of_verilator: Built, tmp_path: Path) -> None:
-    result = run(model_of_verilator, "the_simulator_is_killed", tmp_path)
-
-    assert result.check is Check.CRASH
-    assert result.message == f"{MODULE}.the_simulator_is_killed: the simulator was ended by SIGSEGV"
-    assert "Fatal Python error: Segmentation fault" in result.log_path.read_text()
+@pytest.mark.parametrize(
+    ("testcase", "check", "message", "log"),
+    [
+        ("internals_are_visible", Check.TEST, ": tb_top contains no child object named dut$", ""),
+        ("python_hangs", Check.TIMEOUT, " was killed after 15 seconds$", r"launched\.py.*, line \d+ in python_hangs"),
+        ("the_simulator_is_killed", Check.CRASH, ": the simulator was ended by SIGSEGV$", "error: Segmentation fault"),
+        ("the_simulator_exits", Check.CRASH, ": the simulator ended with code 7 and no result file: ", ""),
+        ("assertion_fails", Check.CRASH, ": no such test ran$", ""),
+    ],
+)
+def test_how_it_ended_is_told_and_the_log_says_where_it_stood(
+    model_of_verilator: Built, tmp_path: Path, testcase: str, check: Check, message: str, log: str
+) -> None:
+    result = run(model_of_verilator, testcase, tmp_path, 15.0 if testcase == "python_hangs" else 60.0)
+    assert (result.check, result.passed) == (check, False)
+    assert re.match(rf"{re.escape(MODULE)}\.{testcase}{message}", result.message), result.message
+    assert re.search(log, result.log_path.read_text())
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
@@ -124,25 +110,10 @@ def test_a_signal_that_only_others_send_is_no_crash(number: signal.Signals, tmp_
     )
 
 
-def test_an_exit_without_results_is_a_crash(model_of_verilator: Built, tmp_path: Path) -> None:
-    result = run(model_of_verilator, "the_simulator_exits", tmp_path)
-
-    assert result.check is Check.CRASH
-    assert result.message.startswith(
-        f"{MODULE}.the_simulator_exits: the simulator ended with code 7 and no result file: "
-    )
-
-
 def test_results_of_an_earlier_run_are_not_taken_for_this_ones(model_of_verilator: Built, tmp_path: Path) -> None:
     (tmp_path / "results.xml").write_text('<testsuites><testsuite><testcase name="old"/></testsuite></testsuites>')
 
     assert run(model_of_verilator, "the_simulator_exits", tmp_path).check is Check.CRASH
-
-
-def test_a_test_that_does_not_exist_is_no_pass(model_of_verilator: Built, tmp_path: Path) -> None:
-    result = run(model_of_verilator, "assertion_fails", tmp_path)
-
-    assert (result.check, result.message) == (Check.CRASH, f"{MODULE}.assertion_fails: no such test ran")
 
 
 def test_a_module_that_does_not_exist_is_named(model_of_verilator: Built, tmp_path: Path) -> None:
@@ -157,19 +128,17 @@ def test_a_module_that_does_not_exist_is_named(model_of_verilator: Built, tmp_pa
 
 def test_no_process_is_left_behind(model_of_verilator: Built, tmp_path: Path) -> None:
     result = run(model_of_verilator, "a_child_is_left_behind", tmp_path)
-
     assert result.passed, result.message
-    pid = int((tmp_path / "child.pid").read_text())
+    pid = (tmp_path / "child.pid").read_text()
     deadline = time.monotonic() + 5
-    while _is_running(pid) and time.monotonic() < deadline:
+    while _is_running(pid):
+        assert time.monotonic() < deadline
         time.sleep(0.01)
-    assert not _is_running(pid)
 
 
-def _is_running(pid: int) -> bool:
+def _is_running(pid: str) -> bool:
     """Whether a process exists and is more than a zombie that its new parent has yet to reap."""
     try:
-        os.kill(pid, 0)
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except (ProcessLookupError, FileNotFoundError):
         return False
@@ -192,6 +161,15 @@ def test_what_is_asked_for_wins_over_the_surrounding_environment(
     assert result.passed, result.message
 
 
-def test_a_deadline_must_be_in_the_future(model_of_verilator: Built, tmp_path: Path) -> None:
-    with pytest.raises(LaunchError, match=r"^timeout_seconds must be greater than 0, not 0$"):
-        run(model_of_verilator, "a_word_comes_back_plus_three", tmp_path, seconds=0)
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"seconds": 0}, "timeout_seconds must be greater than 0, not 0"),
+        ({"waves": True}, "waves need a model that was built with waves=True"),
+    ],
+)
+def test_a_deadline_in_the_past_and_waves_of_a_model_without_are_refused(
+    model_of_verilator: Built, tmp_path: Path, options: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(LaunchError, match=f"^{message}$"):
+        run(model_of_verilator, "a_word_comes_back_plus_three", tmp_path, **options)

@@ -26,7 +26,7 @@ from tb.run.regress.schedule import drive, run_tasks
 from tb.run.regress.store import Store
 from tb.run.regress.worker import Limits, execute
 from tests.marked import marked
-from tests.unit.run.regress.processes import LOOPBACK, ROOT, Processes, processes
+from tests.unit.run.regress.processes import LOOPBACK, ROOT, processes
 from tests.unit.run.regress.tasks import task
 
 pytestmark = pytest.mark.slow
@@ -49,39 +49,25 @@ def other_version(folder: Path) -> Path:
     return folder
 
 
-def refused(started: Processes, tmp_path: Path, scheduler: Path, worker: Path) -> str:
-    """Return why a regression on a cluster does not begin; nothing of it may be in the store."""
-    address = started.scheduler(tmp_path / "scheduler.json", scheduler)
-    started.worker(address, tmp_path / "worker", worker)
-    waited_for(address, 1)
-    with pytest.raises(VersionError) as caught, cluster(address, 1, LOOPBACK):
-        pytest.fail("a cluster that cannot play must not be used")
-    return str(caught.value)
+OTHER = rf"has other versions: the project must be of version {versions()[PROJECT]}, not [0-9a-f]{{12}}{ADVICE}"
 
 
-def test_a_scheduler_that_cannot_load_the_project_is_found_out_before_the_first_task(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("who", "folder", "message"),
+    [("scheduler", "elsewhere", NOT_LOADED), ("worker", "elsewhere", NOT_LOADED), ("worker", "other", OTHER)],
+)
+def test_who_cannot_load_this_version_of_the_project_is_found_out_before_the_first_task(
+    tmp_path: Path, who: str, folder: str, message: str
+) -> None:
     (tmp_path / "elsewhere").mkdir()
+    place = other_version(tmp_path / folder) if folder == "other" else tmp_path / folder
     with processes() as started:
-        message = refused(started, tmp_path, tmp_path / "elsewhere", ROOT)
-    assert re.match(rf"^the scheduler tcp://127\.0\.0\.1:\d+ {NOT_LOADED}", message), message
-
-
-def test_a_worker_that_cannot_load_the_project_is_found_out_before_the_first_task(tmp_path: Path) -> None:
-    (tmp_path / "elsewhere").mkdir()
-    with processes() as started:
-        message = refused(started, tmp_path, ROOT, tmp_path / "elsewhere")
-    assert re.match(rf"^the worker tcp://127\.0\.0\.1:\d+ {NOT_LOADED}", message), message
-
-
-def test_a_worker_with_another_version_is_found_out_before_the_first_task(tmp_path: Path) -> None:
-    with processes() as started:
-        message = refused(started, tmp_path, ROOT, other_version(tmp_path / "other"))
-    ours = versions()[PROJECT]
-    pattern = (
-        rf"^the worker tcp://127\.0\.0\.1:\d+ has other versions: the project must be of version {ours}, "
-        rf"not [0-9a-f]{{12}}{ADVICE}"
-    )
-    assert re.match(pattern, message), message
+        address = started.scheduler(tmp_path / "scheduler.json", place if who == "scheduler" else ROOT)
+        started.worker(address, tmp_path / "worker", place if who == "worker" else ROOT)
+        waited_for(address, 1)
+        with pytest.raises(VersionError) as caught, cluster(address, 1, LOOPBACK):
+            pytest.fail("a cluster that cannot play must not be used")
+    assert re.match(rf"^the {who} tcp://127\.0\.0\.1:\d+ {message}", str(caught.value)), str(caught.value)
 
 
 def test_versions_of_dask_and_python_count_too() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import sqlite3
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -25,6 +26,13 @@ EMBEDDED = Device("nv_small", None)
 MARGIN = Margin("layer 0 (CONV, group 0)", "CC DC", "some rule", 9, None, Element(1, 2, 3))
 
 
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    """An empty store."""
+    with Store(tmp_path / "store.sqlite") as opened:
+        yield opened
+
+
 def test_results_outlive_the_process_that_added_them(tmp_path: Path) -> None:
     with Store(tmp_path / "store.sqlite") as store:
         run = store.start("random", TASKS)
@@ -39,35 +47,33 @@ def test_results_outlive_the_process_that_added_them(tmp_path: Path) -> None:
         assert store.counts(run) == {Ending.PASSED: 2, Ending.MISMATCH: 1}
 
 
-def test_the_first_result_of_a_task_stays(tmp_path: Path) -> None:
-    with Store(tmp_path / "store.sqlite") as store:
-        run = store.start("random", TASKS)
-        store.add(run, played(TASKS[0]))
-        store.add(run, ended(TASKS[0], Ending.LOST))
-        assert store.results(run) == [stored(TASKS[0])]
+def test_the_first_result_of_a_task_stays_and_covers_once(store: Store) -> None:
+    run = store.start("random", TASKS)
+    store.add(run, replace(played(TASKS[0]), coverage={"a": 1}))
+    store.add(run, ended(TASKS[0], Ending.LOST, coverage={"a": 1}))
+    assert store.results(run) == [stored(TASKS[0])]
+    assert store.coverage(run) == {"a": 1}
 
 
-def test_tasks_that_were_lost_can_be_taken_up(tmp_path: Path) -> None:
-    with Store(tmp_path / "store.sqlite") as store:
-        run, other = (store.start(title, TASKS[:3]) for title in ("one", "other"))
-        for one in (run, other):
-            store.add(one, played(TASKS[0]), ended(TASKS[1], Ending.LOST))
-        store.forget_lost(run)
-        assert store.missing(run) == TASKS[1:3]
-        assert store.missing(other) == TASKS[2:3]
-        store.add(run, played(TASKS[1]))
-        assert store.results(run) == [stored(TASKS[0]), stored(TASKS[1])]
+def test_tasks_that_were_lost_can_be_taken_up(store: Store) -> None:
+    run, other = (store.start(title, TASKS[:3]) for title in ("one", "other"))
+    for one in (run, other):
+        store.add(one, played(TASKS[0]), ended(TASKS[1], Ending.LOST))
+    store.forget_lost(run)
+    assert store.missing(run) == TASKS[1:3]
+    assert store.missing(other) == TASKS[2:3]
+    store.add(run, played(TASKS[1]))
+    assert store.results(run) == [stored(TASKS[0]), stored(TASKS[1])]
 
 
-def test_runs_are_kept_apart(tmp_path: Path) -> None:
-    with Store(tmp_path / "store.sqlite") as store:
-        first = store.start("first", TASKS[:2])
-        second = store.start("second", TASKS)
-        store.add(first, played(TASKS[0]))
-        assert [run.title for run in store.runs()] == ["first", "second"]
-        assert store.run() == second
-        assert store.run(1) == first
-        assert store.missing(second) == TASKS
+def test_runs_are_kept_apart(store: Store) -> None:
+    first = store.start("first", TASKS[:2])
+    second = store.start("second", TASKS)
+    store.add(first, played(TASKS[0]))
+    assert [run.title for run in store.runs()] == ["first", "second"]
+    assert store.run() == second
+    assert store.run(1) == first
+    assert store.missing(second) == TASKS
 
 
 def test_two_processes_may_use_a_store(tmp_path: Path) -> None:
@@ -77,84 +83,71 @@ def test_two_processes_may_use_a_store(tmp_path: Path) -> None:
         assert one.results(run) == [stored(TASKS[2])]
 
 
-def test_history_gives_a_task_the_average_of_its_runs_and_one_without_any_that_of_its_test(tmp_path: Path) -> None:
+def test_history_gives_a_task_the_average_of_its_runs_and_one_without_any_that_of_its_test(store: Store) -> None:
     first, second, new, refused, unknown = task(1), task(2), task(3), task(1, "refused"), task(1, "unknown")
-    with Store(tmp_path / "store.sqlite") as store:
-        for seconds in (1.0, 3.0):
-            run = store.start("random", [first, second, refused])
-            store.add(run, ended(first, Ending.PASSED, seconds))
-            store.add(run, ended(second, Ending.PASSED, 10 * seconds))
-            store.add(run, ended(refused, Ending.REFUSED, 9.0))
-        known = store.durations([first, second, new, refused, unknown])
+    for seconds in (1.0, 3.0):
+        run = store.start("random", [first, second, refused])
+        store.add(run, ended(first, Ending.PASSED, seconds))
+        store.add(run, ended(second, Ending.PASSED, 10 * seconds))
+        store.add(run, ended(refused, Ending.REFUSED, 9.0))
+    known = store.durations([first, second, new, refused, unknown])
     assert known == {first.key: 2.0, second.key: 20.0, new.key: 11.0}
 
 
-def test_a_run_grows_by_tasks_that_it_does_not_have(tmp_path: Path) -> None:
-    with Store(tmp_path / "store.sqlite") as store:
-        run = store.start("L1", TASKS[:2])
-        assert store.extend(run, TASKS[1:4]) == TASKS[2:4]
-        assert store.tasks(run) == TASKS[:4]
-        assert store.missing(run) == TASKS[:4]
-        assert store.extend(run, TASKS[:4]) == []
+def test_a_run_grows_by_tasks_that_it_does_not_have(store: Store) -> None:
+    run = store.start("L1", TASKS[:2])
+    assert store.extend(run, TASKS[1:4]) == TASKS[2:4]
+    assert store.tasks(run) == TASKS[:4]
+    assert store.missing(run) == TASKS[:4]
+    assert store.extend(run, TASKS[:4]) == []
 
 
-def test_the_latest_result_of_a_test_is_that_of_the_newest_run_that_played_it(tmp_path: Path) -> None:
+def test_the_latest_result_of_a_test_is_that_of_the_newest_run_that_played_it(store: Store) -> None:
     one, other = (task(seed, "one") for seed in (1, 2)), task(1, "other")
     tasks = [*one, other]
     full, own = (replace(other, dut=replace(other.dut, **what)) for what in ({"config": "nv_full"}, {"rtl": "/my.f"}))
-    with Store(tmp_path / "store.sqlite") as store:
-        first, second = store.start("first", tasks), store.start("second", tasks)
-        for entry in tasks:
-            store.add(first, ended(entry, Ending.HANG))
-        store.add(second, ended(tasks[0], Ending.PASSED))
-        store.add(second, ended(tasks[1], Ending.MISMATCH))
-        for entry in (full, own):
-            store.add(store.start("of another", [entry]), ended(entry, Ending.PASSED))
-        assert store.latest(EMBEDDED) == {
-            "one": {Ending.PASSED: 1, Ending.MISMATCH: 1},
-            "other": {Ending.HANG: 1},
-        }
-        assert store.latest(own.dut.device) == {"other": {Ending.PASSED: 1}}
-        assert store.latest(Device("nv_large", None)) == {}
+    first, second = store.start("first", tasks), store.start("second", tasks)
+    for entry in tasks:
+        store.add(first, ended(entry, Ending.HANG))
+    store.add(second, ended(tasks[0], Ending.PASSED))
+    store.add(second, ended(tasks[1], Ending.MISMATCH))
+    for entry in (full, own):
+        store.add(store.start("of another", [entry]), ended(entry, Ending.PASSED))
+    assert store.latest(EMBEDDED) == {
+        "one": {Ending.PASSED: 1, Ending.MISMATCH: 1},
+        "other": {Ending.HANG: 1},
+    }
+    assert store.latest(own.dut.device) == {"other": {Ending.PASSED: 1}}
+    assert store.latest(Device("nv_large", None)) == {}
 
 
-def test_a_run_is_of_one_device_and_found_by_it(tmp_path: Path) -> None:
+def test_a_run_is_of_one_device_and_found_by_it(store: Store) -> None:
     own = [replace(entry, dut=replace(entry.dut, rtl="/my.f")) for entry in TASKS]
-    with Store(tmp_path / "store.sqlite") as store:
-        first = store.start("embedded", TASKS)
-        second = store.start("own", own[:2])
-        assert store.runs_of(EMBEDDED) == [first]
-        assert store.runs_of(own[0].dut.device) == [second]
-        assert store.runs_of(Device("nv_full", None)) == []
-        message = (
-            r"^tasks of a run must all be of nv_small on the embedded DUT, not of nv_small on /my\.f: "
-            r"random\.1\.nv_small\.verilator$"
-        )
-        with pytest.raises(InputError, match=message):
-            store.start("mixed", [TASKS[0], own[1]])
-        with pytest.raises(InputError, match=message):
-            store.extend(first, [own[1]])
-        assert store.runs() == [first, second]
+    first = store.start("embedded", TASKS)
+    second = store.start("own", own[:2])
+    assert store.runs_of(EMBEDDED) == [first]
+    assert store.runs_of(own[0].dut.device) == [second]
+    assert store.runs_of(Device("nv_full", None)) == []
+    message = (
+        r"^tasks of a run must all be of nv_small on the embedded DUT, not of nv_small on /my\.f: "
+        r"random\.1\.nv_small\.verilator$"
+    )
+    with pytest.raises(InputError, match=message):
+        store.start("mixed", [TASKS[0], own[1]])
+    with pytest.raises(InputError, match=message):
+        store.extend(first, [own[1]])
+    assert store.runs() == [first, second]
 
 
-def test_coverage_is_summed_up_over_tasks_and_merged_over_runs(tmp_path: Path) -> None:
-    with Store(tmp_path / "store.sqlite") as store:
-        run, other = (store.start(title, TASKS) for title in ("one", "other"))
-        store.add(run, replace(played(TASKS[0]), coverage={"a": 2, "b": 1}))
-        store.add(run, replace(played(TASKS[1]), coverage={"b": 4}))
-        store.add(other, replace(played(TASKS[0]), coverage={"a": 1, "c": 7}))
-        assert store.coverage(run) == {"a": 2, "b": 5}
-        assert store.coverage(run, other) == {"a": 3, "b": 5, "c": 7}
-        assert store.coverage() == {}
-        assert store.results(run)[0].coverage == {}
-
-
-def test_a_result_that_comes_twice_covers_once(tmp_path: Path) -> None:
-    with Store(tmp_path / "store.sqlite") as store:
-        run = store.start("random", TASKS)
-        for _ in range(2):
-            store.add(run, replace(played(TASKS[0]), coverage={"a": 1}))
-        assert store.coverage(run) == {"a": 1}
+def test_coverage_is_summed_up_over_tasks_and_merged_over_runs(store: Store) -> None:
+    run, other = (store.start(title, TASKS) for title in ("one", "other"))
+    store.add(run, replace(played(TASKS[0]), coverage={"a": 2, "b": 1}))
+    store.add(run, replace(played(TASKS[1]), coverage={"b": 4}))
+    store.add(other, replace(played(TASKS[0]), coverage={"a": 1, "c": 7}))
+    assert store.coverage(run) == {"a": 2, "b": 5}
+    assert store.coverage(run, other) == {"a": 3, "b": 5, "c": 7}
+    assert store.coverage() == {}
+    assert store.results(run)[0].coverage == {}
 
 
 def test_a_store_of_another_version_is_refused_and_stays_as_it_is(tmp_path: Path) -> None:
@@ -197,20 +190,18 @@ def test_a_run_needs_different_tasks(tmp_path: Path, tasks: list, message: str) 
         store.start("random", tasks)
 
 
-def test_a_result_must_belong_to_the_run(tmp_path: Path) -> None:
-    with Store(tmp_path / "store.sqlite") as store:
-        run = store.start("random", TASKS)
-        with pytest.raises(InputError, match=r"^run 1 has no task random\.9\.nv_small\.verilator$"):
-            store.add(run, played(task(9)))
+def test_a_result_must_belong_to_the_run(store: Store) -> None:
+    run = store.start("random", TASKS)
+    with pytest.raises(InputError, match=r"^run 1 has no task random\.9\.nv_small\.verilator$"):
+        store.add(run, played(task(9)))
 
 
-def test_a_run_that_is_not_there_is_an_error(tmp_path: Path) -> None:
-    with Store(tmp_path / "store.sqlite") as store:
-        with pytest.raises(InputError, match=r"^the store holds no run$"):
-            store.run()
-        store.start("random", TASKS)
-        with pytest.raises(InputError, match=r"^there is no run 7; there are 1$"):
-            store.run(7)
+def test_a_run_that_is_not_there_is_an_error(store: Store) -> None:
+    with pytest.raises(InputError, match=r"^the store holds no run$"):
+        store.run()
+    store.start("random", TASKS)
+    with pytest.raises(InputError, match=r"^there is no run 7; there are 1$"):
+        store.run(7)
 
 
 def test_another_file_is_not_taken_for_a_store(tmp_path: Path) -> None:
@@ -282,9 +273,6 @@ def test_a_cell_with_another_content_is_refused(change: str, message: str, tmp_p
         everything_of(store, device)
 
 
-def everything_of(store: Store, device: Device) -> None:
+def everything_of(store: Store, device: Device) -> tuple[object, ...]:
     run = store.run()
-    store.device(run)
-    store.tasks(run)
-    store.results(run)
-    store.latest(device)
+    return store.device(run), store.tasks(run), store.results(run), store.latest(device)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from threading import Thread
 from types import SimpleNamespace
@@ -13,8 +14,7 @@ import pytest
 from msgspec.structs import replace
 
 from models.config import HwConfig
-from tb.judge.detail import Note
-from tb.judge.finding import Check, Finding
+from tb.judge.finding import Check
 from tb.judge.text import complaints
 from tb.judge.verdict import Ending, Verdict
 from tb.run import space
@@ -78,94 +78,91 @@ def play(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Callable[[
     end_processes()
 
 
-@pytest.mark.parametrize("prior", [None, "another failure of this worker with the same signature has waves"])
-@pytest.mark.parametrize("cycles", [300_000, 300_001])
-def test_a_failure_has_waves_or_says_why_not(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, prior: str | None, cycles: int
-) -> None:
-    played: list[str] = []
+ANOTHER = "another failure of this worker with the same signature has waves"
+
+
+@pytest.fixture
+def again(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Job, Setup]]:
+    """What is played again, with which setup, and leaves waves."""
+    played = []
 
     def run_job(job: Job, setup: Setup, folder: Path) -> None:
-        played.append(job.rerun)
+        played.append((job, setup))
         (folder / "waves.fst").touch()
 
+    monkeypatch.setattr(worker, "_with_waves", set())
+    monkeypatch.setattr(worker, "build", lambda *_: "model with waves")
+    monkeypatch.setattr(worker, "run_job", run_job)
+    return played
+
+
+@pytest.mark.parametrize("prior", [None, ANOTHER])
+@pytest.mark.parametrize("cycles", [300_000, 300_001])
+def test_a_failure_has_waves_or_says_why_not(
+    again: list[tuple[Job, Setup]], tmp_path: Path, prior: str | None, cycles: int
+) -> None:
     failed = task(WRONG).result(Verdict(findings=[wrong()], cycles=cycles), 1.0)
     before = replace(failed, verdict=Verdict(findings=[wrong(9)]))
-    monkeypatch.setattr(worker, "_with_waves", {(before.ending, before.verdict.signature)} if prior else set())
-    monkeypatch.setattr(worker, "build", lambda *_: "model")
-    monkeypatch.setattr(worker, "run_job", run_job)
-    limits = Limits(tmp_path / "a run", tmp_path, 1.0)
-    worker._add_waves(task(WRONG), failed, tmp_path, limits)
+    worker._with_waves |= {(before.ending, before.verdict.signature)} if prior else set()
+    worker._add_waves(task(WRONG), failed, tmp_path, Limits(tmp_path / "a run", tmp_path, 1.0))
     replay = f"python -m tb replay '{tmp_path}/a run/{task(WRONG).key}'"
     long = "failures must take at most 300000 cycles to leave waves, not 300001"
     reason = long if cycles == 300_001 else prior
     assert (tmp_path / "waves.fst").is_file() == (reason is None)
-    assert played == ([replay] if reason is None else [])
+    assert [job.rerun for job, _ in again] == ([replay] if reason is None else [])
     if reason is not None:
         assert (tmp_path / NO_WAVES_FILE).read_text(encoding="utf-8") == f"{reason}\n{replay} --waves\n"
 
 
 def test_a_test_in_python_that_fails_is_played_again_for_its_waves_with_its_plusargs(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    again: list[tuple[Job, Setup]], tmp_path: Path
 ) -> None:
-    said: list[tuple[Any, ...]] = []
-
-    def run_job(job: Job, setup: Setup, folder: Path) -> None:
-        said.append((job.name, job.test, setup.built, setup.waves, job.plusargs))
-        (folder / "waves.fst").touch()
-
     played = Task("mine.fails", 0, BENCH, "tests.mine", DUT, "again", plusargs=("+bug=x",))
-    monkeypatch.setattr(worker, "_with_waves", set())
-    monkeypatch.setattr(worker, "build", lambda *_: "model with waves")
-    monkeypatch.setattr(worker, "run_job", run_job)
     failed = played.result(Verdict(findings=[wrong()], cycles=9))
-    worker._add_waves(played, failed, tmp_path, Limits(tmp_path, tmp_path, 1.0))
-    assert said == [("mine.fails", PythonTest("tests.mine", "fails"), "model with waves", True, ("+bug=x",))]
+    for _ in range(2):
+        worker._add_waves(played, failed, tmp_path, Limits(tmp_path, tmp_path, 1.0))
+    ((job, setup),) = again
+    assert (job.name, job.test, job.plusargs) == ("mine.fails", PythonTest("tests.mine", "fails"), ("+bug=x",))
+    assert (setup.built, setup.waves) == ("model with waves", True)
     assert (tmp_path / "waves.fst").is_file()
-    worker._add_waves(played, failed, tmp_path, Limits(tmp_path, tmp_path, 1.0))
-    assert len(said) == 1
-    reason = "another failure of this worker with the same signature has waves"
-    assert (tmp_path / NO_WAVES_FILE).read_text(encoding="utf-8") == f"{reason}\nagain\n"
+    assert (tmp_path / NO_WAVES_FILE).read_text(encoding="utf-8") == f"{ANOTHER}\nagain\n"
 
 
-def test_failures_that_end_another_way_have_waves_of_their_own(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_failures_that_end_another_way_have_waves_of_their_own(again: list[tuple[Job, Setup]], tmp_path: Path) -> None:
     mismatch = task(1).result(Verdict(findings=[wrong()]))
     hung = task(2).result(Verdict(findings=[wrong(), hang("SDP_0")]))
     assert mismatch.verdict.signature == hung.verdict.signature
-    monkeypatch.setattr(worker, "_with_waves", set())
-    monkeypatch.setattr(worker, "build", lambda *_: "model")
-    monkeypatch.setattr(worker, "run_job", lambda *_, **__: None)
     for seed, failed in ((1, mismatch), (2, hung), (3, replace(mismatch, seed=3))):
         (tmp_path / str(seed)).mkdir()
         worker._add_waves(task(seed), failed, tmp_path / str(seed), Limits(tmp_path, tmp_path, 1.0))
     assert [path.parent.name for path in sorted(tmp_path.glob(f"*/{NO_WAVES_FILE}"))] == ["3"]
+    assert len(again) == 2
 
 
-def test_a_model_that_cannot_be_built_is_the_ending_of_a_task(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("error", "check", "ending", "message"),
+    [
+        (LaunchError("sdp.v:3: syntax error"), Check.BUILD, Ending.BUILD_ERROR, "sdp.v:3: syntax error"),
+        (ZeroDivisionError("oops"), Check.BENCH, Ending.BENCH_ERROR, "ZeroDivisionError: oops\n.* in built.*"),
+    ],
+)
+def test_whatever_a_build_or_the_bench_raises_is_the_ending_of_a_task(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, error: Exception, check: Check, ending: Ending, message: str
+) -> None:
     def built(*_: Any) -> Built:
-        raise LaunchError("sdp.v:3: syntax error")
+        raise error
 
     monkeypatch.setattr(worker, "_built", built)
     result = execute(task(1), Limits(tmp_path, tmp_path, 1.0))
-    assert result.verdict.findings == [Finding(Check.BUILD, Note("sdp.v:3: syntax error"))]
+    (finding,) = result.verdict.findings
+    assert (finding.check, result.ending) == (check, ending)
+    assert re.fullmatch(message, finding.detail.message, re.DOTALL)
     folder = tmp_path / "random.1.nv_small.verilator"
-    assert (result.ending, result.folder) == (Ending.BUILD_ERROR, str(folder))
+    assert result.folder == str(folder)
     page = (folder / "failure.html").read_text(encoding="utf-8")
-    assert "sdp.v:3: syntax error" in page
+    assert str(error) in page
     assert result.rerun in page
     assert Result.load(record_path(tmp_path, task(1).key)) == result
-
-
-def test_whatever_the_bench_raises_is_the_ending_of_a_task(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    def built(*_: Any) -> Built:
-        raise ZeroDivisionError("oops")
-
-    monkeypatch.setattr(worker, "_built", built)
-    result = execute(task(1), Limits(tmp_path, tmp_path, 1.0))
-    assert result.ending is Ending.BENCH_ERROR
-    assert result.verdict.signature == ("bench", "ZeroDivisionError: oops")
-    (finding,) = result.verdict.findings
-    assert "in built" in finding.detail.message
 
 
 def test_a_task_whose_result_is_there_is_not_played_again(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -181,15 +178,20 @@ def counted(tmp_path: Path) -> int:
     return code_coverage.of_run(tmp_path / "run").get(LINE, 0)
 
 
-def test_what_scenarios_that_share_a_simulator_have_counted_is_kept_when_it_ends(
-    play: Callable[[int], None], tmp_path: Path
+@pytest.mark.parametrize(
+    ("seeds", "so_far", "at_the_end", "closed"),
+    [(range(3), 0, 3, 1), (range(17), 16, 17, 2), ((1, 2, WRONG, 3), 0, 1, 2)],
+    ids=["few", "more_than_sixteen", "a_failure"],
+)
+def test_what_a_simulator_has_counted_is_kept_after_sixteen_scenarios_and_at_its_end_but_not_with_a_failure(
+    play: Callable[[int], None], tmp_path: Path, seeds: Sequence[int], so_far: int, at_the_end: int, closed: int
 ) -> None:
-    for seed in range(3):
+    for seed in seeds:
         play(seed)
-    assert counted(tmp_path) == 0
+    assert counted(tmp_path) == so_far
     end_processes()
-    assert counted(tmp_path) == 3
-    assert [simulator.closed for simulator in Simulator.all] == [1]
+    assert counted(tmp_path) == at_the_end
+    assert [simulator.closed for simulator in Simulator.all] == [closed]
 
 
 def test_a_worker_changes_over_to_another_model_between_scenarios(
@@ -202,23 +204,6 @@ def test_a_worker_changes_over_to_another_model_between_scenarios(
     play(2)
     play(3)
     assert [(simulator.built, simulator.closed) for simulator in Simulator.all] == [(quick, 1), (optimised, 0)]
-
-
-def test_a_simulator_that_counts_ends_after_sixteen_scenarios(play: Callable[[int], None], tmp_path: Path) -> None:
-    for seed in range(17):
-        play(seed)
-    assert counted(tmp_path) == 16
-    end_processes()
-    assert counted(tmp_path) == 17
-
-
-def test_what_a_simulator_with_a_failing_scenario_has_counted_counts_for_nothing(
-    play: Callable[[int], None], tmp_path: Path
-) -> None:
-    for seed in (1, 2, WRONG, 3):
-        play(seed)
-    end_processes()
-    assert counted(tmp_path) == 1
 
 
 def test_threads_of_a_worker_have_a_simulator_each(play: Callable[[int], None], tmp_path: Path) -> None:

@@ -14,8 +14,9 @@ from tests.sim.dlhdl.play import (
     TO_OUTPUT,
     Case,
     batch,
-    header,
+    by_name,
     layer,
+    program,
     signed,
     words,
     write,
@@ -35,12 +36,11 @@ def channels() -> Case:
     return Case(
         4,
         {
-            LIST: header(1) + layer(CONVOLUTION, (3, 2, 3), (3, 2, 3), biases=0x100),
+            LIST: program(layer(CONVOLUTION, (3, 2, 3), (3, 2, 3), biases=0x100)),
             CONV_WEIGHTS: signed(kernels),
             CONV_WEIGHTS + 0x100: words(0, 10, 5),
             INPUT: signed(source),
         },
-        batch(),
         {OUTPUT: signed(first + second)},
     )
 
@@ -58,21 +58,21 @@ def shifted() -> Case:
     return Case(
         16,
         {
-            LIST: header(1)
-            + layer(
-                CONVOLUTION,
-                (5, 3, 1),
-                (2, 3, 1),
-                kernel=(3, 2),
-                stride=(2, 1),
-                padding=(1, 1, 0, 0),
-                biases=0x100,
+            LIST: program(
+                layer(
+                    CONVOLUTION,
+                    (5, 3, 1),
+                    (2, 3, 1),
+                    kernel=(3, 2),
+                    stride=(2, 1),
+                    padding=(1, 1, 0, 0),
+                    biases=0x100,
+                )
             ),
             CONV_WEIGHTS: signed(kernel),
             CONV_WEIGHTS + 0x100: words(0),
             INPUT: signed(source),
         },
-        batch(),
         {OUTPUT: signed(value for v in result for value in (v, 0, 0, 0))},
     )
 
@@ -89,12 +89,11 @@ def rounded() -> Case:
     return Case(
         4,
         {
-            LIST: header(1) + layer(CONVOLUTION, (6, 1, 1), (6, 1, 2), exponents=(2, 0, -1, 2), biases=0x10),
+            LIST: program(layer(CONVOLUTION, (6, 1, 1), (6, 1, 2), exponents=(2, 0, -1, 2), biases=0x10)),
             CONV_WEIGHTS: signed([1, 0, 127, 0]),
             CONV_WEIGHTS + 0x10: words(0, 1),
             INPUT: signed(value for v in source for value in (v, 33)),
         },
-        batch(),
         {OUTPUT: signed(value for pair in zip(halves, second, strict=True) for value in pair)},
     )
 
@@ -104,12 +103,11 @@ def scaled_up() -> Case:
     return Case(
         4,
         {
-            LIST: header(1) + layer(CONVOLUTION, (4, 1, 1), (4, 1, 1), exponents=(5, 0, -1, 1), biases=0x10),
+            LIST: program(layer(CONVOLUTION, (4, 1, 1), (4, 1, 1), exponents=(5, 0, -1, 1), biases=0x10)),
             CONV_WEIGHTS: signed([1, 0]),
             CONV_WEIGHTS + 0x10: words(0),
             INPUT: signed([3, 0, -3, 0, 20, 0, -17, 0]),
         },
-        batch(),
         {OUTPUT: signed([24, 0, -24, 0, 127, 0, -128, 0])},
     )
 
@@ -128,13 +126,11 @@ def three_of_four() -> Case:
     return Case(
         9,
         {
-            LIST: header(1)
-            + layer(CONVOLUTION, (2, 1, 4), (2, 1, 4), flags=TO_OUTPUT | RELU, weights=0x40, biases=0x10),
+            LIST: program(layer(CONVOLUTION, (2, 1, 4), (2, 1, 4), flags=TO_OUTPUT | RELU, weights=0x40, biases=0x10)),
             CONV_WEIGHTS + 0x40: signed(kernels),
             CONV_WEIGHTS + 0x10: words(0, 0, 0, 0),
             INPUT: signed(source),
         },
-        batch(),
         {OUTPUT: signed(result)},
     )
 
@@ -148,17 +144,18 @@ def two_layers() -> Case:
     return Case(
         64,
         {
-            LIST: header(2)
-            + layer(CONVOLUTION, (3, 1, 1), (3, 1, 1), flags=0, at=(0, 0, 0x40), biases=0x40)
-            + layer(
-                CONVOLUTION,
-                (3, 1, 1),
-                (3, 1, 1),
-                flags=FROM_SYSTEM | TO_OUTPUT,
-                at=(0x40, 0, 0x20),
-                weights=0x80,
-                biases=0xC0,
-                exponents=(1, 0, 1, 3),
+            LIST: program(
+                layer(CONVOLUTION, (3, 1, 1), (3, 1, 1), flags=0, at=(0, 0, 0x40), biases=0x40),
+                layer(
+                    CONVOLUTION,
+                    (3, 1, 1),
+                    (3, 1, 1),
+                    flags=FROM_SYSTEM | TO_OUTPUT,
+                    at=(0x40, 0, 0x20),
+                    weights=0x80,
+                    biases=0xC0,
+                    exponents=(1, 0, 1, 3),
+                ),
             ),
             CONV_WEIGHTS: signed([2]),
             CONV_WEIGHTS + 0x40: words(1),
@@ -166,7 +163,6 @@ def two_layers() -> Case:
             CONV_WEIGHTS + 0xC0: words(4),
             INPUT: signed([1, *[9] * 7, 2, *[9] * 7, -3]),
         },
-        batch(),
         {
             SYSTEM + 0x40: signed([3, *[0] * 7, 5, *[0] * 7, -5, *[0] * 7]),
             OUTPUT + 0x20: signed([7, *[0] * 7, 10, *[0] * 7, -5, *[0] * 7]),
@@ -180,12 +176,11 @@ def long() -> Case:
     return Case(
         4,
         {
-            LIST: header(1) + layer(CONVOLUTION, (40, 16, 1), (40, 16, 1), at=(0xF00, 0, 0xF00), biases=0x10),
+            LIST: program(layer(CONVOLUTION, (40, 16, 1), (40, 16, 1), at=(0xF00, 0, 0xF00), biases=0x10)),
             CONV_WEIGHTS: signed([1, 0]),
             CONV_WEIGHTS + 0x10: words(1),
             INPUT + 0xF00: signed(value for v in values for value in (v, 50)),
         },
-        batch(),
         {OUTPUT + 0xF00: signed(value for v in values for value in (v + 1, 0))},
     )
 
@@ -195,7 +190,7 @@ def bases() -> Case:
 
     Frames lie 0x10 apart and have 2 values; the result is the value itself, plus 1. IPCore_Enable is 0 at first.
     """
-    lists = header(1, input_size=0x10, output_size=0x20) + layer(CONVOLUTION, (2, 1, 1), (2, 1, 1), biases=0x20)
+    lists = program(layer(CONVOLUTION, (2, 1, 1), (2, 1, 1), biases=0x20), input_size=0x10, output_size=0x20)
     script = [
         write("AXI4_Master_Activation_Data_Rd_BaseAddr", 0x800),
         write("AXI4_Master_Activation_Data_Wr_BaseAddr", 0x1000),
@@ -215,11 +210,9 @@ def bases() -> Case:
             0xC810: signed([11, 0, 0, 0, 12]),
             0xC820: signed([21, 0, 0, 0, 22]),
         },
-        script,
         {0xF000 + 0x20 * i: signed([10 * i + 2, 0, 0, 0, 10 * i + 3, 0, 0, 0]) for i in range(3)},
+        script,
     )
 
 
-CASES = {
-    case.__name__: case for case in (channels, shifted, rounded, scaled_up, three_of_four, two_layers, long, bases)
-}
+CASES = by_name(channels, shifted, rounded, scaled_up, three_of_four, two_layers, long, bases)

@@ -18,9 +18,9 @@ from tests.sim.dlhdl.play import (
     SYSTEM,
     TO_OUTPUT,
     Case,
-    batch,
-    header,
+    by_name,
     layer,
+    program,
     signed,
     words,
 )
@@ -38,19 +38,19 @@ def largest() -> Case:
     return Case(
         4,
         {
-            LIST: header(1)
-            + layer(
-                MAXIMUM,
-                (3, 3, 3),
-                (2, 2, 3),
-                kernel=(2, 2),
-                stride=(2, 2),
-                padding=(1, 1, 0, 0),
-                exponents=(3, 0, 0, -3),
+            LIST: program(
+                layer(
+                    MAXIMUM,
+                    (3, 3, 3),
+                    (2, 2, 3),
+                    kernel=(2, 2),
+                    stride=(2, 2),
+                    padding=(1, 1, 0, 0),
+                    exponents=(3, 0, 0, -3),
+                )
             ),
             INPUT: signed(first + second),
         },
-        batch(),
         {OUTPUT: signed(result)},
     )
 
@@ -64,11 +64,11 @@ def average_of_three() -> Case:
     return Case(
         16,
         {
-            LIST: header(1)
-            + layer(AVERAGE, (3, 1, 2), (3, 1, 2), kernel=(3, 1), padding=(1, 0, 1, 0), exponents=(-3, 0, 0, -4)),
+            LIST: program(
+                layer(AVERAGE, (3, 1, 2), (3, 1, 2), kernel=(3, 1), padding=(1, 0, 1, 0), exponents=(-3, 0, 0, -4))
+            ),
             INPUT: signed([5, -5, 70, 71, -4, 4, 72, 73, 8, -7, 74, 75]),
         },
-        batch(),
         {OUTPUT: signed([1, -1, 0, 0, 6, -5, 0, 0, 3, -2, 0, 0])},
     )
 
@@ -82,11 +82,9 @@ def average_of_halves() -> Case:
     return Case(
         4,
         {
-            LIST: header(1)
-            + layer(AVERAGE, (12, 1, 1), (6, 1, 1), kernel=(2, 1), stride=(2, 1), exponents=(0, 0, 0, 1)),
+            LIST: program(layer(AVERAGE, (12, 1, 1), (6, 1, 1), kernel=(2, 1), stride=(2, 1), exponents=(0, 0, 0, 1))),
             INPUT: signed(value for v in pairs for value in (v, 3)),
         },
-        batch(),
         {OUTPUT: signed(value for v in (1, 1, 0, -1, -1, 64) for value in (v, 0))},
     )
 
@@ -96,10 +94,9 @@ def average_limited() -> Case:
     return Case(
         4,
         {
-            LIST: header(1) + layer(AVERAGE, (2, 1, 2), (2, 1, 2), exponents=(1, 0, 0, -2), flags=TO_OUTPUT | RELU),
+            LIST: program(layer(AVERAGE, (2, 1, 2), (2, 1, 2), exponents=(1, 0, 0, -2), flags=TO_OUTPUT | RELU)),
             INPUT: signed([20, -20, 3, -2]),
         },
-        batch(),
         {OUTPUT: signed([127, 0, 24, 0])},
     )
 
@@ -115,17 +112,18 @@ def dense() -> Case:
     return Case(
         4,
         {
-            LIST: header(2)
-            + layer(FULLY_CONNECTED, (2, 1, 3), (1, 1, 3), flags=0, at=(0, 0, 0x20), biases=0x40)
-            + layer(
-                FULLY_CONNECTED,
-                (1, 1, 3),
-                (1, 1, 2),
-                flags=FROM_SYSTEM | TO_OUTPUT | FC_FORMAT,
-                at=(0x20, 0, 0),
-                weights=0x20,
-                biases=0x60,
-                exponents=(0, 0, -1, 0),
+            LIST: program(
+                layer(FULLY_CONNECTED, (2, 1, 3), (1, 1, 3), flags=0, at=(0, 0, 0x20), biases=0x40),
+                layer(
+                    FULLY_CONNECTED,
+                    (1, 1, 3),
+                    (1, 1, 2),
+                    flags=FROM_SYSTEM | TO_OUTPUT | FC_FORMAT,
+                    at=(0x20, 0, 0),
+                    weights=0x20,
+                    biases=0x60,
+                    exponents=(0, 0, -1, 0),
+                ),
             ),
             FC_WEIGHTS: signed(rows),
             FC_WEIGHTS + 0x20: signed([1, -1, -1, 9, 2, 0, 1, 9]),
@@ -133,7 +131,6 @@ def dense() -> Case:
             FC_WEIGHTS + 0x60: words(0, 1),
             INPUT: signed([1, 3, 2, 4, 5, 7, 6, 7]),
         },
-        batch(),
         {SYSTEM + 0x20: signed([1, 104, -29, 0]), OUTPUT: signed([-37, -13])},
     )
 
@@ -146,12 +143,11 @@ def dense_packed() -> Case:
     return Case(
         64,
         {
-            LIST: header(1) + layer(FULLY_CONNECTED, (1, 1, 10), (1, 1, 10), flags=TO_OUTPUT | FC_FORMAT, weights=0x40),
+            LIST: program(layer(FULLY_CONNECTED, (1, 1, 10), (1, 1, 10), flags=TO_OUTPUT | FC_FORMAT, weights=0x40)),
             FC_WEIGHTS: words(*(0,) * 10),
             FC_WEIGHTS + 0x40: signed(value for row in rows for value in row),
             INPUT: signed([*values, *[77] * 6]),
         },
-        batch(),
         {OUTPUT: signed(result)},
     )
 
@@ -165,19 +161,19 @@ def sum_of_two() -> Case:
     return Case(
         4,
         {
-            LIST: header(1)
-            + layer(
-                ADDITION,
-                (2, 1, 3),
-                (2, 1, 3),
-                flags=TO_OUTPUT | SECOND_FROM_SYSTEM,
-                at=(0x10, 0x30, 0),
-                exponents=(1, -1, 0, 0),
+            LIST: program(
+                layer(
+                    ADDITION,
+                    (2, 1, 3),
+                    (2, 1, 3),
+                    flags=TO_OUTPUT | SECOND_FROM_SYSTEM,
+                    at=(0x10, 0x30, 0),
+                    exponents=(1, -1, 0, 0),
+                )
             ),
             INPUT + 0x10: signed([1, -3, 2, 4, 5, 88, -6, 88]),
             SYSTEM + 0x30: signed([1, 3, -1, 100, -7, 88, 8, 88]),
         },
-        batch(),
         {OUTPUT: signed([3, -4, 4, 58, 7, 0, -8, 0])},
     )
 
@@ -187,26 +183,14 @@ def sum_packed() -> Case:
     return Case(
         9,
         {
-            LIST: header(1)
-            + layer(ADDITION, (1, 1, 5), (1, 1, 5), flags=TO_OUTPUT | FC_FORMAT | RELU, at=(0, 0x20, 0)),
+            LIST: program(layer(ADDITION, (1, 1, 5), (1, 1, 5), flags=TO_OUTPUT | FC_FORMAT | RELU, at=(0, 0x20, 0))),
             INPUT: signed([1, 2, 3, 14, 5, 60, 60, 60]),
             INPUT + 0x20: signed([10, 20, -30, 120, 9, 60, 60, 60]),
         },
-        batch(),
         {OUTPUT: signed([11, 22, 0, 127, 14, 0, 0, 0])},
     )
 
 
-CASES = {
-    case.__name__: case
-    for case in (
-        largest,
-        average_of_three,
-        average_of_halves,
-        average_limited,
-        dense,
-        dense_packed,
-        sum_of_two,
-        sum_packed,
-    )
-}
+CASES = by_name(
+    largest, average_of_three, average_of_halves, average_limited, dense, dense_packed, sum_of_two, sum_packed
+)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -52,19 +52,24 @@ class Case:
 
     Attributes:
         threads: CONV_THREAD_NUMBER.
-        data_type: 0 int8, 1 single.
         memory: Bytes by the address at which they are placed.
-        script: Commands of bench.v.
         expected: Bytes by address; everything that is written must be named here, and is written once.
+        script: Commands of bench.v; those of a batch of one frame unless given.
+        data_type: 0 int8, 1 single.
         repeated: Addresses may be written more than once.
     """
 
     threads: int
     memory: Mapping[int, bytes]
-    script: Sequence[str]
-    expected: Mapping[int, bytes] = field(default_factory=dict)
+    expected: Mapping[int, bytes]
+    script: Sequence[str] = field(default_factory=lambda: batch())
     data_type: int = 0
     repeated: bool = False
+
+
+def by_name(*cases: Callable[[], Case]) -> dict[str, Callable[[], Case]]:
+    """Return the functions that make cases by their names."""
+    return {case.__name__: case for case in cases}
 
 
 def signed(values: Iterable[int]) -> bytes:
@@ -107,12 +112,12 @@ def check(address: int, data: bytes) -> list[str]:
     return [f"c {address + i:x} {byte:x}" for i, byte in enumerate(data)]
 
 
-def header(
-    layers: int, *, input_size: int = 0x100, input_slots: int = 1, output_size: int = 0x100, output_slots: int = 1
+def program(
+    *layers: bytes, input_size: int = 0x100, input_slots: int = 1, output_size: int = 0x100, output_slots: int = 1
 ) -> bytes:
-    """Return the header of an instruction list."""
-    fields = (0x54534C44, layers, INPUT, input_size, input_slots, OUTPUT, output_size, output_slots, SYSTEM)
-    return words(*fields, *(0,) * 7)
+    """Return an instruction list: its header of 64 bytes, and the words of its layers."""
+    fields = (0x54534C44, len(layers), INPUT, input_size, input_slots, OUTPUT, output_size, output_slots, SYSTEM)
+    return words(*fields, *(0,) * 7) + b"".join(layers)
 
 
 def layer(
@@ -156,12 +161,7 @@ SETUP = (
 
 def batch(frames: int = 1) -> list[str]:
     """Return the commands that play the list for some frames and wait for the end."""
-    return [
-        *SETUP,
-        write("FrameCount", frames),
-        *pulse("inputStart"),
-        until("done", 1),
-    ]
+    return [*SETUP, write("FrameCount", frames), *pulse("inputStart"), until("done", 1)]
 
 
 @cache

@@ -19,9 +19,9 @@ from tests.sim.dlhdl.play import (
     RELU,
     TO_OUTPUT,
     Case,
-    batch,
-    header,
+    by_name,
     layer,
+    program,
     words,
 )
 
@@ -43,12 +43,11 @@ def exact_sums() -> Case:
     return Case(
         9,
         {
-            LIST: header(1) + layer(CONVOLUTION, (1, 1, 3), (1, 1, 2), biases=0x40),
+            LIST: program(layer(CONVOLUTION, (1, 1, 3), (1, 1, 2), biases=0x40)),
             CONV_WEIGHTS: floats(2, 4, 8, nan, 1, 1, 1, nan),
             CONV_WEIGHTS + 0x40: floats(0.125, 1),
             INPUT: floats(1.5, -2.25, 0.5, nan),
         },
-        batch(),
         {OUTPUT: floats(-1.875, 0.75, 0, 0)},
         data_type=1,
     )
@@ -60,12 +59,11 @@ def wide() -> Case:
     return Case(
         64,
         {
-            LIST: header(1) + layer(CONVOLUTION, (1, 1, 1), (1, 1, 9), weights=0x80, biases=0x40),
+            LIST: program(layer(CONVOLUTION, (1, 1, 1), (1, 1, 9), weights=0x80, biases=0x40)),
             CONV_WEIGHTS + 0x80: floats(*kernels),
             CONV_WEIGHTS + 0x40: floats(*range(9)),
             INPUT: floats(2, *[5] * 7),
         },
-        batch(),
         {OUTPUT: floats(*(3 * k + 2 for k in range(9)), *[0] * 7)},
         data_type=1,
     )
@@ -104,12 +102,10 @@ def additions() -> Case:
     return Case(
         64,
         {
-            LIST: header(1)
-            + layer(ADDITION, (1, 1, count), (1, 1, count), flags=TO_OUTPUT | FC_FORMAT, at=(0, 0x80, 0)),
+            LIST: program(layer(ADDITION, (1, 1, count), (1, 1, count), flags=TO_OUTPUT | FC_FORMAT, at=(0, 0x80, 0))),
             INPUT: first,
             INPUT + 0x80: second,
         },
-        batch(),
         {OUTPUT: sums},
         data_type=1,
     )
@@ -121,12 +117,10 @@ def rectified() -> Case:
     return Case(
         4,
         {
-            LIST: header(1)
-            + layer(ADDITION, (1, 1, 6), (1, 1, 6), flags=TO_OUTPUT | FC_FORMAT | RELU, at=(0, 0x40, 0)),
+            LIST: program(layer(ADDITION, (1, 1, 6), (1, 1, 6), flags=TO_OUTPUT | FC_FORMAT | RELU, at=(0, 0x40, 0))),
             INPUT: words(*values),
             INPUT + 0x40: words(*(MINUS,) * 6),
         },
-        batch(),
         {OUTPUT: words(0, 0, 0x40000000, INFINITY, 0, NAN)},
         data_type=1,
     )
@@ -154,13 +148,11 @@ def products() -> Case:
     return Case(
         4,
         {
-            LIST: header(1)
-            + layer(FULLY_CONNECTED, (1, 1, 1), (1, 1, count), flags=TO_OUTPUT | FC_FORMAT, biases=0x80),
+            LIST: program(layer(FULLY_CONNECTED, (1, 1, 1), (1, 1, count), flags=TO_OUTPUT | FC_FORMAT, biases=0x80)),
             FC_WEIGHTS: words(*weights),
             FC_WEIGHTS + 0x80: words(*(0,) * count),
             INPUT: words(ONE + 1, NAN),
         },
-        batch(),
         {OUTPUT: words(*(product for _, product in PRODUCTS))},
         data_type=1,
     )
@@ -171,10 +163,9 @@ def thirds() -> Case:
     return Case(
         16,
         {
-            LIST: header(1) + layer(AVERAGE, (3, 1, 1), (1, 1, 1), kernel=(3, 1)),
+            LIST: program(layer(AVERAGE, (3, 1, 1), (1, 1, 1), kernel=(3, 1))),
             INPUT: floats(1, 9, 9, 9, 2, 9, 9, 9, 4, 9, 9, 9),
         },
-        batch(),
         {OUTPUT: words(0x40155556, 0, 0, 0)},
         data_type=1,
     )
@@ -185,13 +176,12 @@ def largest_single() -> Case:
     return Case(
         4,
         {
-            LIST: header(1) + layer(MAXIMUM, (6, 1, 1), (3, 1, 1), kernel=(2, 2), stride=(2, 2), padding=(0, 1, 0, 0)),
+            LIST: program(layer(MAXIMUM, (6, 1, 1), (3, 1, 1), kernel=(2, 2), stride=(2, 2), padding=(0, 1, 0, 0))),
             INPUT: floats(-1, 9, -2, 9, 3, 9, -4, 9, float("nan"), 9, 5, 9),
         },
-        batch(),
         {OUTPUT: floats(-1, 0, 3, 0) + words(NAN, 0)},
         data_type=1,
     )
 
 
-CASES = {case.__name__: case for case in (exact_sums, wide, additions, rectified, products, thirds, largest_single)}
+CASES = by_name(exact_sums, wide, additions, rectified, products, thirds, largest_single)

@@ -19,13 +19,12 @@ from tb.report.network_page import network_page
 from tb.report.network_report import LayerVerdict, report_of
 from tb.run.compile.build import build
 from tb.run.compile.spec import BuildSpec
-from tb.run.dut import Dut
-from tb.run.jobs import Job, Setup, run_jobs
 from tb.stimulus.model import play_model
 from tb.stimulus.network.compiled import Compiled
 from tb.stimulus.network.loadable import parse_loadable
 from tb.stimulus.network.scenario import model_results, play_networks
 from tests.references import NETWORKS, needs_networks
+from tests.sim.conftest import played
 from tests.unit.stimulus.network.compiler.playing import graph_of
 from tests.unit.stimulus.network.loadables import SHAPE, copying, residual, residual_of
 
@@ -109,12 +108,10 @@ def test_a_seeded_bug_is_named_with_the_first_wrong_layer_and_its_cause(tmp_path
     config = HwConfig.load("nv_small")
     network = Compiled("copies", parse_loadable(copying(3).file()), config).place()
     playing = play_networks("copies", [network], [[np.arange(48, dtype=np.int8).reshape(SHAPE)]], last=None)
-    job = Job("copies", 0, "rerun", lambda: playing.scenario, plusargs=("+bug=sdp_dst_line_stride",))
     built = build(BuildSpec(config, backend="native"))
-    dut = Dut("nv_small", "verilator", backend="native")
-    ((_, result),) = run_jobs([job], Setup(built, dut, 120), tmp_path, workers=1)
-    played = play_model(playing.scenario, config)
-    report = report_of(playing, ["ramp"], played, result, model_results(played, playing, config), None, [])
+    result = played(built, tmp_path / "copies", playing.scenario, "+bug=sdp_dst_line_stride")
+    modelled = play_model(playing.scenario, config)
+    report = report_of(playing, ["ramp"], modelled, result, model_results(modelled, playing, config), None, [])
     assert not report.passed
     assert report.first_wrong is not None
     assert (report.first_wrong.name, report.first_wrong.verdict) == ("sdp0", LayerVerdict.WRONG)

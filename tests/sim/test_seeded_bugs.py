@@ -7,18 +7,15 @@ from pathlib import Path
 from models.config import HwConfig
 from tb.judge.verdict import Ending
 from tb.run.compile.spec import Built
-from tb.run.dut import Dut
-from tb.run.jobs import Job, Setup, run_job
 from tb.stimulus.generate.plan import PlanEntry
+from tests.sim.conftest import played
 
 CONFIG = HwConfig.load("nv_small")
 ENTRY = PlanEntry("it", "", "nv_small", {"layer": [{"engine": "SDP", "shape": [8, 2, 2]}]})
 
 
 def test_an_unknown_bug_ends_the_simulation_with_the_list_of_all(model: Built, tmp_path: Path) -> None:
-    job = Job("it", 1, "rerun", lambda: ENTRY.build(CONFIG, 1), plusargs=("+bug=none_of_them",))
-    dut = Dut("nv_small", model.spec.simulator, backend=model.spec.backend)
-    result = run_job(job, Setup(model, dut, 120), tmp_path / "run")
+    result = played(model, tmp_path / "run", ENTRY.build(CONFIG, 1), "+bug=none_of_them")
     # Icarus ends its test as failed, Verilator itself.
     assert result.ending in (Ending.BENCH_ERROR, Ending.CRASH)
     log = (tmp_path / "run" / "sim.log").read_text(encoding="utf-8")

@@ -12,9 +12,8 @@ from tb.judge.detail import AnyDetail, CsbViolation, TooManyOutstanding, UnfairT
 from tb.judge.verdict import Ending, Verdict
 from tb.places import PLANS
 from tb.run.compile.build import Built
-from tb.run.dut import Dut
-from tb.run.jobs import Job, Setup, run_job
 from tb.stimulus.generate.plan import load_plan
+from tests.sim.conftest import played
 
 CONFIG = HwConfig.load("nv_small")
 ENTRIES = {entry.name: entry for entry in load_plan(PLANS / "nv_small_registers.toml")}
@@ -55,9 +54,7 @@ SOUND = (
 
 def judged(model: Built, folder: Path, name: str, *plusargs: str) -> Verdict:
     """Play a scenario of the plan and return the verdict."""
-    job = Job(name, 1, "rerun", lambda: ENTRIES[name].build(CONFIG, 1), plusargs=plusargs)
-    dut = Dut("nv_small", model.spec.simulator, backend=model.spec.backend)
-    return run_job(job, Setup(model, dut, 400), folder).verdict
+    return played(model, folder, ENTRIES[name].build(CONFIG, 1), *plusargs).verdict
 
 
 @pytest.mark.parametrize("bug", FOUND)

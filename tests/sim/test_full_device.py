@@ -79,10 +79,10 @@ def test_layers_that_nv_small_lacks_pass(
     full: Built,
     process: SharedProcess,
     tmp_path: Path,
-    make: Callable[[Precision, int], Scenario],
+    make: Callable[[Precision], Scenario],
     precision: Precision,
 ) -> None:
-    scenario = make(precision, 1)
+    scenario = make(precision)
     enabled = [op for op in scenario.ops if isinstance(op, RegWrite) and op.register == "CACC.D_OP_ENABLE"]
     assert judged(scenario, full, tmp_path / "it", process).layers == len(enabled)
 
@@ -91,7 +91,7 @@ def test_layers_that_nv_small_lacks_pass(
 def test_every_cube_of_a_batch_is_what_it_is_alone(
     full: Built, process: SharedProcess, tmp_path: Path, precision: Precision
 ) -> None:
-    verdict = judged(full_layers.batches(precision, 1), full, tmp_path / "it", process)
+    verdict = judged(full_layers.batches(precision), full, tmp_path / "it", process)
     assert verdict.layers == sum(full_layers.CUBES)
 
 

@@ -8,20 +8,20 @@ from pathlib import Path
 import pytest
 
 from models.config import HwConfig
+from tb.stimulus.trace import TraceError, read
+from tests.unit.nvdla.samples import SMALL
 
 MakeTrace = Callable[..., Path]
 
 PACKETS = "{\n{offset:0x0, size:4, payload:0x00 0x10 0x20 0x30} ,\n{offset:0x60, size:2, payload:0xA7 0xff}\n}\n"
 
 
-@pytest.fixture
-def nv_small() -> HwConfig:
-    return HwConfig.load("nv_small")
-
-
-@pytest.fixture
-def nv_full() -> HwConfig:
-    return HwConfig.load("nv_full")
+def refusal(trace: Path, config: HwConfig = SMALL, error: type[TraceError] = TraceError) -> str:
+    """Require that a trace is refused by exactly this error, and return the message."""
+    with pytest.raises(error) as caught:
+        read(trace, config)
+    assert caught.type is error
+    return str(caught.value)
 
 
 @pytest.fixture

@@ -6,7 +6,6 @@ from dataclasses import asdict
 
 import pytest
 
-from models.config import HwConfig
 from tb.nvdla.memory import Ram
 from tb.nvdla.program.ops import (
     CheckCrc,
@@ -25,6 +24,7 @@ from tb.nvdla.program.ops import (
 )
 from tb.stimulus.settings import BenchSettings
 from tb.stimulus.trace import read
+from tests.unit.nvdla.samples import FULL, SMALL
 from tests.unit.stimulus.trace.conftest import MakeTrace
 
 CHUNKS = ((0, b"\x00\x10\x20\x30"), (0x60, b"\xa7\xff"))
@@ -59,73 +59,69 @@ COMMANDS: list[tuple[str, Op]] = [
 
 
 @pytest.mark.parametrize(("text", "op"), COMMANDS, ids=[text for text, _ in COMMANDS])
-def test_a_command_reads_as_its_operation(text: str, op: Op, make_trace: MakeTrace, nv_small: HwConfig) -> None:
-    assert read(make_trace(text), nv_small).ops[-1] == op
+def test_a_command_reads_as_its_operation(text: str, op: Op, make_trace: MakeTrace) -> None:
+    assert read(make_trace(text), SMALL).ops[-1] == op
 
 
 @pytest.mark.parametrize("comparison", Comparison)
 @pytest.mark.parametrize("target", ["", "NVDLA_CDMA, ", "CDMA, "])
-def test_polls_read_with_and_without_target(
-    comparison: Comparison, target: str, make_trace: MakeTrace, nv_small: HwConfig
-) -> None:
+def test_polls_read_with_and_without_target(comparison: Comparison, target: str, make_trace: MakeTrace) -> None:
     register = "NVDLA_CDMA.S_CBUF_FLUSH_STATUS_0"
     trace = make_trace(
         f"poll_reg_{comparison.value}({target}{register}, 0x1);\n"
         f"poll_field_{comparison.value}({target}{register}, FLUSH_DONE, 1);\n"
     )
-    assert read(trace, nv_small).ops == (
+    assert read(trace, SMALL).ops == (
         Poll("CDMA.S_CBUF_FLUSH_STATUS", 1, comparison),
         Poll("CDMA.S_CBUF_FLUSH_STATUS", 1, comparison, "flush_done"),
     )
 
 
 @pytest.mark.parametrize("memory", ["sec_mem", "0"])
-def test_the_secondary_memory_is_cvsram(memory: str, make_trace: MakeTrace, nv_full: HwConfig) -> None:
+def test_the_secondary_memory_is_cvsram(memory: str, make_trace: MakeTrace) -> None:
     trace = make_trace(f"mem_init({memory}, 0x10000000000, 0x20, ALL_ZERO);")
-    assert read(trace, nv_full).ops == (MemInit(Ram.CVSRAM, 1 << 40, 0x20, 0),)
+    assert read(trace, FULL).ops == (MemInit(Ram.CVSRAM, 1 << 40, 0x20, 0),)
 
 
-def test_the_address_of_a_register_depends_on_the_configuration(make_trace: MakeTrace, nv_full: HwConfig) -> None:
-    assert read(make_trace("reg_write(0xb038, 1)"), nv_full).ops == (RegWrite("SDP.D_OP_ENABLE", 1),)
+def test_the_address_of_a_register_depends_on_the_configuration(make_trace: MakeTrace) -> None:
+    assert read(make_trace("reg_write(0xb038, 1)"), FULL).ops == (RegWrite("SDP.D_OP_ENABLE", 1),)
 
 
-def test_comments_empty_lines_and_several_commands_a_line_change_nothing(
-    make_trace: MakeTrace, nv_small: HwConfig
-) -> None:
+def test_comments_empty_lines_and_several_commands_a_line_change_nothing(make_trace: MakeTrace) -> None:
     trace = make_trace(
         "// reg_write(NVDLA_SDP.D_CVT_SHIFT_0, 1);\r\n"
         "# reg_write(NVDLA_SDP.D_CVT_SHIFT_0, 2);\n\n\t\n"
         "/* reg_write(NVDLA_SDP.D_CVT_SHIFT_0, 3);\n über // */ reg_write(SDP.D_CVT_SHIFT_0, /* four */ 4); // five\n"
         "reg_write(SDP.D_CVT_SHIFT_0, 6) reg_write(SDP.D_CVT_SHIFT_0, 7);;reg_write(SDP.D_CVT_SHIFT_0,\n 8) # nine"
     )
-    assert [op.value for op in read(trace, nv_small).ops if isinstance(op, RegWrite)] == [4, 6, 7, 8]
+    assert [op.value for op in read(trace, SMALL).ops if isinstance(op, RegWrite)] == [4, 6, 7, 8]
 
 
-def test_a_check_may_stand_before_what_raises_its_sync_id(make_trace: MakeTrace, nv_small: HwConfig) -> None:
+def test_a_check_may_stand_before_what_raises_its_sync_id(make_trace: MakeTrace) -> None:
     trace = make_trace("check_nothing(s);\nsync_wait(CSC, t);\nsync_notify(CACC, t);\nintr_notify(SDP_0, s);\n")
-    assert len(read(trace, nv_small).ops) == 4
+    assert len(read(trace, SMALL).ops) == 4
 
 
-def test_a_folder_and_its_cfg_read_the_same(make_trace: MakeTrace, nv_small: HwConfig) -> None:
+def test_a_folder_and_its_cfg_read_the_same(make_trace: MakeTrace) -> None:
     folder = make_trace(RAISED)
-    scenario = read(folder, nv_small)
-    assert read(folder / "t.cfg", nv_small) == scenario
+    scenario = read(folder, SMALL)
+    assert read(folder / "t.cfg", SMALL) == scenario
     assert (scenario.name, scenario.config, scenario.seed, scenario.settings) == ("t", "nv_small", 0, BenchSettings())
 
 
-def test_a_data_file_in_a_folder_of_the_trace_is_read(make_trace: MakeTrace, nv_small: HwConfig) -> None:
+def test_a_data_file_in_a_folder_of_the_trace_is_read(make_trace: MakeTrace) -> None:
     folder = make_trace('mem_load(pri_mem, 0, "data/a.dat");')
     (folder / "data").mkdir()
     (folder / "in.dat").rename(folder / "data" / "a.dat")
-    assert read(folder, nv_small).ops == (MemLoad(Ram.MC, 0, CHUNKS, "data/a.dat"),)
+    assert read(folder, SMALL).ops == (MemLoad(Ram.MC, 0, CHUNKS, "data/a.dat"),)
 
 
-def test_settings_in_a_note_may_leave_out_defaults(make_trace: MakeTrace, nv_small: HwConfig) -> None:
+def test_settings_in_a_note_may_leave_out_defaults(make_trace: MakeTrace) -> None:
     trace = make_trace(
         '// nvdla-testbench: {"scenario": {"name": "n", "config": "nv_small", "seed": 7, '
         '"settings": {"port": {"reorder": true}}}}\n'
     )
-    scenario = read(trace, nv_small)
+    scenario = read(trace, SMALL)
     assert (scenario.name, scenario.seed, scenario.ops) == ("n", 7, ())
     expected = asdict(BenchSettings())
     expected["port"]["reorder"] = True

@@ -11,7 +11,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from models.config import HwConfig
 from models.limits import MEMORY_BYTES
 from tb.nvdla.memory import MemoryImage, Ram
 from tb.nvdla.program.ops import (
@@ -34,10 +33,10 @@ from tb.nvdla.registers import Register, RegisterMap
 from tb.stimulus.scenario import Scenario, memory_ops
 from tb.stimulus.settings import BenchSettings, PortSettings
 from tb.stimulus.trace import TraceError, read, write
+from tests.unit.nvdla.samples import FULL, SMALL
 
-NV_FULL = HwConfig.load("nv_full")
-REGISTERS = list(RegisterMap.of(NV_FULL))
-UNITS = RegisterMap.of(NV_FULL).units
+REGISTERS = list(RegisterMap.of(FULL))
+UNITS = RegisterMap.of(FULL).units
 
 words = st.integers(0, (1 << 32) - 1)
 addresses = st.integers(0, (1 << 60) - 1)
@@ -142,7 +141,7 @@ def scenarios(draw: st.DrawFn) -> Scenario:
 def test_every_scenario_survives_writing_and_reading(scenario: Scenario) -> None:
     with tempfile.TemporaryDirectory() as root:
         write(scenario, Path(root) / "t")
-        assert read(Path(root) / "t", NV_FULL) == scenario
+        assert read(Path(root) / "t", FULL) == scenario
 
 
 @given(scenario=scenarios())
@@ -155,14 +154,14 @@ def test_what_is_written_needs_no_notes_to_be_a_trace_of_the_same_commands(scena
         assert all(re.fullmatch(r'\w+\([\w., ]*("\w+(\.\w+)*\.dat")?\);', line, re.ASCII) for line in bare)
         cfg.write_text("\n".join(["// no note", *bare]))
         if bare:
-            assert len(read(cfg, NV_FULL).ops) == len(scenario.ops)
+            assert len(read(cfg, FULL).ops) == len(scenario.ops)
 
 
 def small(*ops: Op) -> Scenario:
     return Scenario("t", "nv_small", ops, 3)
 
 
-def test_a_scenario_is_written_in_the_public_spelling(tmp_path: Path, nv_small: HwConfig) -> None:
+def test_a_scenario_is_written_in_the_public_spelling(tmp_path: Path) -> None:
     scenario = small(
         MemInit(Ram.MC, 0x80000000, 0x20),
         MemLoad(Ram.MC, 0x80000000, ((0, b"\x00\x10"), (8, b"\xff")), "in.dat"),
@@ -198,7 +197,7 @@ def test_a_scenario_is_written_in_the_public_spelling(tmp_path: Path, nv_small: 
         "check_nothing(done);",
     ]
     assert sorted(path.name for path in cfg.parent.iterdir()) == ["in.dat", "t.cfg"]
-    assert read(cfg, nv_small) == scenario
+    assert read(cfg, SMALL) == scenario
 
 
 def test_what_the_format_cannot_say_stands_in_comments(tmp_path: Path) -> None:
@@ -221,7 +220,7 @@ def test_what_the_format_cannot_say_stands_in_comments(tmp_path: Path) -> None:
     assert (cfg.parent / "fill.dat").read_text() == "{\n{offset:0x0, size:4, payload:0xa5 0xa5 0xa5 0xa5}\n}\n"
 
 
-def test_a_memory_image_survives_as_operations(tmp_path: Path, nv_small: HwConfig) -> None:
+def test_a_memory_image_survives_as_operations(tmp_path: Path) -> None:
     image = MemoryImage()
     rng = np.random.default_rng(17)
     for nbytes in (1, 33, 100_000):
@@ -230,7 +229,7 @@ def test_a_memory_image_survives_as_operations(tmp_path: Path, nv_small: HwConfi
     scenario = small(*memory_ops(image, Ram.MC))
     assert len(scenario.ops) == 4
     write(scenario, tmp_path / "t")
-    assert read(tmp_path / "t", nv_small) == scenario
+    assert read(tmp_path / "t", SMALL) == scenario
 
 
 UNWRITABLE: list[tuple[Op, str]] = [
@@ -292,6 +291,6 @@ def test_a_folder_with_anything_in_it_is_not_written_to(tmp_path: Path) -> None:
         write(small(), tmp_path / "old.cfg")
 
 
-def test_an_empty_folder_is_written_to(tmp_path: Path, nv_small: HwConfig) -> None:
+def test_an_empty_folder_is_written_to(tmp_path: Path) -> None:
     write(small(), tmp_path)
-    assert read(tmp_path, nv_small) == small()
+    assert read(tmp_path, SMALL) == small()

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from models.config import HwConfig
+from tb.places import PLANS
 from tb.run.compile.build import build
 from tb.run.compile.runners import simulation
 from tb.run.compile.spec import BuildSpec, Built
@@ -23,6 +24,8 @@ from tb.run.result import Result
 from tb.run.simulate import SharedProcess, simulate
 from tb.run.systems import AnyScenario
 from tb.stimulus.exchange import REQUEST, Request
+from tb.stimulus.generate.plan import load_plan
+from tb.stimulus.scenario import Scenario
 
 SCENARIOS_FOLDER = "NVDLA_SCENARIOS_FOLDER"
 """The variable that tells backends.py the folder with a folder for each scenario."""
@@ -70,6 +73,12 @@ def setup_of(built: Built, seconds: float = 300) -> Setup:
 def job_of(scenario: AnyScenario, *plusargs: str) -> Job:
     """Return the job of a scenario."""
     return Job(scenario.name, scenario.seed, "rerun", lambda: scenario, plusargs=plusargs)
+
+
+def planned(name: str, seed: int = 1, plan: str = "nv_small") -> Scenario:
+    """Return a scenario of a plan, for nv_small."""
+    (entry,) = (entry for entry in load_plan(PLANS / f"{plan}.toml") if entry.name == name)
+    return entry.build(HwConfig.load("nv_small"), seed)
 
 
 def played(

@@ -13,18 +13,15 @@ from tb.judge.detail import BadAccess, Hang, PollExpired, WrongRegister
 from tb.judge.finding import Check
 from tb.judge.verdict import Ending, Verdict
 from tb.nvdla.program.ops import InterruptNotify, MemLoad, Poll, RegRead
-from tb.places import PLANS
 from tb.run.compile.build import build
 from tb.run.compile.spec import BuildSpec
 from tb.run.errors import LaunchError
-from tb.stimulus.generate.plan import load_plan
 from tb.stimulus.scenario import Scenario
 from tb.stimulus.settings import BenchSettings, PortSettings
 from tb.stimulus.trace import write
-from tests.sim.conftest import SCENARIOS_FOLDER, play_module
+from tests.sim.conftest import SCENARIOS_FOLDER, planned, play_module
 
 CONFIG = HwConfig.load("nv_small")
-ENTRIES = {entry.name: entry for entry in load_plan(PLANS / "nv_small.toml")}
 STRESS = PortSettings(latency_cycles=9, jitter_cycles=30, ready_stall=0.3, valid_stall=0.3, reorder=True)
 
 
@@ -48,14 +45,12 @@ Recorded = tuple[Verdict, dict[str, np.ndarray]]
 
 def scenarios() -> dict[str, Scenario]:
     """Return what both back ends play, by the name of its folder."""
-    short = ENTRIES["sdp_pass_through_full_atom"].build(CONFIG, 2)
+    short = planned("sdp_pass_through_full_atom", 2)
     first = next(op for op in short.ops if isinstance(op, MemLoad))
     polls = (RegRead("GLB.S_NVDLA_HW_VERSION", expected=0x12), *short.ops, Poll("GLB.S_INTR_STATUS", 1))
-    corners = {entry.name: entry for entry in load_plan(PLANS / "nv_small_corners.toml")}
-    registers = {entry.name: entry for entry in load_plan(PLANS / "nv_small_registers.toml")}
     return {
         **{
-            f"{name} {label}": replace(ENTRIES[name].build(CONFIG, 5), settings=settings)
+            f"{name} {label}": replace(planned(name, 5), settings=settings)
             for name in PLAYED
             for label, settings in SETTINGS.items()
         },
@@ -64,8 +59,8 @@ def scenarios() -> dict[str, Scenario]:
             short, ops=(*short.ops, InterruptNotify("SDP", 1, "never")), settings=BenchSettings(hang_cycles=2000)
         ),
         "polls": replace(short, ops=polls, settings=BenchSettings(poll_deadline_cycles=500)),
-        "registers": registers["registers_distinct_outstanding_throttled"].build(CONFIG, 1),
-        "counters": corners["corners_conv_counters"].build(CONFIG, 1),
+        "registers": planned("registers_distinct_outstanding_throttled", plan="nv_small_registers"),
+        "counters": planned("corners_conv_counters", plan="nv_small_corners"),
     }
 
 

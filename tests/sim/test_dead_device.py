@@ -11,17 +11,15 @@ from tb.judge.detail import Hang, NoAnswer
 from tb.judge.finding import Check
 from tb.judge.text import complaints
 from tb.judge.verdict import Ending
-from tb.places import PLANS
 from tb.run.compile.build import build
 from tb.run.compile.ports import expected_ports
 from tb.run.compile.spec import BuildSpec, Built
 from tb.run.result import Result
 from tb.run.simulate import SharedProcess
-from tb.stimulus.generate.plan import load_plan
-from tests.sim.conftest import SMALL_DEVICES, played
+from tests.sim.conftest import SMALL_DEVICES, planned, played
 
 CONFIG = HwConfig.load("nv_small")
-SCENARIO = load_plan(PLANS / "nv_small.toml")[0].build(CONFIG, 1)
+SCENARIO = planned("sdp_pass_through_full_atom")
 DRIVEN = {
     # The first requests are taken; ``+deaf`` takes none after them.
     "csb2nvdla_ready": 'taken < 4 || !$test$plusargs("deaf")',

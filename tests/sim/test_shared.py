@@ -25,11 +25,10 @@ from tb.run.result import Result
 from tb.stimulus.generate.plan import PlanEntry, load_plan
 from tb.stimulus.scenario import Scenario
 from tb.stimulus.settings import BenchSettings
-from tests.sim.conftest import job_of, setup_of
+from tests.sim.conftest import job_of, planned, setup_of
 
 CONFIG = HwConfig.load("nv_small")
-ENTRIES = {entry.name: entry for entry in load_plan(PLANS / "nv_small.toml")}
-PASS_THROUGH = ENTRIES["sdp_pass_through_full_atom"].build(CONFIG, 2)
+PASS_THROUGH = planned("sdp_pass_through_full_atom", 2)
 
 
 @pytest.fixture(scope="module")
@@ -39,10 +38,6 @@ def built() -> Built:
 
 def named(name: str, scenario: Scenario = PASS_THROUGH) -> Job:
     return Job(name, 1, f"rerun {name}", lambda: scenario)
-
-
-def planned(name: str) -> Job:
-    return job_of(ENTRIES[name].build(CONFIG, 1))
 
 
 def play(built: Built, jobs: list[Job], root: Path, *, isolated: bool = False, seconds: float = 120) -> list[Result]:
@@ -58,7 +53,7 @@ def start_seconds(result: Result) -> float:
 
 
 def test_verdicts_and_cycles_are_those_of_a_process_each(built: Built, tmp_path: Path) -> None:
-    jobs = [planned(name) for name in list(ENTRIES)[::12]]
+    jobs = [job_of(entry.build(CONFIG, 1)) for entry in load_plan(PLANS / "nv_small.toml")[::12]]
     shared = play(built, jobs, tmp_path / "shared")
     alone = play(built, jobs, tmp_path / "alone", isolated=True)
     assert [result.verdict for result in shared] == [result.verdict for result in alone]
@@ -106,7 +101,7 @@ def test_a_bench_that_raises_takes_only_its_scenario_with_it(built: Built, tmp_p
 
 
 def test_a_deadline_ends_the_process_and_is_said(built: Built, tmp_path: Path) -> None:
-    (late,) = play(built, [planned("sdp_pass_through_full_atom")], tmp_path, seconds=0.05)
+    (late,) = play(built, [named("late")], tmp_path, seconds=0.05)
     assert late.ending is Ending.TIMEOUT
     assert complaints(late.verdict)[0].splitlines()[0] == "tb.sim.entry.serve was killed after 0.05 seconds"
 
@@ -151,7 +146,7 @@ def test_a_failure_that_only_an_earlier_scenario_causes_names_it(tmp_path: Path)
     (tmp_path / "inner.v").write_text(inner, encoding="utf-8")
     (tmp_path / "leaky.f").write_text(f"-F {HDL}/nvdla.f\ninner.v\n{HDL}/csb/nvdla_cfgrom.v\nleaky.v\n")
     leaky = build(BuildSpec(CONFIG, filelist=tmp_path / "leaky.f", backend="native"), tmp_path / "builds")
-    jobs = [planned("sdp_pass_through_full_atom"), planned("sdp_x1_bias_per_channel")]
+    jobs = [job_of(planned(name)) for name in ("sdp_pass_through_full_atom", "sdp_x1_bias_per_channel")]
     first, second = play(leaky, jobs, tmp_path / "run")
     assert first.ending is Ending.PASSED, complaints(first.verdict)
     assert second.ending is Ending.MISMATCH

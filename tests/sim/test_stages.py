@@ -9,13 +9,12 @@ import pytest
 
 from models.config import HwConfig
 from tb.explain.page import FILE_NAME as PAGE_FILE
-from tb.places import HDL, PLANS
+from tb.places import HDL
 from tb.run.compile.build import build
 from tb.run.compile.spec import BuildSpec, Built
 from tb.run.inside import watched
 from tb.run.jobs import Job, run_job
-from tb.stimulus.generate.plan import load_plan
-from tests.sim.conftest import job_of, needs_icarus, setup_of
+from tests.sim.conftest import job_of, needs_icarus, planned, setup_of
 
 CONFIG = HwConfig.load("nv_small")
 STAGES = HDL / "handovers" / "nv_small_embedded.toml"
@@ -23,8 +22,7 @@ STAGES = HDL / "handovers" / "nv_small_embedded.toml"
 
 def failing(scenario: str, bug: str) -> Job:
     """Return the job of a scenario of the plan with a seeded bug."""
-    (entry,) = [entry for entry in load_plan(PLANS / "nv_small.toml") if entry.name == scenario]
-    return job_of(entry.build(CONFIG, 1), f"+bug={bug}")
+    return job_of(planned(scenario), f"+bug={bug}")
 
 
 @pytest.fixture(scope="module")

@@ -9,18 +9,15 @@ import pytest
 from models.config import HwConfig
 from tb.judge.finding import BYTES
 from tb.judge.verdict import Ending
-from tb.places import HDL, PLANS
+from tb.places import HDL
 from tb.run.compile.build import build
 from tb.run.compile.spec import BuildSpec, Built
-from tb.stimulus.generate.plan import PlanEntry, load_plan
+from tb.stimulus.generate.plan import PlanEntry
 from tb.stimulus.trace import read
 from tests.references import TRACES, needs_traces
-from tests.sim.conftest import needs_icarus, played
+from tests.sim.conftest import needs_icarus, planned, played
 
 CONFIG = HwConfig.load("nv_small")
-ENTRIES = {
-    entry.name: entry for plan in ("nv_small", "nv_small_registers") for entry in load_plan(PLANS / f"{plan}.toml")
-}
 WRAPPERS = {"native": ("verilator", "apb_axi4"), "coroutine": ("icarus", "axi_lite_axi4")}
 """By back end, the simulator and the wrapper; one of each, as builds take long."""
 
@@ -48,7 +45,7 @@ def wrapped(request: pytest.FixtureRequest) -> Built:
 def test_a_scenario_passes(wrapped: Built, tmp_path: Path, name: str) -> None:
     if not wrapped.spec.native:
         pytest.skip("native back end only: it takes long with coroutines")
-    result = played(wrapped, tmp_path, ENTRIES[name].build(CONFIG, 1))
+    result = played(wrapped, tmp_path, planned(name, plan="nv_small_registers"))
     assert (result.ending, result.verdict.findings) == (Ending.PASSED, [])
 
 
@@ -59,8 +56,7 @@ def test_a_golden_trace_passes(wrapped: Built, tmp_path: Path) -> None:
 
 
 def test_a_wrong_byte_is_found_behind_the_wrapper(wrapped: Built, tmp_path: Path) -> None:
-    scenario = ENTRIES["sdp_x1_bias_per_channel"].build(CONFIG, 1)
-    result = played(wrapped, tmp_path, scenario, "+bug=sdp_dst_surface_stride")
+    result = played(wrapped, tmp_path, planned("sdp_x1_bias_per_channel"), "+bug=sdp_dst_surface_stride")
     assert result.ending is Ending.MISMATCH
     assert any(finding.check in BYTES for finding in result.verdict.findings)
 

@@ -126,10 +126,6 @@ class Notifications:
         self.waiting: list[ops.InterruptNotify] = []
         self._fired: Counter[tuple[str, int]] = Counter()
 
-    def add(self, notify: ops.InterruptNotify) -> None:
-        """Add one who waits."""
-        self.waiting.append(notify)
-
     def fire(self, interrupts: Iterable[tuple[str, int]]) -> None:
         """Count interrupts, as (unit, group)."""
         self._fired.update(interrupts)

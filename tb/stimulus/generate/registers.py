@@ -149,15 +149,11 @@ def _bits(accesses: Accesses, units: Sequence[str]) -> None:
 
 def _distinct(accesses: Accesses, units: Sequence[str]) -> None:
     """Write all registers of both groups, each with a value of its own, and read them all afterwards."""
-    for invert in (False, True):
-        words: dict[tuple[str, int], int] = {}
+    for inverted in (0, WORD):
         for unit in units:
-            registers = kept(accesses.registers, unit)
-            for number, part in enumerate(accesses.in_groups(unit, registers)):
+            for part in accesses.in_groups(unit, kept(accesses.registers, unit)):
                 for register in accesses.shuffled(part):
-                    key = register.full_name, number
-                    words[key] = int(accesses.rng.integers(0, 1 << 32))
-                    accesses.write(register, words[key] ^ (WORD if invert else 0))
+                    accesses.write(register, int(accesses.rng.integers(0, 1 << 32)) ^ inverted)
         _read_all(accesses, units)
 
 

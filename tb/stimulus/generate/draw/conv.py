@@ -97,7 +97,13 @@ def draw_conv(rng: np.random.Generator, config: HwConfig, before: Cube | None) -
         return None
     kernels = int(rng.choice(_KERNELS))
     steps = Sizes(precision, kernels, 1, height, width).steps(config)
-    channels = _channels(rng, config, before, pixels, _MOST_STEPS // steps, precision)
+    if before is not None:
+        channels = before.shape[0]
+    elif pixels is not None:
+        channels = pixels.channels
+    else:
+        blocks = max(1, min(_MOST_STEPS // steps, 10))
+        channels = draw_channels(rng, config, blocks * config.mac_atomic_c_size, precision)
     sizes = Sizes(precision, kernels, channels, height, width, pixels, winograd)
     steps = sizes.steps(config)
     padded = width.before + width.size + width.after
@@ -291,21 +297,6 @@ def draw_format(rng: np.random.Generator, config: HwConfig, precision: Precision
     allowed = [pixels for pixels in formats if pixels.precision is precision]
     weights = np.array([1 / pixels.channels**1.5 for pixels in allowed])
     return allowed[int(rng.choice(len(allowed), p=weights / weights.sum()))]
-
-
-def _channels(
-    rng: np.random.Generator,
-    config: HwConfig,
-    before: Cube | None,
-    pixels: PixelFormat | None,
-    most_blocks: int,
-    precision: Precision,
-) -> int:
-    if before is not None:
-        return before.shape[0]
-    if pixels is not None:
-        return pixels.channels
-    return draw_channels(rng, config, max(1, min(most_blocks, 10)) * config.mac_atomic_c_size, precision)
 
 
 def _truncate(rng: np.random.Generator, bits: int) -> int:

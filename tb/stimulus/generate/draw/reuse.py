@@ -12,7 +12,7 @@ from models.cbuf import bank_entries, feature_entries, image_entries
 from models.config import HwConfig
 from models.layout import pixel_format
 from models.precision import Precision
-from tb.stimulus.generate.draw.conv import draw_sums, is_read_right
+from tb.stimulus.generate.draw.conv import Sizes, draw_sums, is_read_right
 from tb.stimulus.generate.draw.numbers import Axis, Cube, Description, draw_converter, draw_gaps
 from tb.stimulus.generate.draw.sdp import draw_processing
 from tb.stimulus.generate.draw.sizes import Drawn
@@ -159,8 +159,6 @@ def _layer(
     if across is None or down is None:
         return None
     precision = Precision.INT8
-    taps = across.kernel * across.windows * down.kernel * down.windows
-    groups = -(-kernels // config.kernel_group_size(precision))
     entries = feature_entries(config, precision, channels, width)
     if image is not None:
         entries = image_entries(config, precision, channels, across.before + width + across.after)
@@ -173,7 +171,7 @@ def _layer(
             if "weights" in reuse:
                 return None
             image["post_extension"] = 1
-    steps = taps * groups * -(-channels // config.mac_atomic_c_size)
+    steps = Sizes(precision, kernels, channels, down, across).steps(config)
     if steps > _MOST_STEPS or max(height, lines) * entries > bank_entries(config, config.cbuf_bank_number // 2):
         return None
     layer: Description = {

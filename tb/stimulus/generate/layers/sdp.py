@@ -39,8 +39,8 @@ def take_processing(
     name: str,
     table: Table,
     shape: tuple[int, int, int],
-    precision: Precision = Precision.INT8,
-    output: Precision = Precision.INT8,
+    precision: Precision,
+    output: Precision,
 ) -> tuple[SdpParams, StageSource | None, StageSource | None, StageSource | None]:
     """Return SDP's processing of a cube: parameters, and the sources of the operands of X1, X2 and Y.
 

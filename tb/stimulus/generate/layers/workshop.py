@@ -238,7 +238,7 @@ def take_destination(
     name: str,
     table: Table,
     shape: tuple[int, int, int],
-    precision: Precision = Precision.INT8,
+    precision: Precision,
     alignment_atoms: int = 1,
 ) -> Surface:
     """Return where a layer writes its result; PDP takes it on the fly when a description pools it.
@@ -266,7 +266,7 @@ def take_converter(table: Table, key: str, encoding: ConverterEncoding) -> Conve
 
 
 def feature_layout(
-    config: HwConfig, shape: Sequence[int], gaps_atoms: Sequence[int], precision: Precision = Precision.INT8
+    config: HwConfig, shape: Sequence[int], gaps_atoms: Sequence[int], precision: Precision
 ) -> FeatureLayout:
     """Return a layout whose lines and surfaces end with gaps of so many atoms."""
     channels, height, width = shape

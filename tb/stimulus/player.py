@@ -122,7 +122,6 @@ class Notifications:
     """Waits for interrupts, where a layer ends as it starts."""
 
     def __init__(self) -> None:
-        """Start without interrupts."""
         self.waiting: list[ops.InterruptNotify] = []
         self._fired: Counter[tuple[str, int]] = Counter()
 

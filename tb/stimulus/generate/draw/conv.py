@@ -124,14 +124,9 @@ def draw_conv(rng: np.random.Generator, config: HwConfig, before: Cube | None) -
 def describe(
     rng: np.random.Generator, config: HwConfig, sizes: Sizes, before: Cube | None = None, cubes: int = 1
 ) -> tuple[Description, Cube]:
-    """Draw all of a convolution but its sizes and its banks.
+    """Draw all of a convolution, or of a batch of so many cubes, but its sizes and its banks.
 
-    Args:
-        rng: Randomness.
-        config: The build.
-        sizes: Sizes of the convolution.
-        before: Cube that it reads, None for data of its own.
-        cubes: Cubes of a batch.
+    It reads the cube before it, or has data of its own.
     """
     precision, pixels, height, width = sizes.precision, sizes.pixels, sizes.height, sizes.width
     out = sizes.out

@@ -197,15 +197,7 @@ def _layer(
 def _axis(
     rng: np.random.Generator, size: int, kernel: int | None, pads: tuple[int, int] | None, *, dilated: bool
 ) -> Axis | None:
-    """Draw windows over so many elements; None where none fits.
-
-    Args:
-        rng: Randomness.
-        size: Elements.
-        kernel: Of the windows, None for any.
-        pads: Before and after, None for any.
-        dilated: Whether taps may lie apart.
-    """
+    """Draw windows over so many elements, with any kernel and padding where None is given; None where none fits."""
     kernel = int(rng.choice(_SIDES)) if kernel is None else kernel
     dilation = int(rng.choice(_DILATIONS)) if dilated else 1
     extent = (kernel - 1) * dilation + 1

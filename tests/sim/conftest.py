@@ -47,6 +47,13 @@ needs_icarus = pytest.mark.skipif(
     shutil.which("iverilog") is None, reason="Icarus is not installed (apt-get install iverilog)"
 )
 
+
+@pytest.fixture(scope="session")
+def simulator() -> str:
+    """Icarus builds in a second what takes Verilator a minute."""
+    return "verilator" if shutil.which("iverilog") is None else "icarus"
+
+
 NATIVE = pytest.param(("verilator", "native"), id="native")
 ICARUS = pytest.param(("icarus", "coroutine"), id="icarus", marks=needs_icarus)
 """(simulator, back end)"""

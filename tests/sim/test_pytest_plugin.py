@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -120,10 +119,9 @@ def completed(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.fixture(scope="module")
-def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A user's repository. Icarus builds in a second what takes Verilator a minute."""
+def repository(tmp_path_factory: pytest.TempPathFactory, simulator: str) -> Path:
+    """A user's repository."""
     folder = tmp_path_factory.mktemp("repository")
-    simulator = "verilator" if shutil.which("iverilog") is None else "icarus"
     text = f'sim = "{simulator}"\nplans = ["plans/*.toml"]\ntests = ["tests/mine.py"]\n'
     (folder / PROJECT_FILE).write_text(text, encoding="utf-8")
     (folder / "pytest.ini").write_text("[pytest]\naddopts = --strict-markers\nmarkers = slow: takes long\n")
@@ -149,12 +147,12 @@ def test_a_run_that_does_not_want_it_loads_and_collects_nothing(tmp_path: Path) 
     assert not (tmp_path / "sim_build").exists()
 
 
-def test_items_are_played_by_workers_and_chosen_by_markers_and_failures_again(repository: Path) -> None:
+def test_items_are_played_by_workers_and_chosen_by_markers_and_failures_again(repository: Path, simulator: str) -> None:
     said = ran(repository, "-n", "1", "-m", "not slow")
     assert "1 failed, 3 passed" in said
     runs = repository / "sim_build" / "runs" / "pytest-nv_small"
     page = f"sim_build/runs/{runs.name}/mine.fails.0"
-    rerun = f"rerun: pytest tests/mine.py::fails --nvdla-config nv_small --nvdla-sim {simulator_of(repository)}\n"
+    rerun = f"rerun: pytest tests/mine.py::fails --nvdla-config nv_small --nvdla-sim {simulator}\n"
     told = "failed: mine.fails.0\n  mine.fails: of another size\n  assert 'nv_small' == 'nv_large'\n"
     assert told in said
     assert f"  page: {page}/failure.html\n  log: {page}/sim.log\n  {rerun}" in said
@@ -185,10 +183,6 @@ def test_a_failing_test_in_python_is_explained_and_leaves_page_log_and_scenario(
     config = HwConfig.load("nv_small")
     (expectation,) = play_model(read(folder / "scenario", config), config).expectations
     assert expectation.must_write.all()
-
-
-def simulator_of(repository: Path) -> str:
-    return (repository / PROJECT_FILE).read_text(encoding="utf-8").split('"')[1]
 
 
 @pytest.mark.parametrize("workers", [(), ("-n", "1")])

@@ -6,15 +6,12 @@ Source: docs/dlhdl-standin.md.
 from __future__ import annotations
 
 import re
-import shutil
 import subprocess
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
-
-import pytest
 
 from tb.places import HDL
 
@@ -29,10 +26,6 @@ LIST, CONV_WEIGHTS, FC_WEIGHTS = 0x1000, 0x2000, 0x6000
 INPUT, OUTPUT, SYSTEM = 0x10000, 0x14000, 0x18000
 
 CONVOLUTION, MAXIMUM, AVERAGE, FULLY_CONNECTED, ADDITION = range(1, 6)
-
-needs_icarus = pytest.mark.skipif(
-    shutil.which("iverilog") is None, reason="Icarus is not installed (apt-get install iverilog)"
-)
 
 
 def offsets() -> dict[str, int]:

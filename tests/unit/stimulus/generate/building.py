@@ -8,12 +8,14 @@ from typing import Any, TypeVar
 import numpy as np
 import pytest
 
+from models.config import HwConfig
 from tb.nvdla.layers import Layer
 from tb.nvdla.memory import MemoryImage
 from tb.stimulus.generate.describe import PlanError, Table
 from tb.stimulus.generate.engines import build_layer
 from tb.stimulus.generate.layers.workshop import Workshop
 from tb.stimulus.generate.plan import PlanEntry
+from tb.stimulus.generate.random import ENGINES, random_entry
 from tests.unit.nvdla.samples import SMALL
 
 Keys = dict[str, Any]
@@ -39,6 +41,16 @@ def build_one(kind: type[L], description: Keys) -> L:
     (layer,) = build_all(description)[1]
     assert isinstance(layer, kind)
     return layer
+
+
+def drawn_layers(config: HwConfig, seeds: int) -> list[Keys]:
+    """Return the layers of the random scenarios of so many seeds, without their data."""
+    return [layer for seed in range(seeds) for layer in random_entry(config, seed, ENGINES).data["layer"]]
+
+
+def of(drawn: list[Keys], *engines: str) -> list[Keys]:
+    """Return the layers of some engines."""
+    return [layer for layer in drawn if layer["engine"] in engines]
 
 
 def refused(message: str) -> pytest.RaisesExc[PlanError]:

@@ -19,21 +19,14 @@ from tb.stimulus.generate.random import ENGINES, engines_of, random_entry
 from tb.stimulus.model import play_model
 from tb.stimulus.refusal import refusal
 from tests.unit.nvdla.samples import FULL, SMALL
-from tests.unit.stimulus.generate.building import build_all
+from tests.unit.stimulus.generate.building import build_all, drawn_layers, of
 
 pytestmark = pytest.mark.slow
-
-SEEDS = 3000
 
 
 @pytest.fixture(scope="module")
 def drawn() -> list[dict[str, Any]]:
-    """Return the layers of many seeds, without their data."""
-    return [layer for seed in range(SEEDS) for layer in random_entry(SMALL, seed, ENGINES).data["layer"]]
-
-
-def of(drawn: list[dict[str, Any]], engine: str) -> list[dict[str, Any]]:
-    return [layer for layer in drawn if layer["engine"] == engine]
+    return drawn_layers(SMALL, 3000)
 
 
 LACKING = [

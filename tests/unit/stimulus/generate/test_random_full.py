@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -10,20 +9,14 @@ import pytest
 from models.errors import InputError
 from tb.stimulus.generate.random import ENGINES, engines_of, random_entry
 from tests.unit.nvdla.samples import FULL, SMALL
+from tests.unit.stimulus.generate.building import drawn_layers, of
 
 pytestmark = pytest.mark.slow
-
-SEEDS = 1400
 
 
 @pytest.fixture(scope="module")
 def drawn() -> list[dict[str, Any]]:
-    """Return the layers of many seeds, without their data."""
-    return [layer for seed in range(SEEDS) for layer in random_entry(FULL, seed, ENGINES).data["layer"]]
-
-
-def of(drawn: list[dict[str, Any]], *engines: str) -> Iterator[dict[str, Any]]:
-    return (layer for layer in drawn if layer["engine"] in engines)
+    return drawn_layers(FULL, 1400)
 
 
 @pytest.mark.parametrize("engine", ["SDP", "PDP", "CDP", "CONV", "RUBIK"])
@@ -64,7 +57,7 @@ def test_y_looks_up_and_takes_operands_from_everywhere(drawn: list[dict[str, Any
 def test_convolutions_use_winograd_compressed_weights_and_images_of_every_precision(
     drawn: list[dict[str, Any]],
 ) -> None:
-    layers = list(of(drawn, "CONV"))
+    layers = of(drawn, "CONV")
     assert {layer.get("winograd", False) for layer in layers} == {False, True}
     assert {"zero_percent" in layer for layer in layers} == {False, True}
     assert {layer.get("precision", "int8") for layer in layers if "image" in layer} == {"int8", "int16", "fp16"}

@@ -222,9 +222,9 @@ def take_cubes(shop: Workshop, name: str, table: Table, earlier: Sequence[Layer]
     return [shop.place(each, layout, numbers) for each in names]
 
 
-def take_precision(table: Table, key: str = "precision") -> Precision:
-    """Return the precision that a description names; without the key, INT8."""
-    return table.choice(key, Precision, Precision.INT8) or Precision.INT8
+def take_precision(table: Table, key: str = "precision", default: Precision = Precision.INT8) -> Precision:
+    """Return the precision that a description names."""
+    return table.choice(key, Precision) or default
 
 
 def take_numbers(table: Table, precision: Precision, key: str = "numbers") -> str:

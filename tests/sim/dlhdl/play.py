@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import subprocess
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -47,7 +47,7 @@ class Case:
         threads: CONV_THREAD_NUMBER.
         memory: Bytes by the address at which they are placed.
         expected: Bytes by address; everything that is written must be named here, and is written once.
-        script: Commands of bench.v; those of a batch of one frame unless given.
+        script: Commands of bench.v.
         data_type: 0 int8, 1 single.
         repeated: Addresses may be written more than once.
     """
@@ -55,7 +55,7 @@ class Case:
     threads: int
     memory: Mapping[int, bytes]
     expected: Mapping[int, bytes]
-    script: Sequence[str] = field(default_factory=lambda: batch())
+    script: Sequence[str]
     data_type: int = 0
     repeated: bool = False
 
@@ -155,6 +155,17 @@ SETUP = (
 def batch(frames: int = 1) -> list[str]:
     """Return the commands that play the list for some frames and wait for the end."""
     return [*SETUP, write("FrameCount", frames), *pulse("inputStart"), until("done", 1)]
+
+
+def of_layers(
+    threads: int,
+    layers: Sequence[bytes],
+    memory: Mapping[int, bytes],
+    expected: Mapping[int, bytes],
+    data_type: int = 0,
+) -> Case:
+    """Return the case that plays layers on one frame."""
+    return Case(threads, {LIST: program(*layers), **memory}, expected, batch(), data_type)
 
 
 @cache

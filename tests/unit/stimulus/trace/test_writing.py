@@ -34,6 +34,7 @@ from tb.stimulus.scenario import Scenario, memory_ops
 from tb.stimulus.settings import BenchSettings, PortSettings
 from tb.stimulus.trace import TraceError, read, write
 from tests.unit.nvdla.samples import FULL, SMALL
+from tests.unit.stimulus.trace.conftest import SPELLED
 
 REGISTERS = list(RegisterMap.of(FULL))
 UNITS = RegisterMap.of(FULL).units
@@ -162,40 +163,10 @@ def small(*ops: Op) -> Scenario:
 
 
 def test_a_scenario_is_written_in_the_public_spelling(tmp_path: Path) -> None:
-    scenario = small(
-        MemInit(Ram.MC, 0x80000000, 0x20),
-        MemLoad(Ram.MC, 0x80000000, ((0, b"\x00\x10"), (8, b"\xff")), "in.dat"),
-        RegWrite("CDMA.D_MEAN_GLOBAL_0", 5),
-        RegRead("GLB.S_INTR_STATUS"),
-        RegRead("GLB.S_INTR_STATUS", 1),
-        Poll("CDMA.S_CBUF_FLUSH_STATUS", 1),
-        Poll("CDMA.S_CBUF_FLUSH_STATUS", 0, Comparison.NOT_LESS),
-        Poll("CDMA.S_CBUF_FLUSH_STATUS", 1, Comparison.EQUAL, "flush_done"),
-        SyncNotify("CACC", "ready"),
-        SyncWait("CSC", "ready"),
-        InterruptNotify("SDP", 0, "done"),
-        CheckCrc("done", Ram.MC, 0x80000000, 0x20, 0xABC),
-        CheckFile("done", Ram.MC, 0x80000000, 0x20, ((0, b"\x00\x10"), (8, b"\xff")), "in.dat"),
-        CheckNothing("done"),
-    )
+    scenario = small(*(op for _, op in SPELLED))
     cfg = write(scenario, tmp_path / "t")
     assert cfg == tmp_path / "t" / "t.cfg"
-    assert cfg.read_text().splitlines()[1:] == [
-        "mem_init(pri_mem, 0x80000000, 0x20, ALL_ZERO);",
-        'mem_load(pri_mem, 0x80000000, "in.dat");',
-        "reg_write(NVDLA_CDMA.D_MEAN_GLOBAL_0_0, 0x5);",
-        "reg_read(NVDLA_GLB.S_INTR_STATUS_0, value);",
-        "reg_read_expected(NVDLA_GLB.S_INTR_STATUS_0, 0x1);",
-        "poll_reg_equal(NVDLA_CDMA.S_CBUF_FLUSH_STATUS_0, 0x1);",
-        "poll_reg_not_less(NVDLA_CDMA, NVDLA_CDMA.S_CBUF_FLUSH_STATUS_0, 0x0);",
-        "poll_field_equal(NVDLA_CDMA, NVDLA_CDMA.S_CBUF_FLUSH_STATUS_0, FLUSH_DONE, 0x1);",
-        "sync_notify(NVDLA_CACC, ready);",
-        "sync_wait(NVDLA_CSC, ready);",
-        "intr_notify(SDP_0, done);",
-        "check_crc(done, pri_mem, 0x80000000, 0x20, 0xabc);",
-        'check_file(done, pri_mem, 0x80000000, 0x20, "in.dat");',
-        "check_nothing(done);",
-    ]
+    assert cfg.read_text().splitlines()[1:] == [line for line, _ in SPELLED]
     assert sorted(path.name for path in cfg.parent.iterdir()) == ["in.dat", "t.cfg"]
     assert read(cfg, SMALL) == scenario
 

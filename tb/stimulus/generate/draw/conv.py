@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from models.cbuf import bank_entries, feature_entries
+from models.cbuf import bank_entries, feature_entries, image_entries
 from models.config import HwConfig
 from models.conv.image_limits import misread_rows, overflowing_padding
 from models.conv.params import MAX_DILATION, MAX_PAD_AFTER, MAX_PAD_BEFORE, MAX_TRUNCATE
@@ -83,6 +83,13 @@ class Sizes:
         groups = -(-self.kernels // config.kernel_group_size(self.precision))
         return taps * groups * -(-self.channels // config.mac_atomic_c_size)
 
+    def line_entries(self, config: HwConfig) -> int:
+        """Return how many entries of the convolution buffer a line takes."""
+        if self.pixels is None:
+            return feature_entries(config, self.precision, self.channels, self.width.size)
+        padded = self.width.before + self.width.size + self.width.after
+        return image_entries(config, self.precision, self.channels, padded)
+
 
 def draw_conv(rng: np.random.Generator, config: HwConfig, before: Cube | None) -> tuple[Description, Cube] | None:
     """Draw a convolution, None where it cannot read what was before it."""
@@ -93,7 +100,7 @@ def draw_conv(rng: np.random.Generator, config: HwConfig, before: Cube | None) -
     if found is None:
         return None
     height, width = found
-    if pixels is not None and not is_read_right(config, pixels, width):
+    if not is_read_right(config, pixels, width):
         return None
     kernels = int(rng.choice(_KERNELS))
     steps = Sizes(precision, kernels, 1, height, width).steps(config)
@@ -177,8 +184,10 @@ def describe(
     return layer, dst
 
 
-def is_read_right(config: HwConfig, pixels: PixelFormat, width: Axis) -> bool:
-    """Return whether the hardware takes an image with such windows along W, wherever its lines begin."""
+def is_read_right(config: HwConfig, pixels: PixelFormat | None, width: Axis) -> bool:
+    """Return whether the hardware takes a cube, or an image with such windows along W wherever its lines begin."""
+    if pixels is None:
+        return True
     if misread_rows(config, width.kernel * pixels.channels, width.windows) is not None:
         return False
     sides = width.size, width.before, width.after

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from models.cbuf import bank_entries, feature_entries, image_entries
+from models.cbuf import bank_entries
 from models.config import HwConfig
 from models.layout import pixel_format
 from models.precision import Precision
@@ -158,21 +158,19 @@ def _layer(
     down = _axis(rng, lines, sides[1], None, dilated=image is None)
     if across is None or down is None:
         return None
-    precision = Precision.INT8
-    entries = feature_entries(config, precision, channels, width)
-    if image is not None:
-        entries = image_entries(config, precision, channels, across.before + width + across.after)
-        pixels = pixel_format(image["format"])
-        if not is_read_right(config, pixels, across):
-            return None
+    pixels = None if image is None else pixel_format(image["format"])
+    sizes = Sizes(Precision.INT8, kernels, channels, down, across, pixels)
+    if not is_read_right(config, pixels, across):
+        return None
+    if image is not None and pixels is not None:
         room = config.mac_atomic_c_size // max(across.kernel, across.stride) // pixels.channels
         group = image.get("post_extension", 1)
         if group > 1 and group > room:
             if "weights" in reuse:
                 return None
             image["post_extension"] = 1
-    steps = Sizes(precision, kernels, channels, down, across).steps(config)
-    if steps > _MOST_STEPS or max(height, lines) * entries > bank_entries(config, config.cbuf_bank_number // 2):
+    entries = max(height, lines) * sizes.line_entries(config)
+    if sizes.steps(config) > _MOST_STEPS or entries > bank_entries(config, config.cbuf_bank_number // 2):
         return None
     layer: Description = {
         "engine": "CONV",

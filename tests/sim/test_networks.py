@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import onnx
@@ -44,17 +45,23 @@ def images(tmp_path: Path) -> list[str]:
     return [str(path) for path in paths]
 
 
+def reported(folder: Path, *arguments: str) -> dict[str, Any]:
+    """Play a network, which must pass, and return its report."""
+    report = folder / "report.json"
+    assert main(["network", *arguments, "--json", str(report)]) == 0
+    (data,) = json.loads(report.read_text(encoding="utf-8"))
+    return data
+
+
 def test_two_runs_of_a_network_are_judged_layer_by_layer_in_one_simulation(
     model: Path, images: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "results"
-    report = tmp_path / "report.json"
-    arguments = ["network", str(model), "--image", *images, "--golden", *images, "--results", str(out)]
-    assert main([*arguments, "--json", str(report), "--performance"]) == 0
+    results = ("--results", str(out), "--performance")
+    data = reported(tmp_path, str(model), "--image", *images, "--golden", *images, *results)
     said = capsys.readouterr().out
     assert said.count("RTL and model: same bits (48 of 48 elements equal)") == 2
     assert said.count("model and golden result: same bits") == 2
-    (data,) = json.loads(report.read_text(encoding="utf-8"))
     assert [layer["verdict"] for layer in data["layers"]] == ["equal"] * 6
     assert [layer["judged_bytes"] for layer in data["layers"]] == [48] * 6
     assert all(0 < layer["cycles"] < 1000 for layer in data["layers"])
@@ -136,11 +143,8 @@ def test_lenet_in_fp16_passes_on_the_embedded_nv_full_within_the_thresholds(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path, image = NETWORKS / "loadables" / "NN" / "NN_L0_0_fbuf", NETWORKS / "digits" / "five.pgm"
-    report = tmp_path / "report.json"
-    arguments = ["network", str(path), "--image", str(image), "--config", "nv_full", "--json", str(report)]
-    assert main(arguments) == 0
+    data = reported(tmp_path, str(path), "--image", str(image), "--config", "nv_full")
     assert "7 layers, 58400 bytes judged" in capsys.readouterr().out
-    (data,) = json.loads(report.read_text(encoding="utf-8"))
     assert {layer["verdict"] for layer in data["layers"]} == {"within"}
     assert 0 < max(layer["worst_margin"] for layer in data["layers"]) < 1
     assert np.argmax(data["runs"][0]["rtl"][0]) == 5
@@ -151,10 +155,9 @@ def test_the_network_of_the_repository_reads_digits_on_the_device(
 ) -> None:
     folder = ROOT / "networks"
     images = [str(folder / "digits" / f"{digit}.pgm") for digit in (3, 8)]
-    arguments = ["network", str(folder / "digits.onnx"), "--samples", str(folder / "digits_samples.npy")]
-    assert main([*arguments, "--image", *images, "--json", str(tmp_path / "report.json")]) == 0
+    samples = ("--samples", str(folder / "digits_samples.npy"))
+    data = reported(tmp_path, str(folder / "digits.onnx"), *samples, "--image", *images)
     assert capsys.readouterr().out.count("RTL and model: same bits (10 of 10 elements equal)") == 2
-    (data,) = json.loads((tmp_path / "report.json").read_text(encoding="utf-8"))
     assert {layer["verdict"] for layer in data["layers"]} == {"equal"}
     assert [int(np.argmax(run["rtl"])) for run in data["runs"]] == [3, 8]
 
@@ -164,10 +167,7 @@ def _plays_random_input(model: onnx.ModelProto, folder: Path, *options: str) -> 
     (folder / "random.onnx").write_bytes(model.SerializeToString())
     graph = graph_of(model)
     np.save(folder / "input.npy", np.random.default_rng(1).standard_normal(graph.shapes[graph.inputs[0]]))
-    report = folder / "report.json"
-    arguments = ["network", str(folder / "random.onnx"), "--image", str(folder / "input.npy"), "--json", str(report)]
-    assert main([*arguments, *options]) == 0
-    (data,) = json.loads(report.read_text(encoding="utf-8"))
+    data = reported(folder, str(folder / "random.onnx"), "--image", str(folder / "input.npy"), *options)
     return {layer["verdict"] for layer in data["layers"]}
 
 

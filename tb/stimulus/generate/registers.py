@@ -42,7 +42,7 @@ _READS_AT_RANDOM = 48
 
 
 class Accesses:
-    """Collects accesses with random values in random orders, and knows what each read must return after a reset."""
+    """Collects accesses after a reset, of random values in random orders, and knows what each read must return."""
 
     def __init__(self, config: HwConfig, rng: np.random.Generator) -> None:
         self.config, self.rng = config, rng

@@ -12,6 +12,7 @@ common/nvdla_reset.v
 csb/nvdla_csb.v
 common/nvdla_async_fifo.v
 common/nvdla_fifo.v
+common/nvdla_cycles.v
 csb/nvdla_glb.v
 mcif/nvdla_mcif.v
 csb/nvdla_regfile.v

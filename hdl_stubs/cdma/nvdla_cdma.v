@@ -7,8 +7,8 @@
 //
 // A layer starts when CSC is done with the one before; each side raises its own
 // done interrupt when its last word is in the buffer, and CDMA is done when both
-// are. NaN and infinities are counted as they enter the buffer, and cycles in which
-// answers to reads of data are awaited; the other performance counters read 0.
+// are. NaN and infinities are counted as they enter the buffer. The read latency of
+// weights reads 0, as on the public nv_small RTL.
 //
 // What CSC has not given back of the lines and weights of the layer before can be used
 // again. Read off the public nv_small RTL and measured there: data, while the number of
@@ -196,30 +196,43 @@ module nvdla_cdma #(
       if (done && !consumer) counts_0 <= counts;
     end
 
-  // Reads of data without an answer, and the cycles in which there are some
+  // Cycles in which reads of data, or of weights, are not taken, and in which answers to reads of data are due
   `NVDLA_BUG(cdma_latency_counts_answers)
-  wire counts_latency = cfg[32*(`CDMA_D_PERF_ENABLE-`CDMA_OP_ENABLE)];
+  `NVDLA_BUG(cdma_weight_stalls_uncounted)
   reg [8:0] reads_waiting;
-  reg [31:0] latency, latency_0, latency_1;
+  wire counts_cycles = cfg[32*(`CDMA_D_PERF_ENABLE-`CDMA_OP_ENABLE)];
+  wire [2:0] cycles = {
+    bug_cdma_latency_counts_answers ? rd_rsp_valid[0] : reads_waiting != 9'd0,
+    rd_req_valid[1] && !rd_req_ready[1] && !bug_cdma_weight_stalls_uncounted,
+    rd_req_valid[0] && !rd_req_ready[0]
+  };
+  wire [31:0] cycles_shown[0:2];
 
   always @(posedge clk or negedge rst_n)
-    if (!rst_n) begin
-      reads_waiting <= 9'd0;
-      latency       <= 32'd0;
-      latency_0     <= 32'd0;
-      latency_1     <= 32'd0;
-    end else begin
-      reads_waiting <= reads_waiting + {8'd0, rd_req_valid[0] && rd_req_ready[0]} - {8'd0, rd_rsp_valid[0]};
-      if (start) latency <= 32'd0;
-      else if (counts_latency && (bug_cdma_latency_counts_answers ? rd_rsp_valid[0] : reads_waiting != 9'd0))
-        latency <= latency + 32'd1;
-      if (done && consumer) latency_1 <= latency;
-      if (done && !consumer) latency_0 <= latency;
+    if (!rst_n) reads_waiting <= 9'd0;
+    else reads_waiting <= reads_waiting + {8'd0, rd_req_valid[0] && rd_req_ready[0]} - {8'd0, rd_rsp_valid[0]};
+
+  genvar c;
+  generate
+    for (c = 0; c < 3; c = c + 1) begin : counted
+      nvdla_cycles cycles_of (
+          .clk     (clk),
+          .rst_n   (rst_n),
+          .clear   (start),
+          .count   (counts_cycles && cycles[c]),
+          .done    (done),
+          .group   (consumer),
+          .producer(producer),
+          .value   (cycles_shown[c])
+      );
     end
+  endgenerate
 
   always @*
     case (req_addr[9:0])
-      10'd`CDMA_D_PERF_DAT_READ_LATENCY: ro_data = producer ? latency_1 : latency_0;
+      10'd`CDMA_D_PERF_DAT_READ_STALL:   ro_data = cycles_shown[0];
+      10'd`CDMA_D_PERF_WT_READ_STALL:    ro_data = cycles_shown[1];
+      10'd`CDMA_D_PERF_DAT_READ_LATENCY: ro_data = cycles_shown[2];
       W_FLUSH_STATUS:                 ro_data = {31'd0, flushed};
       10'd`CDMA_D_NAN_INPUT_DATA_NUM:   ro_data = shown[31:0];
       10'd`CDMA_D_NAN_INPUT_WEIGHT_NUM: ro_data = shown[63:32];

@@ -1,8 +1,8 @@
 // CDP_RDMA and CDP: registers, layer control, lookup tables, memory clients and
 // data path of local response normalisation, from memory to memory.
 //
-// The stall counters and the counters of NaN and infinity read 0; the latter were
-// measured to stay 0 on the public nv_full RTL.
+// The counters of NaN and infinity read 0, as measured on the public nv_full RTL; those of
+// stalls add up from layer to layer.
 `include "nvdla_register_offsets.vh"
 `include "nvdla_bugs.vh"
 
@@ -39,6 +39,8 @@ module nvdla_cdp #(
   localparam SETTINGS_WORDS = 14;
   localparam [9:0] W_OUT_SATURATION = `CDP_D_OUT_SATURATION;
   localparam [9:0] W_LUT_UFLOW = `CDP_D_PERF_LUT_UFLOW;
+  localparam [9:0] W_READ_STALL = `CDP_RDMA_D_PERF_READ_STALL;
+  localparam [9:0] W_WRITE_STALL = `CDP_D_PERF_WRITE_STALL;
 
   wire [32*(`CDP_RDMA_WORDS-`CDP_RDMA_OP_ENABLE)-1:0] rdma_cfg;
   /* verilator lint_off UNUSEDSIGNAL */
@@ -46,7 +48,8 @@ module nvdla_cdp #(
   /* verilator lint_on UNUSEDSIGNAL */
   wire [31:0] rdma_rdata, core_rdata, entry_rdata, counter;
   wire rdma_enabled, core_enabled, rdma_done, core_done, load, start;
-  wire producer, consumer, unused_rdma_producer, unused_rdma_consumer;
+  wire producer, consumer, rdma_producer, rdma_consumer;
+  wire [31:0] read_stalls, write_stalls;
 
   wire [9:0] word = req_addr[9:0];
   /* verilator lint_off UNUSEDSIGNAL */
@@ -70,9 +73,9 @@ module nvdla_cdp #(
       .req_addr (req_addr),
       .req_wdata(req_wdata),
       .rdata    (rdma_rdata),
-      .ro_data  (32'd0),
-      .producer (unused_rdma_producer),
-      .consumer (unused_rdma_consumer),
+      .ro_data  (word == W_READ_STALL ? read_stalls : 32'd0),
+      .producer (rdma_producer),
+      .consumer (rdma_consumer),
       .enabled  (rdma_enabled),
       .load     (load),
       .cfg      (rdma_cfg),
@@ -92,7 +95,7 @@ module nvdla_cdp #(
       .req_addr (req_addr),
       .req_wdata(req_wdata),
       .rdata    (core_rdata),
-      .ro_data  (entry_rdata | (is_counter ? counter : 32'd0)),
+      .ro_data  (entry_rdata | (is_counter ? counter : (word == W_WRITE_STALL) ? write_stalls : 32'd0)),
       .producer (producer),
       .consumer (consumer),
       .enabled  (core_enabled),
@@ -106,6 +109,7 @@ module nvdla_cdp #(
   `NVDLA_BUG(cdp_dst_base)
   `NVDLA_BUG(cdp_interrupt_before_answers)
   `NVDLA_BUG(cdp_local_size)
+  `NVDLA_BUG(cdp_write_stalls_uncounted)
   `NVDLA_BUG(cdp_multiplier_missing)
   wire rdma_idle, write_walking, interrupt_room;
 
@@ -262,5 +266,27 @@ module nvdla_cdp #(
       .read_group   (producer),
       .read_counter (is_lut_counter ? from_uflow[2:0] + 3'd1 : 3'd0),
       .value        (counter)
+  );
+
+  nvdla_cycles read_cycles (
+      .clk     (clk),
+      .rst_n   (rst_n),
+      .clear   (1'b0),
+      .count   (rdma_cfg[32*(`CDP_RDMA_D_PERF_ENABLE-`CDP_RDMA_OP_ENABLE)] && rd_req_valid && !rd_req_ready),
+      .done    (rdma_done),
+      .group   (rdma_consumer),
+      .producer(rdma_producer),
+      .value   (read_stalls)
+  );
+
+  nvdla_cycles write_cycles (
+      .clk     (clk),
+      .rst_n   (rst_n),
+      .clear   (1'b0),
+      .count   (cfg[32*(`CDP_D_PERF_ENABLE-`CDP_OP_ENABLE)] && wr_req_valid && !wr_req_ready && !bug_cdp_write_stalls_uncounted),
+      .done    (core_done),
+      .group   (consumer),
+      .producer(producer),
+      .value   (write_stalls)
   );
 endmodule

@@ -53,6 +53,8 @@
 `define CDMA_D_INF_INPUT_DATA_NUM                51
 `define CDMA_D_INF_INPUT_WEIGHT_NUM              52
 `define CDMA_D_PERF_ENABLE                       53
+`define CDMA_D_PERF_DAT_READ_STALL               54
+`define CDMA_D_PERF_WT_READ_STALL                55
 `define CDMA_D_PERF_DAT_READ_LATENCY             56
 
 `define UNIT_CSC        1
@@ -108,6 +110,8 @@
 `define SDP_RDMA_D_FEATURE_MODE_CFG              28
 `define SDP_RDMA_D_SRC_DMA_CFG                   29
 `define SDP_RDMA_D_STATUS_NAN_INPUT_NUM          30
+`define SDP_RDMA_D_PERF_ENABLE                   32
+`define SDP_RDMA_D_PERF_MRDMA_READ_STALL         33
 
 `define UNIT_SDP        6
 `define SDP_WORDS                                63
@@ -153,6 +157,8 @@
 `define PDP_RDMA_D_OPERATION_MODE_CFG            13
 `define PDP_RDMA_D_POOLING_KERNEL_CFG            14
 `define PDP_RDMA_D_PARTIAL_WIDTH_IN              16
+`define PDP_RDMA_D_PERF_ENABLE                   17
+`define PDP_RDMA_D_PERF_READ_STALL               18
 
 `define UNIT_PDP        8
 `define PDP_WORDS                                40
@@ -176,6 +182,8 @@
 `define PDP_D_DST_SURFACE_STRIDE                 31
 `define PDP_D_DST_RAM_CFG                        32
 `define PDP_D_DATA_FORMAT                        33
+`define PDP_D_PERF_ENABLE                        37
+`define PDP_D_PERF_WRITE_STALL                   38
 
 `define UNIT_CDP_RDMA   9
 `define CDP_RDMA_WORDS                           17
@@ -188,6 +196,8 @@
 `define CDP_RDMA_D_SRC_SURFACE_STRIDE            9
 `define CDP_RDMA_D_SRC_DMA_CFG                   10
 `define CDP_RDMA_D_DATA_FORMAT                   13
+`define CDP_RDMA_D_PERF_ENABLE                   14
+`define CDP_RDMA_D_PERF_READ_STALL               15
 
 `define UNIT_CDP        10
 `define CDP_WORDS                                47
@@ -204,6 +214,7 @@
 `define CDP_D_DATOUT_OFFSET                      32
 `define CDP_D_OUT_SATURATION                     38
 `define CDP_D_PERF_ENABLE                        39
+`define CDP_D_PERF_WRITE_STALL                   40
 `define CDP_D_PERF_LUT_UFLOW                     41
 
 `define UNIT_RBK        11

@@ -1,8 +1,8 @@
 // PDP_RDMA and PDP: registers, layer control, memory clients and data path of
 // pooling layers to memory, from memory or from SDP on the fly (FLYING_MODE).
 //
-// A layer on the fly needs no PDP_RDMA, and cannot be split. The status and
-// performance counters read 0.
+// A layer on the fly needs no PDP_RDMA, and cannot be split. The counters of NaN and
+// infinity read 0; those of stalls add up from layer to layer.
 //
 // As in SDP, S_STATUS goes IDLE and CONSUMER flips when the last write was handed
 // to the memory interface, and the done interrupt alone waits for the last
@@ -43,6 +43,8 @@ module nvdla_pdp #(
 );
   localparam W = 8 * ATOM_BYTES;
   localparam LOG2_ATOM = $clog2(ATOM_BYTES);
+  localparam [9:0] W_READ_STALL = `PDP_RDMA_D_PERF_READ_STALL;
+  localparam [9:0] W_WRITE_STALL = `PDP_D_PERF_WRITE_STALL;
   localparam [ADDR_WIDTH-1:0] ATOM = {{(ADDR_WIDTH - 8) {1'b0}}, ATOM_BYTES[7:0]};
 
   wire [32*(`PDP_RDMA_WORDS-`PDP_RDMA_OP_ENABLE)-1:0] rdma_cfg;
@@ -59,9 +61,11 @@ module nvdla_pdp #(
   `NVDLA_BUG(pdp_pad_value_ignored)
   `NVDLA_BUG(pdp_reciprocal)
   `NVDLA_BUG(pdp_band_overlaps)
+  `NVDLA_BUG(pdp_write_stalls_uncounted)
   wire [31:0] rdma_rdata, core_rdata;
   wire rdma_enabled, core_enabled, rdma_done, core_done, rdma_load, core_load, rdma_start, start;
-  wire consumer, unused_producer, unused_rdma_producer, unused_rdma_consumer;
+  wire producer, consumer, rdma_producer, rdma_consumer;
+  wire [31:0] read_stalls, write_stalls;
 
   assign rdata = rdma_rdata | core_rdata;
 
@@ -78,9 +82,9 @@ module nvdla_pdp #(
       .req_addr (req_addr),
       .req_wdata(req_wdata),
       .rdata    (rdma_rdata),
-      .ro_data  (32'd0),
-      .producer (unused_rdma_producer),
-      .consumer (unused_rdma_consumer),
+      .ro_data  (req_addr[9:0] == W_READ_STALL ? read_stalls : 32'd0),
+      .producer (rdma_producer),
+      .consumer (rdma_consumer),
       .enabled  (rdma_enabled),
       .load     (rdma_load),
       .cfg      (rdma_cfg),
@@ -100,8 +104,8 @@ module nvdla_pdp #(
       .req_addr (req_addr),
       .req_wdata(req_wdata),
       .rdata    (core_rdata),
-      .ro_data  (32'd0),
-      .producer (unused_producer),
+      .ro_data  (req_addr[9:0] == W_WRITE_STALL ? write_stalls : 32'd0),
+      .producer (producer),
       .consumer (consumer),
       .enabled  (core_enabled),
       .load     (core_load),
@@ -257,5 +261,27 @@ module nvdla_pdp #(
       .layer_end (core_done),
       .group     (consumer),
       .layer_done(layer_done)
+  );
+
+  nvdla_cycles read_cycles (
+      .clk     (clk),
+      .rst_n   (rst_n),
+      .clear   (1'b0),
+      .count   (rdma_cfg[32*(`PDP_RDMA_D_PERF_ENABLE-`PDP_RDMA_OP_ENABLE)] && rd_req_valid && !rd_req_ready),
+      .done    (rdma_done),
+      .group   (rdma_consumer),
+      .producer(rdma_producer),
+      .value   (read_stalls)
+  );
+
+  nvdla_cycles write_cycles (
+      .clk     (clk),
+      .rst_n   (rst_n),
+      .clear   (1'b0),
+      .count   (cfg[32*(`PDP_D_PERF_ENABLE-`PDP_OP_ENABLE)] && wr_req_valid && !wr_req_ready && !bug_pdp_write_stalls_uncounted),
+      .done    (core_done),
+      .group   (consumer),
+      .producer(producer),
+      .value   (write_stalls)
   );
 endmodule

@@ -352,10 +352,9 @@ module nvdla_sdp #(
       .wr_rsp_valid  (wr_rsp_valid)
   );
 
-  wire unused_pointer = rdma_consumer;
-
   nvdla_sdp_counters #(
-      .COUNTERS(COUNTERS)
+      .COUNTERS(COUNTERS),
+      .CLIENTS (OPERANDS + 1)
   ) statistics (
       .clk          (clk),
       .rst_n        (rst_n),
@@ -366,6 +365,12 @@ module nvdla_sdp #(
       .counters     (counters),
       .unequal      (unequal),
       .write_stalled(wr_req_valid && !wr_req_ready),
+      .rdma_start   (rdma_start),
+      .rdma_done    (rdma_done),
+      .rdma_group   (rdma_consumer),
+      .rdma_perf    (rdma_cfg[32*(`SDP_RDMA_D_PERF_ENABLE-`SDP_RDMA_OP_ENABLE)]),
+      .rdma_flying  (rdma_mode[0]),
+      .read_stalled (rd_req_valid & ~rd_req_ready),
       .read_word    (req_addr[9:0]),
       .producer     (producer),
       .rdma_producer(rdma_producer),

@@ -41,12 +41,12 @@ from tb.judge.detail import (
     PollExpired,
     PortViolation,
     Restless,
-    TooManyOutstanding,
     UnexpectedInterrupt,
     UnfairTurns,
     Unmatched,
     WrongCounter,
     WrongLine,
+    WrongOutstanding,
     WrongRegister,
 )
 from tb.judge.finding import Check, Finding
@@ -114,8 +114,8 @@ def _of_ports(verdict: Verdict) -> Iterator[Suspect]:
         match detail:
             case Unmatched() as halves:
                 yield _unmatched(halves, [f.layer.engine for f in verdict.findings if f.layer is not None])
-            case TooManyOutstanding(reading=reading):
-                yield Suspect((_side(reading),), "it lets out more requests than it was told")
+            case WrongOutstanding(reading=reading):
+                yield Suspect((_side(reading),), "it does not let out as many requests as it was told")
             case UnfairTurns(reading=reading):
                 arbiter = Part(f"arbiter of the {_side(reading).words}", (Unit.MEMORY,))
                 weights = Part("the weights that reach it", (Unit.MEMORY,))

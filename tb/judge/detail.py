@@ -139,8 +139,8 @@ class WrongLine(Detail, frozen=True, tag=True):
     mask: int
 
 
-class TooManyOutstanding(Detail, frozen=True, tag=True):
-    """Requests that waited for their answers, more at a time than the memory interface was told.
+class WrongOutstanding(Detail, frozen=True, tag=True):
+    """Requests that waited for their answers, more at a time than the memory interface was told, or never as many.
 
     Attributes:
         ram: their port.
@@ -329,7 +329,7 @@ AnyDetail = (
     | CsbViolation
     | HandshakeViolation
     | WrongLine
-    | TooManyOutstanding
+    | WrongOutstanding
     | UnfairTurns
     | UnknownPin
     | Unmatched

@@ -77,7 +77,7 @@ def _cause(detail: details.AnyDetail) -> tuple[str, ...]:
             return (detail.file_name,)
         case details.BadAccess():
             return (*_direction(detail), "outside" if detail.outside else "poison")
-        case details.TooManyOutstanding():
+        case details.WrongOutstanding():
             return _direction(detail)
         case details.UnfairTurns():
             return (*_direction(detail), str(detail.axi_id))
@@ -105,5 +105,5 @@ def _cause(detail: details.AnyDetail) -> tuple[str, ...]:
             return ()
 
 
-def _direction(detail: details.BadAccess | details.TooManyOutstanding | details.UnfairTurns) -> tuple[str, str]:
+def _direction(detail: details.BadAccess | details.WrongOutstanding | details.UnfairTurns) -> tuple[str, str]:
     return detail.ram.value, "read" if detail.reading else "write"

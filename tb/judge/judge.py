@@ -80,6 +80,7 @@ class Judge:
         *,
         line_cycles: int = LINE_CYCLES,
         saturated: tuple[Sequence[int], Sequence[int]] = ((), ()),
+        limits_reached: bool = False,
         poison_reads: bool = True,
         stray_accesses: bool = True,
     ) -> None:
@@ -92,6 +93,7 @@ class Judge:
             ports: The memory ports; nothing moves on them when they are left out.
             line_cycles: How long the interrupt line may lag behind the registers.
             saturated: Ids of clients that always have reads, and of those that always have writes.
+            limits_reached: Whether the last layer must have had as many reads and writes outstanding as it may.
             poison_reads: Whether reads of bytes that were never written are findings; else they are only counted.
             stray_accesses: Whether accesses outside every allocation are.
         """
@@ -113,7 +115,12 @@ class Judge:
             self._interrupts,
             self._counters,
             self._line,
-            OutstandingRule(state.registers, self._ports.take_most_outstanding, lambda: bool(self.tracker.running)),
+            OutstandingRule(
+                state.registers,
+                self._ports.take_most_outstanding,
+                lambda: bool(self.tracker.running),
+                {ram for ram in Ram if limits_reached and ram not in wrapped},
+            ),
             self._arbitration,
         )
         self._buffer = BufferContents()

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 
-from tb.judge.detail import TooManyOutstanding
+from tb.judge.detail import WrongOutstanding
 from tb.judge.finding import Check, Finding
 from tb.judge.rule import Rule
 from tb.nvdla.memory import Ram
@@ -25,18 +25,24 @@ def limits_outstanding(register: Register) -> bool:
 class OutstandingRule(Rule):
     """Follows the limits that software sets: one more than the register says may wait.
 
+    In a scenario whose last layer has requests enough, so many must have waited at some time.
+
     Source: register manual, MCIF and CVIF; measured on the public nv_small RTL, whose counters stop a request that
         would make them exceed the register by more than one.
     """
 
-    def __init__(self, registers: RegisterMap, most: MostOutstanding, busy: Callable[[], bool]) -> None:
+    def __init__(
+        self, registers: RegisterMap, most: MostOutstanding, busy: Callable[[], bool], reached: Container[Ram] = ()
+    ) -> None:
         """Start from the reset values.
 
         Args:
             registers: The register map.
             most: Most outstanding requests of the ports.
             busy: Returns whether layers run: what they sent under an earlier limit may still wait.
+            reached: Ports whose limits the last layer must have reached.
         """
+        self._reached = reached
         self._most, self._busy = most, busy
         self._initial = {
             ram: registers.register(unit, _REGISTER).reset
@@ -53,19 +59,27 @@ class OutstandingRule(Rule):
 
     def write(self, register: Register, value: int, cycle: int | None) -> Iterator[Finding]:
         """Follow a write of a limit, and yield what exceeded those before it."""
+        if register.name == "D_OP_ENABLE" and not self._busy():
+            yield from self._exceeded(cycle)
         if not limits_outstanding(register):
             return
-        yield from self.finish(cycle)
+        yield from self._exceeded(cycle)
         ram = _INTERFACES[register.unit]
         self._before[ram], self._words[ram] = self._words[ram] if self._busy() else value, value
 
     def finish(self, cycle: int | None) -> Iterator[Finding]:
-        """Yield the limits that were exceeded since they were judged last."""
+        """Yield the limits that were exceeded since they were judged last, and those that had to be reached."""
+        yield from self._wrong(cycle, self._reached)
+
+    def _exceeded(self, cycle: int | None) -> Iterator[Finding]:
+        yield from self._wrong(cycle, ())
+
+    def _wrong(self, cycle: int | None, reached: Container[Ram]) -> Iterator[Finding]:
         for ram, counts in self._most().items():
             if ram not in self._words:
                 continue
             for reading, got, shift in ((True, counts[0], 0), (False, counts[1], 8)):
                 limit = 1 + max(word >> shift & 0xFF for word in (self._words[ram], self._before[ram]))
-                if got > limit:
-                    yield Finding(Check.MEMORY, TooManyOutstanding(ram, reading, limit, got), cycle)
+                if got > limit or (got < limit and ram in reached):
+                    yield Finding(Check.MEMORY, WrongOutstanding(ram, reading, limit, got), cycle)
             self._before[ram] = self._words[ram]

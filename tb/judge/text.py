@@ -45,9 +45,10 @@ def complaint(finding: Finding) -> str:
             level = "high" if line.must else "low"
             registers = f"S_INTR_STATUS holds {line.status:#x}, S_INTR_MASK {line.mask:#x}"
             return f"interrupt: dla_intr must be {level} soon after cycle {line.since}: {registers}{where}"
-        case details.TooManyOutstanding() as many:
+        case details.WrongOutstanding() as many:
             what = "beats of reads" if many.reading else "writes"
-            return f"{many.ram.value}: at most {many.limit} {what} may be outstanding, not {many.got}{where}"
+            must = "at most {} {} may" if many.got > many.limit else "{} {} must at some time"
+            return f"{many.ram.value}: {must.format(many.limit, what)} be outstanding, not {many.got}{where}"
         case details.UnfairTurns() as unfair:
             what = "read" if unfair.reading else "write"
             turns = f"{unfair.turns} turns, {unfair.got} in most of those that differ"

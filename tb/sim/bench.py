@@ -99,6 +99,7 @@ class Bench(Events):
             ports,
             line_cycles=self._slower(LINE_CYCLES),
             saturated=settings.saturated,
+            limits_reached=settings.limits_reached,
             poison_reads=settings.poison_reads == "error",
             stray_accesses=settings.stray_accesses == "error",
         )

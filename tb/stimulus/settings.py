@@ -88,7 +88,8 @@ class BenchSettings:
     outstanding; ``poll_deadline_cycles`` how long one poll may last. ``exact`` compares FP16 results
     with the bit-accurate models instead of the published thresholds. ``stop_at_first`` ends the scenario soon
     after the first wrong byte. ``saturated_reads`` and ``saturated_writes`` name the ids, such as ``1 2 3``, of clients
-    of the memory interface that always have requests: each turn must be as long as the weight says.
+    of the memory interface that always have requests: each turn must be as long as the weight says. ``limits_reached``
+    says that the last layer has as many requests as may be outstanding: so many must have been so at some time.
     """
 
     port: PortSettings = field(default_factory=PortSettings)
@@ -106,6 +107,7 @@ class BenchSettings:
     stop_at_first: bool = False
     saturated_reads: str = ""
     saturated_writes: str = ""
+    limits_reached: bool = False
 
     def __post_init__(self) -> None:
         _check_types(self)

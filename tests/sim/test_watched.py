@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tb.judge.csb_rules import READ_UNASKED, WRITE_UNASKED
-from tb.judge.detail import AnyDetail, CsbViolation, TooManyOutstanding, UnfairTurns, WrongLine, WrongRegister
+from tb.judge.detail import AnyDetail, CsbViolation, UnfairTurns, WrongLine, WrongOutstanding, WrongRegister
 from tb.judge.verdict import Ending, Verdict
 from tb.run.compile.build import Built
 from tests.sim.conftest import planned, played
@@ -23,8 +23,8 @@ FOUND: dict[str, tuple[str, type[AnyDetail]]] = {
     "regs_enable_clears": ("registers_of_a_waiting_group", WrongRegister),
     "regs_write_while_enabled": ("registers_while_layers_run", WrongRegister),
     "csb_unmapped_answers": ("registers_unmapped", WrongRegister),
-    "mcif_reads_unlimited": ("memory_interface_narrow", TooManyOutstanding),
-    "mcif_writes_unlimited": ("memory_interface_narrow", TooManyOutstanding),
+    "mcif_reads_unlimited": ("memory_interface_narrow", WrongOutstanding),
+    "mcif_writes_unlimited": ("memory_interface_narrow", WrongOutstanding),
     "mcif_weights_ignored": ("memory_interface_read_turns", UnfairTurns),
     "csb_posted_answered": ("interrupts_by_software", CsbViolation),
     "csb_read_answered_twice": ("interrupts_by_software", CsbViolation),

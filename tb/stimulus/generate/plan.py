@@ -29,6 +29,7 @@ _BASE = 0x8000_0000
 
 _RUNNING = "running"
 _ORDERS = ("in_turn", "back_to_back")
+_LATEST_RESET = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -57,6 +58,9 @@ class PlanEntry:
         counters = table.take("counters", bool, False)
         if counters and order != "in_turn":
             raise PlanError(f"{self.name}.counters needs the order in_turn, not {order}")
+        stalls = table.one_of("stalls", ("READ", "WRITE", ""), "")
+        if stalls and not counters:
+            raise PlanError(f"{self.name}.stalls needs counters = true")
         base = table.take("base", int, _BASE)
         if base < 0:
             raise PlanError(f"{self.name}.base must be at least 0, not {base}")
@@ -71,8 +75,9 @@ class PlanEntry:
         if seed < 0:
             raise PlanError(f"seed must be at least 0, not {seed}")
         rng = np.random.default_rng([seed, zlib.crc32(self.name.encode())])
-        if within_cycles := table.take("reset_within", int, 0):
-            settings = replace(settings, reset_cycle=int(rng.integers(1, within_cycles + 1)))
+        if "reset_within" in table:
+            first, last = table.span("reset_within", (1, _LATEST_RESET))
+            settings = replace(settings, reset_cycle=int(rng.integers(first, last + 1)))
         preset = [RegWrite(register, value) for register, value in table.pairs("preset")]
         table.done()
         if interrupts:
@@ -92,7 +97,8 @@ class PlanEntry:
         elif interrupts:
             program = layer_interrupts(layers, config)
         else:
-            program = sequence(layers, config, in_turn=order == "in_turn", counters=counters)
+            in_turn = order == "in_turn"
+            program = sequence(layers, config, in_turn=in_turn, counters=counters, stalls=stalls)
         ops = (*memory_ops(shop.memory, Ram.MC), *preset, *program)
         return Scenario(self.name, config.name, ops, seed, settings)
 

@@ -32,6 +32,10 @@ _FEWEST_CYCLES, _MOST_CYCLES = 1 << 12, 1 << 18
 _PRESET = 0.25
 """Of the scenarios: those that program the memory interface."""
 
+_RESET = 0.08
+_EARLIEST_RESET, _LATEST_RESET = 1 << 9, 1 << 15
+"""How often all is done anew after a reset, in cycles; as often between two powers of two as between any others."""
+
 _WEIGHTS = ("CFG_RD_WEIGHT_0", "CFG_RD_WEIGHT_1", "CFG_RD_WEIGHT_2", "CFG_WR_WEIGHT_0", "CFG_WR_WEIGHT_1")
 
 _MOST_LAYERS = 4
@@ -82,6 +86,9 @@ def random_entry(config: HwConfig, seed: int, engines: tuple[str, ...]) -> PlanE
     data["settings"]["port"] |= draw_pauses(rng)
     if rng.random() < _PRESET:
         data["preset"] = _memory_interface(rng)
+    if rng.random() < _RESET:
+        cycle = 2 ** rng.uniform(math.log2(_EARLIEST_RESET), math.log2(_LATEST_RESET))
+        data["settings"]["reset_cycle"] = round(cycle)
     return PlanEntry("random", "drawn from the seed", config.name, data)
 
 

@@ -8,8 +8,9 @@ from models.config import HwConfig
 from tb.nvdla.engines import ENGINES, chain_of
 from tb.nvdla.layers import CdpLayer, Layer
 from tb.nvdla.program.codec import encode, uses_lut
-from tb.nvdla.program.ops import CheckNothing, Op, RegRead, RegWrite, SyncWait
+from tb.nvdla.program.ops import CheckNothing, Comparison, Op, Poll, RegRead, RegWrite, SyncWait
 from tb.nvdla.program.state import GROUPS
+from tb.nvdla.timed import TIMED
 
 _COUNTS_CYCLES = 1
 """The bit of ``D_PERF_ENABLE`` that lets any unit count cycles."""
@@ -17,12 +18,17 @@ _COUNTS_CYCLES = 1
 _LAYERS_THAT_COUNT = 2
 """How many layers of a unit count cycles before one that does not."""
 
+_MANY_STALLS = 1000
+"""Cycles that a counter must show while memory is rarely ready: a small part of those that the ports see."""
+
 _ENABLES = {unit: word for engine in ENGINES for unit, word in engine.counting.items()}
 _COUNTERS = {unit: registers for engine in ENGINES for unit, registers in engine.counters.items()}
 """Registers whose values or bounds are known, by unit."""
 
 
-def sequence(layers: Sequence[Layer], config: HwConfig, *, in_turn: bool, counters: bool = False) -> tuple[Op, ...]:
+def sequence(
+    layers: Sequence[Layer], config: HwConfig, *, in_turn: bool, counters: bool = False, stalls: str = ""
+) -> tuple[Op, ...]:
     """Return the program that runs layers; each unit takes turns with its register groups on its own.
 
     A layer that reads what an earlier one writes is enabled when that one is done.
@@ -36,6 +42,7 @@ def sequence(layers: Sequence[Layer], config: HwConfig, *, in_turn: bool, counte
             groups share the tables and their registers. It waits as others do when these tables are there already.
         counters: Whether to read the statistics of both register groups when a layer has ended, before the next
             one's program. Every third layer of a unit counts no cycles.
+        stalls: READ or WRITE, whose stalls must be many after each layer that counts them.
     """
     ops: list[Op] = []
     by_unit: dict[str, list[int]] = {}
@@ -63,6 +70,8 @@ def sequence(layers: Sequence[Layer], config: HwConfig, *, in_turn: bool, counte
             body = _before_enables(body, [_enable(unit, len(by_unit[unit])) for unit in counted if unit in _ENABLES])
             for unit in counted:
                 body = (*body, SyncWait(unit, _name(number)), *_reads(unit, groups[unit]))
+                if stalls and unit in TIMED and _counts(len(by_unit[unit])):
+                    body = (*body, *_polls(unit, groups[unit], layer, stalls))
         ops += [*body, CheckNothing(_name(number))]
     return tuple(ops)
 
@@ -87,8 +96,12 @@ def _name(number: int) -> str:
 
 def _enable(unit: str, layers: int) -> RegWrite:
     """Return the write that lets a unit count for the last of its layers."""
-    silent = layers % (_LAYERS_THAT_COUNT + 1) == 0
-    return RegWrite(f"{unit}.D_PERF_ENABLE", _ENABLES[unit] & ~(_COUNTS_CYCLES if silent else 0))
+    return RegWrite(f"{unit}.D_PERF_ENABLE", _ENABLES[unit] & ~(0 if _counts(layers) else _COUNTS_CYCLES))
+
+
+def _counts(layers: int) -> bool:
+    """Return whether the last of so many layers of a unit counts cycles."""
+    return layers % (_LAYERS_THAT_COUNT + 1) != 0
 
 
 def _reads(unit: str, group: int) -> Iterator[Op]:
@@ -96,3 +109,11 @@ def _reads(unit: str, group: int) -> Iterator[Op]:
     for which in (group, 1 - group):
         yield RegWrite(f"{unit}.S_POINTER", which)
         yield from (RegRead(f"{unit}.{register}") for register in _COUNTERS[unit])
+
+
+def _polls(unit: str, group: int, layer: Layer, stalls: str) -> Iterator[Op]:
+    """Yield polls for stalls that a unit has counted in a layer, as far as the layer uses what is counted."""
+    yield RegWrite(f"{unit}.S_POINTER", group)
+    for register, used in TIMED[unit].registers.items():
+        if register.endswith(f"_{stalls}_STALL") and used(layer):
+            yield Poll(f"{unit}.{register}", _MANY_STALLS, Comparison.NOT_LESS)

@@ -23,12 +23,12 @@ from tb.judge.detail import (
     NoAnswer,
     Outstanding,
     PollExpired,
-    TooManyOutstanding,
     UnfairTurns,
     UnitState,
     Unmatched,
     WrongCounter,
     WrongLine,
+    WrongOutstanding,
     WrongRegister,
 )
 from tb.judge.finding import Check, Finding
@@ -68,8 +68,8 @@ def hang(layer: LayerId, *running: str, **more: object) -> list[str]:
             "write side of the memory interface or the unit that writes: it sent 2 addresses without data",
         ),
         (
-            TooManyOutstanding(Ram.MC, True, 4, 5),
-            "read side of the memory interface: it lets out more requests than it was told",
+            WrongOutstanding(Ram.MC, True, 4, 5),
+            "read side of the memory interface: it does not let out as many requests as it was told",
         ),
         (
             UnfairTurns(Ram.MC, False, 1, 4, 1, 20),
@@ -116,7 +116,7 @@ def test_a_finding_names_a_unit(detail: AnyDetail, said: str) -> None:
     ("detail", "named"),
     [
         (Unmatched(Ram.MC, 0, 4), (Unit.MEMORY, Unit.SDP)),
-        (TooManyOutstanding(Ram.MC, True, 4, 5), (Unit.MEMORY,)),
+        (WrongOutstanding(Ram.MC, True, 4, 5), (Unit.MEMORY,)),
         (MissingInterrupt("CDMA_WT_0"), (Unit.CDMA, Unit.GLB)),
         (MissingInterrupt("CDP_1"), (Unit.CDP, Unit.MEMORY, Unit.GLB)),
         (WrongRegister("SDP_RDMA.D_OP_ENABLE", 0, 1), (Unit.SDP_RDMA, Unit.CSB)),

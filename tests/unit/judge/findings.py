@@ -25,7 +25,6 @@ from tb.judge.detail import (
     PollExpired,
     PortViolation,
     Restless,
-    TooManyOutstanding,
     UnexpectedInterrupt,
     UnfairTurns,
     UnitState,
@@ -34,6 +33,7 @@ from tb.judge.detail import (
     UnpredictedGolden,
     WrongCounter,
     WrongLine,
+    WrongOutstanding,
     WrongRegister,
 )
 from tb.judge.finding import Check, Finding
@@ -152,9 +152,14 @@ TOLD = (
         ("line", "high"),
     ),
     Told(
-        Finding(Check.MEMORY, TooManyOutstanding(Ram.MC, True, 4, 9), 90),
+        Finding(Check.MEMORY, WrongOutstanding(Ram.MC, True, 4, 9), 90),
         "MC: at most 4 beats of reads may be outstanding, not 9 (cycle 90)",
         ("MC", "read"),
+    ),
+    Told(
+        Finding(Check.MEMORY, WrongOutstanding(Ram.MC, False, 5, 2), 92),
+        "MC: 5 writes must at some time be outstanding, not 2 (cycle 92)",
+        ("MC", "write"),
     ),
     Told(
         Finding(Check.MEMORY, UnfairTurns(Ram.MC, False, 2, 3, 1, 40), 95),

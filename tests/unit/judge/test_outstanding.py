@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from models.config import HwConfig
-from tb.judge.detail import AnyDetail, TooManyOutstanding
+from tb.judge.detail import AnyDetail, WrongOutstanding
 from tb.judge.finding import Check, Finding
 from tb.judge.outstanding import OutstandingRule, limits_outstanding
 from tb.nvdla.memory import Ram
@@ -41,8 +41,8 @@ def test_one_more_than_the_register_says_may_wait() -> None:
     assert details(rule.finish(None)) == []
     ports.most = (5, 4)
     assert details(rule.finish(None)) == [
-        TooManyOutstanding(Ram.MC, True, 4, 5),
-        TooManyOutstanding(Ram.MC, False, 3, 4),
+        WrongOutstanding(Ram.MC, True, 4, 5),
+        WrongOutstanding(Ram.MC, False, 3, 4),
     ]
 
 
@@ -52,7 +52,7 @@ def test_after_a_reset_256_may_wait() -> None:
     details(rule.write(LIMITS, 0, None))
     rule.reset()
     ports.most = (256, 257)
-    assert details(rule.finish(None)) == [TooManyOutstanding(Ram.MC, False, 256, 257)]
+    assert details(rule.finish(None)) == [WrongOutstanding(Ram.MC, False, 256, 257)]
 
 
 def test_what_layers_sent_under_an_earlier_limit_may_still_wait() -> None:
@@ -60,11 +60,11 @@ def test_what_layers_sent_under_an_earlier_limit_may_still_wait() -> None:
     rule = OutstandingRule(REGISTERS, ports, lambda: ports.busy)
     details(rule.write(LIMITS, 0x0909, None))
     ports.most, ports.busy = (11, 0), True
-    assert details(rule.write(LIMITS, 0, None)) == [TooManyOutstanding(Ram.MC, True, 10, 11)], "before the write"
+    assert details(rule.write(LIMITS, 0, None)) == [WrongOutstanding(Ram.MC, True, 10, 11)], "before the write"
     ports.most = (10, 10)
     assert details(rule.finish(None)) == []
     ports.most = (2, 0)
-    assert details(rule.finish(None)) == [TooManyOutstanding(Ram.MC, True, 1, 2)]
+    assert details(rule.finish(None)) == [WrongOutstanding(Ram.MC, True, 1, 2)]
 
 
 def test_only_the_limits_of_the_memory_interfaces_are_followed() -> None:
@@ -76,3 +76,18 @@ def test_only_the_limits_of_the_memory_interfaces_are_followed() -> None:
     ports.most = (300, 0)
     assert details(rule.write(REGISTERS.parse("MCIF.CFG_RD_WEIGHT_0"), 0, None)) == []
     assert len(details(rule.write(LIMITS, 0, None))) == 1
+
+
+def test_limits_that_the_last_layer_must_reach() -> None:
+    ports = Ports()
+    rule = OutstandingRule(REGISTERS, ports, lambda: ports.busy, {Ram.MC})
+    enable = REGISTERS.parse("PDP.D_OP_ENABLE")
+    assert details(rule.write(LIMITS, 0x0203, None)) == [], "before the first layer"
+    ports.most = (4, 3)
+    assert details(rule.write(enable, 1, None)) == [], "of an earlier layer"
+    ports.most = (4, 2)
+    ports.busy = True
+    assert details(rule.write(enable, 1, None)) == [], "the other unit of the layer is enabled"
+    assert details(rule.finish(None)) == [WrongOutstanding(Ram.MC, False, 3, 2)]
+    ports.most = (4, 3)
+    assert details(rule.finish(None)) == []

@@ -16,7 +16,7 @@ from models.precision import Precision
 from tb.judge.tracker import LayerTracker
 from tb.nvdla.layers import PdpLayer
 from tb.nvdla.memory import GUARD_BYTES
-from tb.nvdla.program.ops import InterruptNotify, MemLoad, RegRead, RegWrite, SyncWait
+from tb.nvdla.program.ops import Comparison, InterruptNotify, MemLoad, Poll, RegRead, RegWrite, SyncWait
 from tb.places import PLANS
 from tb.stimulus.generate.engines import GENERATORS
 from tb.stimulus.generate.layers.pdp import split_width
@@ -193,6 +193,7 @@ def test_data_lie_where_the_scenario_says_at_any_atom() -> None:
             entry(SDP, counters=True, order="back_to_back"),
             "probe.counters needs the order in_turn, not back_to_back",
         ),
+        (entry(SDP, stalls="READ"), "probe.stalls needs counters = true"),
     ],
 )
 def test_a_description_that_cannot_be_understood_is_refused(data: PlanEntry, message: str) -> None:
@@ -226,3 +227,15 @@ def test_every_third_layer_of_a_unit_counts_no_cycles_and_is_read_like_the_other
         [op.value for op in ops[:n] if isinstance(op, RegWrite) and op.register == "SDP.S_POINTER"][-1] for n in stalls
     ]
     assert groups == [0, 1, 1, 0] * 2
+
+
+def test_many_stalls_are_polled_for_after_layers_that_count_them() -> None:
+    ops = entry(*[SDP] * 3, PDP, counters=True, stalls="WRITE").build(SMALL, 1).ops
+    polls = [(op.register, op.comparison, op.value) for op in ops if isinstance(op, Poll)]
+    stalls = ["SDP.D_PERF_WDMA_WRITE_STALL"] * 2 + ["PDP.D_PERF_WRITE_STALL"]
+    assert polls == [(register, Comparison.NOT_LESS, 1000) for register in stalls]
+
+
+def test_reads_that_a_layer_does_not_make_need_no_stalls() -> None:
+    ops = entry(SDP, counters=True, stalls="READ").build(SMALL, 1).ops
+    assert [op.register for op in ops if isinstance(op, Poll)] == ["SDP_RDMA.D_PERF_MRDMA_READ_STALL"]

@@ -87,7 +87,7 @@ class _Model:
                 case MemInit() | MemLoad():
                     apply_memory_op(self._memories, step)
                 case InterruptNotify():
-                    self._notifications.add(step)
+                    self._notifications.waiting.append(step)
                 case SyncNotify():
                     self._raise(player, step.sync_id)
             self._notify(player)

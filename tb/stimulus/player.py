@@ -122,13 +122,8 @@ class Notifications:
     """Waits for interrupts, where a layer ends as it starts."""
 
     def __init__(self) -> None:
-        """Start without interrupts."""
         self.waiting: list[ops.InterruptNotify] = []
         self._fired: Counter[tuple[str, int]] = Counter()
-
-    def add(self, notify: ops.InterruptNotify) -> None:
-        """Add one who waits."""
-        self.waiting.append(notify)
 
     def fire(self, interrupts: Iterable[tuple[str, int]]) -> None:
         """Count interrupts, as (unit, group)."""

@@ -39,7 +39,7 @@ def _follow(player: Player, tracker: LayerTracker) -> None:
                             notifications.fire(tracker.interrupts_of(started))
                         _notify(player, tracker, notifications)
             case InterruptNotify():
-                notifications.add(step)
+                notifications.waiting.append(step)
             case SyncNotify():
                 player.raises(step.sync_id)
             case Stalled():

@@ -58,20 +58,13 @@ class PortSettings:
         _check_types(self)
         for name in ("latency_cycles", "jitter_cycles", "write_latency_cycles", "pause_period_cycles"):
             value = getattr(self, name)
-            if value is not None and not 0 <= value <= 65535:
-                raise SettingsError(f"{name} must be 0 to 65535, not {value}")
+            _require(value is None or 0 <= value <= 65535, name, "0 to 65535", value)
         for name in ("ready_stall", "valid_stall"):
-            value = getattr(self, name)
-            if not 0.0 <= value < 1.0:
-                raise SettingsError(f"{name} must be a probability below 1, not {value}")
-        if not 0 <= self.pause_cycles <= max(self.pause_period_cycles - 1, 0):
-            raise SettingsError(
-                f"pause_cycles must be at least 0 and below pause_period_cycles ({self.pause_period_cycles}), "
-                f"not {self.pause_cycles}"
-            )
-        for channel in self.pause_channels.split():
-            if channel not in CHANNELS:
-                raise SettingsError(f"pause_channels must be of {', '.join(CHANNELS)}, not {channel}")
+            _require_probability(self, name)
+        paused, period = self.pause_cycles, self.pause_period_cycles
+        rule = f"at least 0 and below pause_period_cycles ({period})"
+        _require(0 <= paused <= max(period - 1, 0), "pause_cycles", rule, paused)
+        _require_words(self, "pause_channels", CHANNELS)
 
     @property
     def pauses(self) -> tuple[str, ...]:
@@ -120,24 +113,17 @@ class BenchSettings:
         _check_types(self)
         for name in ("poison_reads", "stray_accesses"):
             value = getattr(self, name)
-            if value not in ("error", "count"):
-                raise SettingsError(f"{name} must be error or count, not {value}")
-        if not 0.0 <= self.csb_stall < 1.0:
-            raise SettingsError(f"csb_stall must be a probability below 1, not {self.csb_stall}")
-        if not 1 <= self.csb_outstanding <= MOST_CSB_OUTSTANDING:
-            raise SettingsError(f"csb_outstanding must be 1 to {MOST_CSB_OUTSTANDING}, not {self.csb_outstanding}")
-        if not _SHORTEST_PERIOD <= self.csb_period <= _LONGEST_PERIOD:
-            raise SettingsError(f"csb_period must be {_SHORTEST_PERIOD} to {_LONGEST_PERIOD}, not {self.csb_period}")
-        if not 0.0 <= self.csb_phase < _LONGEST_PERIOD:
-            raise SettingsError(f"csb_phase must be at least 0 and below {_LONGEST_PERIOD}, not {self.csb_phase}")
-        for name, ids in (("saturated_reads", READ_IDS), ("saturated_writes", WRITE_IDS)):
-            for word in getattr(self, name).split():
-                if word not in ids:
-                    raise SettingsError(f"{name} must be of {', '.join(ids)}, not {word}")
+            _require(value in ("error", "count"), name, "error or count", value)
+        _require_probability(self, "csb_stall")
+        most, shortest, longest = MOST_CSB_OUTSTANDING, _SHORTEST_PERIOD, _LONGEST_PERIOD
+        _require(1 <= self.csb_outstanding <= most, "csb_outstanding", f"1 to {most}", self.csb_outstanding)
+        _require(shortest <= self.csb_period <= longest, "csb_period", f"{shortest} to {longest}", self.csb_period)
+        _require(0.0 <= self.csb_phase < longest, "csb_phase", f"at least 0 and below {longest}", self.csb_phase)
+        _require_words(self, "saturated_reads", READ_IDS)
+        _require_words(self, "saturated_writes", WRITE_IDS)
         for name in ("hang_cycles", "poll_deadline_cycles", "reset_cycle"):
             value = getattr(self, name)
-            if value is not None and value < 1:
-                raise SettingsError(f"{name} must be at least 1, not {value}")
+            _require(value is None or value >= 1, name, "at least 1", value)
 
     @property
     def saturated(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
@@ -161,6 +147,21 @@ class BenchSettings:
         _refuse_unknown("settings.port", port, PortSettings)
         _refuse_unknown("settings", values, cls)
         return replace(cls(port=PortSettings(**port)), **values)
+
+
+def _require(holds: bool, name: str, rule: str, value: object) -> None:
+    if not holds:
+        raise SettingsError(f"{name} must be {rule}, not {value}")
+
+
+def _require_probability(settings: PortSettings | BenchSettings, name: str) -> None:
+    value = getattr(settings, name)
+    _require(0.0 <= value < 1.0, name, "a probability below 1", value)
+
+
+def _require_words(settings: PortSettings | BenchSettings, name: str, allowed: tuple[str, ...]) -> None:
+    for word in getattr(settings, name).split():
+        _require(word in allowed, name, f"of {', '.join(allowed)}", word)
 
 
 def _check_types(settings: PortSettings | BenchSettings) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import cocotb
 from cocotb.handle import SimHandleBase
@@ -19,27 +20,63 @@ from tests.sim.checkers import pass_through
 CONFIG = HwConfig.load("nv_small")
 SETTINGS = BenchSettings(hang_cycles=3000, port=PortSettings(latency_cycles=12))
 UNKNOWN_ID = 0x55
-Push = Callable[[_Response], None]
+Queued = Callable[[list[_Response]], list[_Response]]
 
 
-async def expect_broken(
-    dut: SimHandleBase, rule: int, kind: str, break_it: Callable[[Push, _Response, int], None]
-) -> None:
-    """Play a layer with a slave whose answers are tampered with, and require that the rule is named.
+def at(number: int, *queued: Callable[[_Response], _Response]) -> Queued:
+    """Return what is queued in place of the answer of a number: others, made of it; the rest stay as they are."""
+    return lambda answers: [make(answers[-1]) for make in queued] if len(answers) == number + 1 else answers[-1:]
 
-    Args:
-        dut: the device.
-        rule: index into ``RULES``.
-        kind: ``reads`` or ``writes``: the answers that ``break_it`` queues.
-        break_it: is called with what queues an answer, the answer, and its number.
-    """
+
+def same(answer: _Response) -> _Response:
+    return replace(answer)
+
+
+def with_another_id(answer: _Response) -> _Response:
+    return replace(answer, axi_id=UNKNOWN_ID)
+
+
+def with_a_wrong_byte(answer: _Response) -> _Response:
+    return replace(answer, beats=[bytes([beat[0] ^ 1, *beat[1:]]) for beat in answer.beats])
+
+
+def with_twice_the_beats(answer: _Response) -> _Response:
+    return replace(answer, beats=answer.beats * 2)
+
+
+def swapped(answers: list[_Response]) -> list[_Response]:
+    """Hold answer 4 until the next one, of the same id, is queued."""
+    if len(answers) == 6:
+        assert answers[4].axi_id == answers[5].axi_id
+        return [answers[5], answers[4]]
+    return [] if len(answers) == 5 else answers[-1:]
+
+
+FAULTS: dict[str, tuple[PortRule, str, Queued]] = {
+    # The last but one, as data that come too soon would be taken for those of the next read.
+    "a read is answered twice": (PortRule.READ_UNASKED, "reads", at(19, same, same)),
+    "a read is answered with another id": (PortRule.READ_UNASKED, "reads", at(3, with_another_id)),
+    "answers of an id overtake each other": (PortRule.READ_DATA, "reads", swapped),
+    "read data are not those of memory": (PortRule.READ_DATA, "reads", at(7, with_a_wrong_byte)),
+    "an answer has too many beats": (PortRule.READ_LAST, "reads", at(7, with_twice_the_beats)),
+    "a write is answered twice": (PortRule.WRITE_UNASKED, "writes", lambda answers: [answers[-1], same(answers[-1])]),
+    "a write is answered with another id": (PortRule.WRITE_UNASKED, "writes", at(1, with_another_id, same)),
+}
+"""The rule that is broken, reads or writes, and from all answers so far what is queued in place of the last."""
+
+
+@cocotb.test()
+@cocotb.parametrize(fault=list(FAULTS))
+async def a_slave_that_breaks_a_rule(dut: SimHandleBase, fault: str) -> None:
+    rule, kind, queued = FAULTS[fault]
     bench = await Bench.start(dut, CONFIG, SETTINGS)
     queue = getattr(bench.slaves[Ram.MC], f"_{kind}")
-    push, seen = queue.append, [0]
+    push, answers = queue.append, list[_Response]()
 
-    def tampered(response: _Response) -> None:
-        break_it(push, response, seen[0])
-        seen[0] += 1
+    def tampered(answer: _Response) -> None:
+        answers.append(answer)
+        for each in queued(answers):
+            push(each)
 
     queue.append = tampered
     await bench.run(pass_through(bench, (16, 4, 5)))
@@ -47,85 +84,6 @@ async def expect_broken(
     assert verdict.ending.is_failure
     (finding,) = (found for found in verdict.findings if found.detail == PortViolation(Ram.MC, rule))
     assert finding.cycle is not None
-
-
-def again(response: _Response) -> _Response:
-    return _Response(response.axi_id, response.due, response.address, response.beats)
-
-
-@cocotb.test()
-async def a_read_that_is_answered_twice(dut: SimHandleBase) -> None:
-    def twice(push: Push, response: _Response, number: int) -> None:
-        push(response)
-        if number == 19:
-            push(again(response))
-
-    # The last but one, as data that come too soon would be taken for those of the next read.
-    await expect_broken(dut, PortRule.READ_UNASKED, "reads", lambda push, response, n: twice(push, response, n))
-
-
-@cocotb.test()
-async def a_read_that_is_answered_with_another_id(dut: SimHandleBase) -> None:
-    def other(push: Push, response: _Response, number: int) -> None:
-        response.axi_id = UNKNOWN_ID if number == 3 else response.axi_id
-        push(response)
-
-    await expect_broken(dut, PortRule.READ_UNASKED, "reads", other)
-
-
-@cocotb.test()
-async def answers_of_an_id_that_overtake_each_other(dut: SimHandleBase) -> None:
-    held: list[_Response] = []
-
-    def swapped(push: Push, response: _Response, number: int) -> None:
-        if number == 4:
-            held.append(response)
-            return
-        push(response)
-        if number == 5:
-            assert response.axi_id == held[0].axi_id
-            push(held[0])
-
-    await expect_broken(dut, PortRule.READ_DATA, "reads", swapped)
-
-
-@cocotb.test()
-async def read_data_that_memory_does_not_hold(dut: SimHandleBase) -> None:
-    def flipped(push: Push, response: _Response, number: int) -> None:
-        if number == 7:
-            response.beats = [bytes([beat[0] ^ 1, *beat[1:]]) for beat in response.beats]
-        push(response)
-
-    await expect_broken(dut, PortRule.READ_DATA, "reads", flipped)
-
-
-@cocotb.test()
-async def an_answer_with_too_many_beats(dut: SimHandleBase) -> None:
-    def longer(push: Push, response: _Response, number: int) -> None:
-        if number == 7:
-            response.beats = response.beats * 2
-        push(response)
-
-    await expect_broken(dut, PortRule.READ_LAST, "reads", longer)
-
-
-@cocotb.test()
-async def a_write_that_is_answered_twice(dut: SimHandleBase) -> None:
-    def twice(push: Push, response: _Response, number: int) -> None:
-        push(response)
-        push(again(response))
-
-    await expect_broken(dut, PortRule.WRITE_UNASKED, "writes", twice)
-
-
-@cocotb.test()
-async def a_write_that_is_answered_with_another_id(dut: SimHandleBase) -> None:
-    def other(push: Push, response: _Response, number: int) -> None:
-        if number == 1:
-            push(_Response(UNKNOWN_ID, response.due, response.address, response.beats))
-        push(response)
-
-    await expect_broken(dut, PortRule.WRITE_UNASKED, "writes", other)
 
 
 @cocotb.test()

@@ -13,11 +13,19 @@ from pathlib import Path
 import pytest
 
 from models.config import HwConfig
+from tb.places import PLANS
 from tb.run.compile.build import build
 from tb.run.compile.runners import simulation
 from tb.run.compile.spec import BuildSpec, Built
+from tb.run.dut import Dut
+from tb.run.jobs import Job, Setup, run_job
 from tb.run.process import supervise
+from tb.run.result import Result
+from tb.run.simulate import SharedProcess, simulate
+from tb.run.systems import AnyScenario
 from tb.stimulus.exchange import REQUEST, Request
+from tb.stimulus.generate.plan import load_plan
+from tb.stimulus.scenario import Scenario
 
 SCENARIOS_FOLDER = "NVDLA_SCENARIOS_FOLDER"
 """The variable that tells backends.py the folder with a folder for each scenario."""
@@ -39,6 +47,13 @@ needs_icarus = pytest.mark.skipif(
     shutil.which("iverilog") is None, reason="Icarus is not installed (apt-get install iverilog)"
 )
 
+
+@pytest.fixture(scope="session")
+def simulator() -> str:
+    """Icarus builds in a second what takes Verilator a minute."""
+    return "verilator" if shutil.which("iverilog") is None else "icarus"
+
+
 NATIVE = pytest.param(("verilator", "native"), id="native")
 ICARUS = pytest.param(("icarus", "coroutine"), id="icarus", marks=needs_icarus)
 """(simulator, back end)"""
@@ -52,6 +67,50 @@ def model(request: pytest.FixtureRequest) -> Built:
     """Return the embedded nv_small, once a back end; Icarus plays the same coroutines, but slowly."""
     simulator, backend = request.param
     return build(BuildSpec(HwConfig.load("nv_small"), simulator, backend=backend))
+
+
+def setup_of(built: Built, seconds: float = 300) -> Setup:
+    """Return what plays jobs on a model."""
+    spec = built.spec
+    rtl, port_map = (None if path is None else str(path) for path in (spec.filelist, spec.port_map))
+    dut = Dut(spec.config.name, spec.simulator, rtl, spec.top, port_map, spec.debug, spec.backend)
+    return Setup(built, dut, seconds)
+
+
+def job_of(scenario: AnyScenario, *plusargs: str) -> Job:
+    """Return the job of a scenario."""
+    return Job(scenario.name, scenario.seed, "rerun", lambda: scenario, plusargs=plusargs)
+
+
+def planned(name: str, seed: int = 1, plan: str = "nv_small") -> Scenario:
+    """Return a scenario of a plan, for nv_small."""
+    (entry,) = (entry for entry in load_plan(PLANS / f"{plan}.toml") if entry.name == name)
+    return entry.build(HwConfig.load("nv_small"), seed)
+
+
+def played(
+    built: Built, folder: Path, scenario: AnyScenario, *plusargs: str, process: SharedProcess | None = None
+) -> Result:
+    """Play a scenario on a model in a folder that is new or empty."""
+    return run_job(job_of(scenario, *plusargs), setup_of(built), folder, process)
+
+
+def simulated(
+    built: Built, module: str, test: str, folder: Path, *plusargs: str, request: Request | None = None, **env: str
+) -> None:
+    """Play one cocotb test of a module that can be imported, and require that it passes."""
+    asked = request or Request(built.spec.config.name)
+    result = simulate(
+        built,
+        test_module=module,
+        testcase=test,
+        env={REQUEST: asked.encode(), **env},
+        work_dir=folder,
+        timeout_seconds=MODULE_SECONDS,
+        waves=built.spec.waves,
+        plusargs=plusargs,
+    )
+    assert result.passed, f"{result.message}\n{result.log_path.read_text(encoding='utf-8')}"
 
 
 InSimulation = Callable[[Built, str, str], None]

@@ -1,4 +1,4 @@
-"""cocotb tests, started by test_four_state.py on a simulator that knows X."""
+"""cocotb tests, started by test_port_rules.py on a simulator that knows X."""
 
 from __future__ import annotations
 

@@ -9,16 +9,14 @@ import cocotb
 from cocotb.handle import SimHandleBase
 
 from models.config import HwConfig
-from tb.nvdla.registers import RegisterMap
 from tb.sim.bench import Bench
 
 CONFIG = HwConfig.load("nv_small")
-REGISTERS = RegisterMap.of(CONFIG)
 FOUND = "NVDLA_TEST_FOUND"
 
 
 @cocotb.test()
 async def table_data_are_read(dut: SimHandleBase) -> None:
     bench = await Bench.start(dut, CONFIG)
-    word = await bench.csb.read(REGISTERS.parse("CDP.S_LUT_ACCESS_DATA"))
+    word = await bench.csb.read("CDP.S_LUT_ACCESS_DATA")
     Path(os.environ[FOUND]).write_text(str(word), encoding="utf-8")

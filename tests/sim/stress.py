@@ -83,15 +83,13 @@ async def registers_are_read_and_written_while_a_layer_runs(dut: SimHandleBase) 
     started = cycle()
     words = {op.register: op.value for op in program if isinstance(op, RegWrite) and op.register.startswith("SDP.D_")}
     for name in ("SDP.D_DATA_CUBE_CHANNEL", "SDP.D_DST_BASE_ADDR_LOW", "SDP.D_CVT_SCALE"):
-        assert await bench.csb.read(REGISTERS.parse(name)) == words[name]
-    free = REGISTERS.parse("PDP.D_DATA_CUBE_IN_WIDTH")
-    other = REGISTERS.parse("SDP.D_CVT_OFFSET")
-    await bench.csb.write(REGISTERS.parse("SDP.S_POINTER"), 1)
+        assert await bench.csb.read(name) == words[name]
+    await bench.csb.write("SDP.S_POINTER", 1)
     for value in (3, 0x1555, 0):
-        for register in (free, other):
+        for register in ("PDP.D_DATA_CUBE_IN_WIDTH", "SDP.D_CVT_OFFSET"):
             await bench.csb.write(register, value)
             assert await bench.csb.read(register) == value
-    assert await bench.csb.read(REGISTERS.parse("SDP.S_STATUS")) & 3 == 1, "the layer must still run"
+    assert await bench.csb.read("SDP.S_STATUS") & 3 == 1, "the layer must still run"
     assert cycle() - started < 1000
     await bench.play((InterruptNotify("SDP", 0, "done"),))
     bench.check()

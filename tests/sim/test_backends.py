@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import msgspec
@@ -13,18 +14,15 @@ from tb.judge.detail import BadAccess, Hang, PollExpired, WrongRegister
 from tb.judge.finding import Check
 from tb.judge.verdict import Ending, Verdict
 from tb.nvdla.program.ops import InterruptNotify, MemLoad, Poll, RegRead
-from tb.places import PLANS
 from tb.run.compile.build import build
-from tb.run.compile.spec import BuildSpec
+from tb.run.compile.spec import BACKENDS, BuildSpec
 from tb.run.errors import LaunchError
-from tb.stimulus.generate.plan import load_plan
 from tb.stimulus.scenario import Scenario
 from tb.stimulus.settings import BenchSettings, PortSettings
 from tb.stimulus.trace import write
-from tests.sim.conftest import SCENARIOS_FOLDER, play_module
+from tests.sim.conftest import SCENARIOS_FOLDER, planned, play_module
 
 CONFIG = HwConfig.load("nv_small")
-ENTRIES = {entry.name: entry for entry in load_plan(PLANS / "nv_small.toml")}
 STRESS = PortSettings(latency_cycles=9, jitter_cycles=30, ready_stall=0.3, valid_stall=0.3, reorder=True)
 
 
@@ -42,20 +40,18 @@ SETTINGS = {
 }
 PLAYED = ("sdp_back_to_back_in_both_groups", "sdp_and_pdp_at_once")
 
-Recorded = tuple[Verdict, dict[str, np.ndarray]]
-"""A verdict, and columns of the writes."""
+Alike = Callable[[str], Verdict]
+"""Requires that both back ends recorded the same of a scenario, and returns the verdict."""
 
 
 def scenarios() -> dict[str, Scenario]:
     """Return what both back ends play, by the name of its folder."""
-    short = ENTRIES["sdp_pass_through_full_atom"].build(CONFIG, 2)
+    short = planned("sdp_pass_through_full_atom", 2)
     first = next(op for op in short.ops if isinstance(op, MemLoad))
     polls = (RegRead("GLB.S_NVDLA_HW_VERSION", expected=0x12), *short.ops, Poll("GLB.S_INTR_STATUS", 1))
-    corners = {entry.name: entry for entry in load_plan(PLANS / "nv_small_corners.toml")}
-    registers = {entry.name: entry for entry in load_plan(PLANS / "nv_small_registers.toml")}
     return {
         **{
-            f"{name} {label}": replace(ENTRIES[name].build(CONFIG, 5), settings=settings)
+            f"{name} {label}": replace(planned(name, 5), settings=settings)
             for name in PLAYED
             for label, settings in SETTINGS.items()
         },
@@ -64,61 +60,52 @@ def scenarios() -> dict[str, Scenario]:
             short, ops=(*short.ops, InterruptNotify("SDP", 1, "never")), settings=BenchSettings(hang_cycles=2000)
         ),
         "polls": replace(short, ops=polls, settings=BenchSettings(poll_deadline_cycles=500)),
-        "registers": registers["registers_distinct_outstanding_throttled"].build(CONFIG, 1),
-        "counters": corners["corners_conv_counters"].build(CONFIG, 1),
+        "registers": planned("registers_distinct_outstanding_throttled", plan="nv_small_registers"),
+        "counters": planned("corners_conv_counters", plan="nv_small_corners"),
     }
 
 
 @pytest.fixture(scope="module")
-def recorded(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Recorded]]:
-    """By scenario and back end, what was recorded."""
-    folder = tmp_path_factory.mktemp("scenarios")
-    names = list(scenarios())
-    for name, scenario in scenarios().items():
+def alike(tmp_path_factory: pytest.TempPathFactory) -> Alike:
+    """Play all scenarios on both back ends."""
+    folder, played = tmp_path_factory.mktemp("scenarios"), scenarios()
+    for name, scenario in played.items():
         write(scenario, folder / name)
-    found: dict[str, dict[str, Recorded]] = {name: {} for name in names}
-    for backend in ("coroutine", "native"):
-        work = tmp_path_factory.mktemp(backend)
-        model = build(BuildSpec(CONFIG, "verilator", backend=backend))
+    works = [tmp_path_factory.mktemp(backend) for backend in BACKENDS]
+    for work, backend in zip(works, BACKENDS, strict=True):
+        model = build(BuildSpec(CONFIG, backend=backend))
         problems, log = play_module(model, "backends", work, **{SCENARIOS_FOLDER: str(folder)})
-        assert list(problems.values()) == [""] * len(names), log.read_text(encoding="utf-8")
-        for name in names:
-            with np.load(work / f"{name}.npz") as file:
-                found[name][backend] = (
-                    msgspec.json.decode((work / f"{name}.json").read_bytes(), type=Verdict),
-                    dict(file),
-                )
-    return found
+        assert list(problems.values()) == [""] * len(played), log.read_text(encoding="utf-8")
 
+    def compared(name: str) -> Verdict:
+        verdict, other = (msgspec.json.decode((work / f"{name}.json").read_bytes(), type=Verdict) for work in works)
+        assert other == verdict
+        with np.load(works[0] / f"{name}.npz") as writes, np.load(works[1] / f"{name}.npz") as others:
+            for column in writes.files:
+                np.testing.assert_array_equal(others[column], writes[column], err_msg=column)
+        return verdict
 
-def alike(recorded: dict[str, Recorded]) -> Verdict:
-    """Require that both back ends recorded the same, and return the verdict."""
-    verdict, writes = recorded["coroutine"]
-    other, others = recorded["native"]
-    assert other == verdict
-    for name, values in writes.items():
-        np.testing.assert_array_equal(others[name], values, err_msg=name)
-    return verdict
+    return compared
 
 
 @pytest.mark.parametrize("label", SETTINGS)
 @pytest.mark.parametrize("name", PLAYED)
-def test_every_write_has_the_same_cycle_and_id(recorded: dict[str, dict[str, Recorded]], name: str, label: str) -> None:
-    verdict = alike(recorded[f"{name} {label}"])
+def test_every_write_has_the_same_cycle_and_id(alike: Alike, name: str, label: str) -> None:
+    verdict = alike(f"{name} {label}")
     assert verdict.ending is Ending.PASSED
     assert verdict.judged_bytes > 0
 
 
-def test_poisoned_reads_and_stray_writes_are_reported_alike(recorded: dict[str, dict[str, Recorded]]) -> None:
-    verdict = alike(recorded["poisoned"])
+def test_poisoned_reads_and_stray_writes_are_reported_alike(alike: Alike) -> None:
+    verdict = alike("poisoned")
     assert verdict.ending.is_failure
     assert verdict.memory_faults > 0
     accesses = [finding.detail for finding in verdict.findings if finding.check is Check.MEMORY]
     assert any(isinstance(access, BadAccess) and access.outside for access in accesses)
 
 
-def test_a_hang_is_reported_alike(recorded: dict[str, dict[str, Recorded]]) -> None:
-    verdict = alike(recorded["hang"])
+def test_a_hang_is_reported_alike(alike: Alike) -> None:
+    verdict = alike("hang")
     assert verdict.ending is Ending.HANG
     (finding,) = verdict.findings
     assert isinstance(finding.detail, Hang)
@@ -126,8 +113,8 @@ def test_a_hang_is_reported_alike(recorded: dict[str, dict[str, Recorded]]) -> N
     assert finding.cycle is not None
 
 
-def test_polls_and_unexpected_values_are_reported_alike(recorded: dict[str, dict[str, Recorded]]) -> None:
-    verdict = alike(recorded["polls"])
+def test_polls_and_unexpected_values_are_reported_alike(alike: Alike) -> None:
+    verdict = alike("polls")
     read, poll = verdict.findings
     assert (read.check, read.detail) == (
         Check.REGISTER,
@@ -138,27 +125,27 @@ def test_polls_and_unexpected_values_are_reported_alike(recorded: dict[str, dict
     assert poll.check is Check.REGISTER
 
 
-def test_the_native_back_end_needs_verilator() -> None:
-    with pytest.raises(
-        LaunchError, match=r"^backend must be coroutine with icarus, not native: it is built by Verilator$"
-    ):
-        BuildSpec(CONFIG, "icarus", backend="native")
+@pytest.mark.parametrize(
+    ("simulator", "backend", "message"),
+    [
+        ("icarus", "native", "backend must be coroutine with icarus, not native: it is built by Verilator"),
+        ("verilator", "python", "backend must be one of native, coroutine, not python"),
+    ],
+)
+def test_a_back_end_that_cannot_be_is_refused(simulator: str, backend: str, message: str) -> None:
+    with pytest.raises(LaunchError, match=f"^{message}$"):
+        BuildSpec(CONFIG, simulator, backend=backend)
 
 
-def test_an_unknown_back_end_is_refused() -> None:
-    with pytest.raises(LaunchError, match=r"^backend must be one of native, coroutine, not python$"):
-        BuildSpec(CONFIG, backend="python")
-
-
-def test_counters_are_judged(recorded: dict[str, dict[str, Recorded]]) -> None:
-    verdict = alike(recorded["counters"])
+def test_counters_are_judged(alike: Alike) -> None:
+    verdict = alike("counters")
     assert verdict.failures == []
     assert verdict.counters == 61, (
         "of both groups of a convolution with SDP, twice, and of SDP alone, as far as they are known"
     )
 
 
-def test_registers_with_several_accesses_outstanding_read_alike(recorded: dict[str, dict[str, Recorded]]) -> None:
-    verdict = alike(recorded["registers"])
+def test_registers_with_several_accesses_outstanding_read_alike(alike: Alike) -> None:
+    verdict = alike("registers")
     assert verdict.failures == []
     assert verdict.registers > 0

@@ -11,19 +11,15 @@ from tb.judge.detail import Hang, NoAnswer
 from tb.judge.finding import Check
 from tb.judge.text import complaints
 from tb.judge.verdict import Ending
-from tb.places import PLANS
 from tb.run.compile.build import build
 from tb.run.compile.ports import expected_ports
 from tb.run.compile.spec import BuildSpec, Built
-from tb.run.dut import Dut
-from tb.run.jobs import Job, Setup, run_job
 from tb.run.result import Result
 from tb.run.simulate import SharedProcess
-from tb.stimulus.generate.plan import load_plan
-from tests.sim.conftest import SMALL_DEVICES
+from tests.sim.conftest import SMALL_DEVICES, planned, played
 
 CONFIG = HwConfig.load("nv_small")
-SCENARIO = load_plan(PLANS / "nv_small.toml")[0].build(CONFIG, 1)
+SCENARIO = planned("sdp_pass_through_full_atom")
 DRIVEN = {
     # The first requests are taken; ``+deaf`` takes none after them.
     "csb2nvdla_ready": 'taken < 4 || !$test$plusargs("deaf")',
@@ -63,23 +59,20 @@ def device(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     return build(BuildSpec(CONFIG, simulator, filelist=folder / "dead.f", backend=backend), folder / "builds")
 
 
-def play(device: Built, folder: Path, plusargs: tuple[str, ...], *, shared: bool = False) -> Result:
-    job = Job("it", 1, "rerun", lambda: SCENARIO, plusargs=plusargs)
+def play(device: Built, folder: Path, *plusargs: str, shared: bool = False) -> Result:
     process = SharedProcess(device, folder / "process", plusargs) if shared else None
-    spec = device.spec
-    dut = Dut("nv_small", spec.simulator, rtl=str(spec.filelist), backend=spec.backend)
-    return run_job(job, Setup(device, dut, 200), folder / "it", process)
+    return played(device, folder / "it", SCENARIO, *plusargs, process=process)
 
 
 def test_a_device_that_takes_no_requests_hangs(device: Built, tmp_path: Path) -> None:
-    result = play(device, tmp_path, ("+deaf",))
+    result = play(device, tmp_path, "+deaf")
     assert result.ending is Ending.HANG, result
     assert complaints(result.verdict)[0].startswith("CSB did not accept the write of ")
     assert result.verdict.cycles > 0
 
 
 def test_a_device_whose_interrupt_cannot_be_served_hangs(device: Built, tmp_path: Path) -> None:
-    result = play(device, tmp_path, ("+rings", "+deaf"))
+    result = play(device, tmp_path, "+rings", "+deaf")
     assert result.ending is Ending.HANG, result
     assert complaints(result.verdict)[0].startswith("CSB did not ")
     lost = [found for found in result.verdict.findings if isinstance(found.detail, NoAnswer)]
@@ -88,7 +81,7 @@ def test_a_device_whose_interrupt_cannot_be_served_hangs(device: Built, tmp_path
 
 @pytest.mark.parametrize("plusargs", [("+reads",), ("+reads", "+writes")], ids=["reads", "reads and writes"])
 def test_a_device_that_moves_memory_without_end_hangs(device: Built, tmp_path: Path, plusargs: tuple[str, ...]) -> None:
-    result = play(device, tmp_path, plusargs)
+    result = play(device, tmp_path, *plusargs)
     assert result.ending is Ending.HANG, result
     (hang,) = [found.detail for found in result.verdict.findings if isinstance(found.detail, Hang)]
     assert 16384 < hang.in_vain <= 3 * hang.quiet_cycles
@@ -103,7 +96,7 @@ def test_a_device_that_moves_memory_without_end_hangs(device: Built, tmp_path: P
 def test_a_device_that_ends_the_simulation_crashes(device: Built, tmp_path: Path, plusarg: str, shared: bool) -> None:
     if shared and not device.spec.native:
         pytest.skip("only the native back end shares processes")
-    result = play(device, tmp_path, (plusarg,), shared=shared)
+    result = play(device, tmp_path, plusarg, shared=shared)
     assert result.ending is Ending.CRASH, result
     said = ("the device ended the simulation", "the device gives up", "$stop")
     assert any(word in line for word in said for line in complaints(result.verdict)), result

@@ -22,11 +22,10 @@ from tb.places import HDL
 from tb.run.compile.build import build
 from tb.run.compile.wrapper import DLHDL_TOP as TOP
 from tb.run.dut import Dut
-from tb.run.jobs import Job, Setup, run_job
+from tb.run.jobs import Setup, run_job
 from tb.run.result import Result
-from tb.run.simulate import simulate
-from tb.stimulus.exchange import REQUEST, Request
-from tests.sim.conftest import SMALL_DEVICES
+from tb.stimulus.exchange import Request
+from tests.sim.conftest import SMALL_DEVICES, job_of, played, simulated
 from tests.sim.dlhdl_examples import blocks
 
 CORE = DlhdlConfig.load("dlhdl_int8_4")
@@ -40,11 +39,9 @@ ROWS = {"input": ["C", 18, 17], "layer": [{"kind": "max_pool", "kernel": [1, 1]}
 
 def play(simulator: str, folder: Path, data: dict[str, Any], bug: str | None = None) -> Result:
     """Return how a scenario ended on the embedded core."""
-    dut = Dut(CORE.name, simulator, top=TOP)
-    built = build(dut.build_spec(waves=False))
+    built = build(Dut(CORE.name, simulator, top=TOP).build_spec(waves=False))
     plusargs = () if bug is None else (f"+bug={bug}",)
-    job = Job("it", 1, "rerun", lambda: DlhdlEntry("it", "", data).build(CORE, 1), plusargs=plusargs)
-    return run_job(job, Setup(built, dut, 240), folder / "run")
+    return played(built, folder / "run", DlhdlEntry("it", "", data).build(CORE, 1), *plusargs)
 
 
 @pytest.mark.parametrize("simulator", SIMULATORS)
@@ -58,16 +55,10 @@ def test_a_stream_of_two_layers_is_right_in_every_byte(simulator: str, tmp_path:
 
 @pytest.mark.parametrize("simulator", ICARUS)
 @pytest.mark.parametrize(
-    ("bug", "data"),
-    [
-        ("bias_lost", TWO_LAYERS),
-        ("padding_lane_not_zero", TWO_LAYERS),
-        ("exponent_destination_ignored", TWO_LAYERS),
-        ("frame_input_not_advanced", TWO_LAYERS),
-    ],
+    "bug", ["bias_lost", "padding_lane_not_zero", "exponent_destination_ignored", "frame_input_not_advanced"]
 )
-def test_a_seeded_bug_of_data_makes_wrong_bytes(simulator: str, bug: str, data: dict[str, Any], tmp_path: Path) -> None:
-    result = play(simulator, tmp_path, data, bug)
+def test_a_seeded_bug_of_data_makes_wrong_bytes(simulator: str, bug: str, tmp_path: Path) -> None:
+    result = play(simulator, tmp_path, TWO_LAYERS, bug)
     assert result.ending is Ending.MISMATCH
     assert any(finding.check is Check.VALUE for finding in result.verdict.findings)
 
@@ -89,13 +80,17 @@ def test_a_seeded_bug_of_the_handshake_breaks_its_rule(
 
 
 @pytest.mark.parametrize("simulator", ICARUS)
-@pytest.mark.parametrize(
-    ("bug", "rule"), [("read_split_4k", "araddr and arlen must not lead across a border of 4 KiB")]
-)
-def test_a_seeded_bug_of_a_master_breaks_a_rule_of_axi4(simulator: str, bug: str, rule: str, tmp_path: Path) -> None:
-    findings = play(simulator, tmp_path, {**ROWS, "skew_bytes": 4064}, bug).verdict.findings
+def test_a_seeded_bug_of_a_master_breaks_a_rule_of_axi4(simulator: str, tmp_path: Path) -> None:
+    findings = play(simulator, tmp_path, {**ROWS, "skew_bytes": 4064}, "read_split_4k").verdict.findings
     broken = [found.detail.rule for found in findings if isinstance(found.detail, PortViolation)]
-    assert rule in [MEMORY_RULES[number] for number in broken]
+    rules = [MEMORY_RULES[number] for number in broken]
+    assert "araddr and arlen must not lead across a border of 4 KiB" in rules
+
+
+def core_head() -> str:
+    """Return the embedded core's text up to its last port."""
+    text = (HDL / "dlhdl" / "dlhdl_core.v").read_text(encoding="utf-8")
+    return text[text.index("module dlhdl_core") : text.index("\n);\n")]
 
 
 def core_of(folder: Path, text: str, *below: str) -> tuple[str, str]:
@@ -111,19 +106,11 @@ def core_of(folder: Path, text: str, *below: str) -> tuple[str, str]:
 
 @pytest.mark.parametrize("simulator", ICARUS)
 def test_every_rule_of_the_masters_is_shown_to_fail(simulator: str, tmp_path: Path) -> None:
-    text = (HDL / "dlhdl" / "dlhdl_core.v").read_text(encoding="utf-8")
-    head = text[text.index("module dlhdl_core") : text.index("\n);\n")].replace("output wire", "output reg ")
-    core = core_of(tmp_path, f"{head.replace('dlhdl_core', 'silent_core')}\n);\nendmodule\n")
+    head = core_head().replace("output wire", "output reg ").replace("dlhdl_core", "silent_core")
+    core = core_of(tmp_path, f"{head}\n);\nendmodule\n")
     spec = Dut(core[0], simulator, rtl=core[1], top="silent_core").build_spec(waves=False)
-    ended = simulate(
-        build(spec, tmp_path / "builds"),
-        test_module="tests.sim.dlhdl_masters",
-        testcase="every_rule_of_the_masters",
-        env={},
-        work_dir=tmp_path,
-        timeout_seconds=240,
-    )
-    assert ended.passed, f"{ended.message}\n{ended.log_path.read_text(encoding='utf-8')}"
+    built = build(spec, tmp_path / "builds")
+    simulated(built, "tests.sim.dlhdl_masters", "every_rule_of_the_masters", tmp_path)
 
 
 LITE_PINS = (
@@ -135,8 +122,7 @@ TIED = {"AWSIZE": 2, "AWBURST": 1, "WLAST": 1, "ARSIZE": 2, "ARBURST": 1}
 
 def lite_top() -> str:
     """Return a core whose register port is AXI4-Lite: the embedded one, with what only AXI4 has tied."""
-    text = (HDL / "dlhdl" / "dlhdl_core.v").read_text(encoding="utf-8")
-    head = text[text.index("module dlhdl_core") : text.index("\n);\n")]
+    head = core_head()
     ports, pins = [], []
     for direction, width, name in re.findall(r"(input|output) +wire +(\[[^\]]*\])? *(\w+)", head):
         slave = name.removeprefix("AXI4_") if re.fullmatch("AXI4_(?!ARESETN)(AW|W|B|AR|R)[A-Z]+", name) else None
@@ -161,8 +147,7 @@ def test_registers_behind_axi4_lite_are_driven_as_those_behind_axi4(simulator: s
     config, filelist = core_of(tmp_path, lite_top(), f"-F {HDL / 'dlhdl.f'}")
     dut = Dut(config, simulator, rtl=filelist, top="core_lite")
     built = build(dut.build_spec(waves=False), tmp_path / "builds")
-    own = DlhdlConfig.load(config)
-    job = Job("it", 1, "rerun", lambda: DlhdlEntry("it", "", STREAM).build(own, 1))
+    job = job_of(DlhdlEntry("it", "", STREAM).build(DlhdlConfig.load(config), 1))
     result = run_job(job, Setup(built, dut, 240), tmp_path / "run")
     assert complaints(result.verdict) == []
     assert result.verdict.layers == 8
@@ -214,12 +199,7 @@ def test_a_worked_example_passes_through_the_whole_bench(simulator: str, example
     folder = tmp_path / "run" / "scenario"
     save(scenario, folder)
     np.save(folder / "vector.npy", np.array(vector, dtype=core.data_type.dtype))
-    ended = simulate(
-        build(Dut(name, simulator, top=TOP).build_spec(waves=False)),
-        test_module="tests.sim.dlhdl_examples",
-        testcase="the_example_lies_in_memory_as_the_document_says",
-        env={REQUEST: Request(name, scenario=str(folder)).encode()},
-        work_dir=tmp_path / "run",
-        timeout_seconds=240,
-    )
-    assert ended.passed, f"{ended.message}\n{ended.log_path.read_text(encoding='utf-8')}"
+    built = build(Dut(name, simulator, top=TOP).build_spec(waves=False))
+    test = "the_example_lies_in_memory_as_the_document_says"
+    request = Request(name, scenario=str(folder))
+    simulated(built, "tests.sim.dlhdl_examples", test, tmp_path / "run", request=request)

@@ -113,12 +113,6 @@ def elsewhere() -> Iterator[Elsewhere]:
         shutil.rmtree(folder)
 
 
-@pytest.fixture
-def simulator() -> str:
-    """Icarus builds in a second what takes Verilator a minute."""
-    return "verilator" if shutil.which("iverilog") is None else "icarus"
-
-
 def test_make_plays_and_leaves_nothing_in_the_checkout(elsewhere: Elsewhere, simulator: str) -> None:
     before = sorted(elsewhere.checkout.rglob("*"))
     assert "4 passed, 0 failed, 0 refused" in elsewhere.check("make", "regress", f"SIM={simulator}", "LEVEL=L0")

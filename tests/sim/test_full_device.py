@@ -14,13 +14,11 @@ from tb.nvdla.program.ops import RegWrite
 from tb.places import ROOT
 from tb.run.compile.build import build
 from tb.run.compile.spec import BuildSpec, Built
-from tb.run.dut import Dut
-from tb.run.jobs import Job, Setup, run_job
 from tb.run.simulate import SharedProcess
 from tb.stimulus.scenario import Scenario
 from tb.stimulus.trace import read
 from tests.sim import full_layers
-from tests.sim.conftest import InSimulation, coroutines_of, needs_icarus
+from tests.sim.conftest import InSimulation, coroutines_of, needs_icarus, played
 
 LAYERS = ROOT / "tests" / "data" / "measured"
 CONFIG = HwConfig.load("nv_full")
@@ -50,11 +48,9 @@ def process(full: Built, tmp_path_factory: pytest.TempPathFactory) -> Iterator[S
     process.close()
 
 
-def played(scenario: Scenario, built: Built, folder: Path, process: SharedProcess | None) -> Verdict:
+def judged(scenario: Scenario, built: Built, folder: Path, process: SharedProcess | None) -> Verdict:
     """Play a scenario and require that all bytes were judged right, and the margin where a threshold applies."""
-    dut = Dut(CONFIG.name, built.spec.simulator, backend=built.spec.backend)
-    job = Job(scenario.name, scenario.seed, "rerun", lambda: scenario)
-    verdict = run_job(job, Setup(built, dut, 300), folder, process).verdict
+    verdict = played(built, folder, scenario, process=process).verdict
     assert not verdict.failures, verdict.findings
     assert verdict.judged_bytes > 0
     for module, prefix in THRESHOLDS.items():
@@ -71,7 +67,7 @@ def test_a_measured_layer_passes_and_tells_its_margin(
 ) -> None:
     scenario = read(LAYERS / f"{layer}.npz", CONFIG)
     assert scenario.name == layer
-    assert played(scenario, full, tmp_path / "it", process).crc_passed == 1
+    assert judged(scenario, full, tmp_path / "it", process).crc_passed == 1
 
 
 @pytest.mark.parametrize(
@@ -83,19 +79,19 @@ def test_layers_that_nv_small_lacks_pass(
     full: Built,
     process: SharedProcess,
     tmp_path: Path,
-    make: Callable[[Precision, int], Scenario],
+    make: Callable[[Precision], Scenario],
     precision: Precision,
 ) -> None:
-    scenario = make(precision, 1)
+    scenario = make(precision)
     enabled = [op for op in scenario.ops if isinstance(op, RegWrite) and op.register == "CACC.D_OP_ENABLE"]
-    assert played(scenario, full, tmp_path / "it", process).layers == len(enabled)
+    assert judged(scenario, full, tmp_path / "it", process).layers == len(enabled)
 
 
 @pytest.mark.parametrize("precision", Precision, ids=lambda precision: precision.name.lower())
 def test_every_cube_of_a_batch_is_what_it_is_alone(
     full: Built, process: SharedProcess, tmp_path: Path, precision: Precision
 ) -> None:
-    verdict = played(full_layers.batches(precision, 1), full, tmp_path / "it", process)
+    verdict = judged(full_layers.batches(precision), full, tmp_path / "it", process)
     assert verdict.layers == sum(full_layers.CUBES)
 
 
@@ -103,7 +99,7 @@ def test_every_cube_of_a_batch_is_what_it_is_alone(
 def test_a_small_convolution_passes_under_icarus(tmp_path: Path) -> None:
     built = build(BuildSpec(CONFIG, "icarus"))
     layer = "dc_fp16_4x4x128_k32_nan_collide"
-    assert played(read(LAYERS / f"{layer}.npz", CONFIG), built, tmp_path / "it", None).crc_passed == 1
+    assert judged(read(LAYERS / f"{layer}.npz", CONFIG), built, tmp_path / "it", None).crc_passed == 1
 
 
 @pytest.mark.parametrize("name", coroutines_of("full_device"))

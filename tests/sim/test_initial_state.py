@@ -10,24 +10,16 @@ from models.config import HwConfig
 from tb.cli.command import main
 from tb.run.compile.build import build
 from tb.run.compile.spec import BuildSpec
-from tb.run.simulate import simulate
-from tb.stimulus.exchange import REQUEST, Request
+from tests.sim.conftest import simulated
 from tests.sim.initial_state import FOUND
 
 
 def table_data(folder: Path, *plusargs: str) -> int:
     """Return the data of a table that nobody has written."""
     folder.mkdir()
-    result = simulate(
-        build(BuildSpec(HwConfig.load("nv_small"), "verilator", backend="native")),
-        test_module="tests.sim.initial_state",
-        testcase="table_data_are_read",
-        env={REQUEST: Request("nv_small").encode(), FOUND: str(folder / "found")},
-        work_dir=folder,
-        timeout_seconds=120,
-        plusargs=plusargs,
-    )
-    assert result.passed, f"{result.message}\n{result.log_path.read_text(encoding='utf-8')}"
+    built = build(BuildSpec(HwConfig.load("nv_small"), backend="native"))
+    found = {FOUND: str(folder / "found")}
+    simulated(built, "tests.sim.initial_state", "table_data_are_read", folder, *plusargs, **found)
     return int((folder / "found").read_text(encoding="utf-8"))
 
 

@@ -62,12 +62,6 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Installed:
     return found
 
 
-@pytest.fixture
-def simulator() -> str:
-    """Icarus builds in a second what takes Verilator a minute."""
-    return "verilator" if shutil.which("iverilog") is None else "icarus"
-
-
 def test_one_name_is_installed_and_no_other_is_imported(installed: Installed) -> None:
     own = [path.name for path in installed.site.iterdir() if not path.name.startswith("__")]
     assert [name for name in own if not name.endswith((".dist-info", ".pth"))] == ["nvdla_tb"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import onnx
@@ -19,13 +20,12 @@ from tb.report.network_page import network_page
 from tb.report.network_report import LayerVerdict, report_of
 from tb.run.compile.build import build
 from tb.run.compile.spec import BuildSpec
-from tb.run.dut import Dut
-from tb.run.jobs import Job, Setup, run_jobs
 from tb.stimulus.model import play_model
 from tb.stimulus.network.compiled import Compiled
 from tb.stimulus.network.loadable import parse_loadable
 from tb.stimulus.network.scenario import play_networks, results_of
 from tests.references import NETWORKS, needs_networks
+from tests.sim.conftest import played
 from tests.unit.stimulus.network.compiler.playing import graph_of
 from tests.unit.stimulus.network.loadables import SHAPE, copying, residual, residual_of
 
@@ -45,17 +45,23 @@ def images(tmp_path: Path) -> list[str]:
     return [str(path) for path in paths]
 
 
+def reported(folder: Path, *arguments: str) -> dict[str, Any]:
+    """Play a network, which must pass, and return its report."""
+    report = folder / "report.json"
+    assert main(["network", *arguments, "--json", str(report)]) == 0
+    (data,) = json.loads(report.read_text(encoding="utf-8"))
+    return data
+
+
 def test_two_runs_of_a_network_are_judged_layer_by_layer_in_one_simulation(
     model: Path, images: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "results"
-    report = tmp_path / "report.json"
-    arguments = ["network", str(model), "--image", *images, "--golden", *images, "--results", str(out)]
-    assert main([*arguments, "--json", str(report), "--performance"]) == 0
+    results = ("--results", str(out), "--performance")
+    data = reported(tmp_path, str(model), "--image", *images, "--golden", *images, *results)
     said = capsys.readouterr().out
     assert said.count("RTL and model: same bits (48 of 48 elements equal)") == 2
     assert said.count("model and golden result: same bits") == 2
-    (data,) = json.loads(report.read_text(encoding="utf-8"))
     assert [layer["verdict"] for layer in data["layers"]] == ["equal"] * 6
     assert [layer["judged_bytes"] for layer in data["layers"]] == [48] * 6
     assert all(0 < layer["cycles"] < 1000 for layer in data["layers"])
@@ -109,12 +115,10 @@ def test_a_seeded_bug_is_named_with_the_first_wrong_layer_and_its_cause(tmp_path
     config = HwConfig.load("nv_small")
     network = Compiled("copies", parse_loadable(copying(3).file()), config).place()
     playing = play_networks("copies", [network], [[np.arange(48, dtype=np.int8).reshape(SHAPE)]], last=None)
-    job = Job("copies", 0, "rerun", lambda: playing.scenario, plusargs=("+bug=sdp_dst_line_stride",))
     built = build(BuildSpec(config, backend="native"))
-    dut = Dut("nv_small", "verilator", backend="native")
-    ((_, result),) = run_jobs([job], Setup(built, dut, 120), tmp_path, workers=1)
-    played = play_model(playing.scenario, config)
-    report = report_of(playing, ["ramp"], played, result, results_of(played, playing), None, [])
+    result = played(built, tmp_path / "copies", playing.scenario, "+bug=sdp_dst_line_stride")
+    modelled = play_model(playing.scenario, config)
+    report = report_of(playing, ["ramp"], modelled, result, results_of(modelled, playing), None, [])
     assert not report.passed
     assert report.first_wrong is not None
     assert (report.first_wrong.name, report.first_wrong.verdict) == ("sdp0", LayerVerdict.WRONG)
@@ -139,11 +143,8 @@ def test_lenet_in_fp16_passes_on_the_embedded_nv_full_within_the_thresholds(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path, image = NETWORKS / "loadables" / "NN" / "NN_L0_0_fbuf", NETWORKS / "digits" / "five.pgm"
-    report = tmp_path / "report.json"
-    arguments = ["network", str(path), "--image", str(image), "--config", "nv_full", "--json", str(report)]
-    assert main(arguments) == 0
+    data = reported(tmp_path, str(path), "--image", str(image), "--config", "nv_full")
     assert "7 layers, 58400 bytes judged" in capsys.readouterr().out
-    (data,) = json.loads(report.read_text(encoding="utf-8"))
     assert {layer["verdict"] for layer in data["layers"]} == {"within"}
     assert 0 < max(layer["worst_margin"] for layer in data["layers"]) < 1
     assert np.argmax(data["runs"][0]["rtl"][0]) == 5
@@ -154,10 +155,9 @@ def test_the_network_of_the_repository_reads_digits_on_the_device(
 ) -> None:
     folder = ROOT / "networks"
     images = [str(folder / "digits" / f"{digit}.pgm") for digit in (3, 8)]
-    arguments = ["network", str(folder / "digits.onnx"), "--samples", str(folder / "digits_samples.npy")]
-    assert main([*arguments, "--image", *images, "--json", str(tmp_path / "report.json")]) == 0
+    samples = ("--samples", str(folder / "digits_samples.npy"))
+    data = reported(tmp_path, str(folder / "digits.onnx"), *samples, "--image", *images)
     assert capsys.readouterr().out.count("RTL and model: same bits (10 of 10 elements equal)") == 2
-    (data,) = json.loads((tmp_path / "report.json").read_text(encoding="utf-8"))
     assert {layer["verdict"] for layer in data["layers"]} == {"equal"}
     assert [int(np.argmax(run["rtl"])) for run in data["runs"]] == [3, 8]
 
@@ -167,10 +167,7 @@ def _plays_random_input(model: onnx.ModelProto, folder: Path, *options: str) -> 
     (folder / "random.onnx").write_bytes(model.SerializeToString())
     graph = graph_of(model)
     np.save(folder / "input.npy", np.random.default_rng(1).standard_normal(graph.shapes[graph.inputs[0]]))
-    report = folder / "report.json"
-    arguments = ["network", str(folder / "random.onnx"), "--image", str(folder / "input.npy"), "--json", str(report)]
-    assert main([*arguments, *options]) == 0
-    (data,) = json.loads(report.read_text(encoding="utf-8"))
+    data = reported(folder, str(folder / "random.onnx"), "--image", str(folder / "input.npy"), *options)
     return {layer["verdict"] for layer in data["layers"]}
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,12 +13,11 @@ from tb.judge.layer_id import LayerId
 from tb.judge.port_rules import PortRule
 from tb.judge.verdict import Ending, Verdict
 from tb.nvdla.memory import Ram
-from tb.run.compile.spec import Built
-from tb.run.dut import Dut
-from tb.run.jobs import Job, Setup, run_job
+from tb.run.compile.build import build
+from tb.run.compile.spec import BuildSpec, Built
 from tb.stimulus.generate.plan import PlanEntry
 from tb.stimulus.scenario import Scenario
-from tests.sim.conftest import InSimulation, coroutines_of
+from tests.sim.conftest import InSimulation, coroutines_of, needs_icarus, played
 
 CONFIG = HwConfig.load("nv_small")
 LAYER = {"engine": "SDP", "shape": [16, 5, 8], "x1": {"alu": "sum", "alu_operand": "element"}}
@@ -39,11 +37,7 @@ BROKEN = (
 
 def judged(model: Built, folder: Path, bug: str | None, scenario: Scenario = SCENARIO) -> Verdict:
     """Play a scenario on a device with a bug and return the verdict."""
-    job = Job("it", 1, "rerun", lambda: scenario)
-    if bug is not None:
-        job = replace(job, plusargs=(f"+bug={bug}",))
-    dut = Dut("nv_small", model.spec.simulator, backend=model.spec.backend)
-    return run_job(job, Setup(model, dut, 200), folder).verdict
+    return played(model, folder, scenario, *([] if bug is None else [f"+bug={bug}"])).verdict
 
 
 def details(verdict: Verdict, check: Check) -> list[AnyDetail]:
@@ -140,3 +134,9 @@ def test_a_slave_that_breaks_a_rule_is_reported(model: Built, in_simulation: InS
     if model.spec.native:
         pytest.skip("coroutine back end only: the compiled slave cannot be tampered with")
     in_simulation(model, "answers", name)
+
+
+@needs_icarus
+def test_an_unknown_payload_is_reported(in_simulation: InSimulation) -> None:
+    # Verilator has no X.
+    in_simulation(build(BuildSpec(CONFIG, "icarus")), "four_state", "an_unknown_payload_is_reported")

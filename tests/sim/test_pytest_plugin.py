@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -22,19 +21,12 @@ PLAN = """config = "nv_small"
 [[scenario]]
 name = "sdp_mine"
 about = "mine"
-[[scenario.layer]]
-engine = "SDP"
-shape = [8, 2, 2]
+layer = [{ engine = "SDP", shape = [8, 2, 2] }]
 [[scenario]]
 name = "pdp_mine"
 about = "mine, for long nights"
 markers = ["slow"]
-[[scenario.layer]]
-engine = "PDP"
-shape = [8, 4, 4]
-method = "max"
-kernel = [2, 2]
-stride = [2, 2]
+layer = [{ engine = "PDP", shape = [8, 4, 4], method = "max", kernel = [2, 2], stride = [2, 2] }]
 """
 
 TESTS = """import cocotb
@@ -77,15 +69,11 @@ REFUSED = """config = "nv_full"
 name = "sdp_rubik"
 about = "an engine that nv_small lacks"
 preset = { "RUBIK.D_MISC_CFG" = 0 }
-[[scenario.layer]]
-engine = "SDP"
-shape = [8, 2, 2]
+layer = [{ engine = "SDP", shape = [8, 2, 2] }]
 [[scenario]]
 name = "sdp_whole"
 about = "one that it has"
-[[scenario.layer]]
-engine = "SDP"
-shape = [8, 2, 2]
+layer = [{ engine = "SDP", shape = [8, 2, 2] }]
 """
 
 SKIPPED = """import cocotb
@@ -101,6 +89,14 @@ async def never(dut):
 def test_plain():
     pass
 """
+
+
+def fill(folder: Path, files: dict[str, str]) -> None:
+    """Write files into a folder, by their names."""
+    for name, text in files.items():
+        path = folder / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text, encoding="utf-8")
 
 
 def ran(folder: Path, *words: str) -> str:
@@ -120,41 +116,37 @@ def completed(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.fixture(scope="module")
-def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A user's repository. Icarus builds in a second what takes Verilator a minute."""
+def repository(tmp_path_factory: pytest.TempPathFactory, simulator: str) -> Path:
+    """A user's repository."""
     folder = tmp_path_factory.mktemp("repository")
-    simulator = "verilator" if shutil.which("iverilog") is None else "icarus"
-    text = f'sim = "{simulator}"\nplans = ["plans/*.toml"]\ntests = ["tests/mine.py"]\n'
-    (folder / PROJECT_FILE).write_text(text, encoding="utf-8")
-    (folder / "pytest.ini").write_text("[pytest]\naddopts = --strict-markers\nmarkers = slow: takes long\n")
-    for name, content in (("plans/mine.toml", PLAN), ("tests/mine.py", TESTS), ("other/plan.toml", PLAN)):
-        (folder / name).parent.mkdir()
-        (folder / name).write_text(content, encoding="utf-8")
+    files = {
+        PROJECT_FILE: f'sim = "{simulator}"\nplans = ["plans/*.toml"]\ntests = ["tests/mine.py"]\n',
+        "pytest.ini": "[pytest]\naddopts = --strict-markers\nmarkers = slow: takes long\n",
+    }
+    fill(folder, {**files, "plans/mine.toml": PLAN, "tests/mine.py": TESTS, "other/plan.toml": PLAN})
     return folder
 
 
 def test_a_run_that_does_not_want_it_loads_and_collects_nothing(tmp_path: Path) -> None:
-    (tmp_path / "pytest.ini").write_text("[pytest]\n", encoding="utf-8")
-    (tmp_path / "plan.toml").write_text(PLAN, encoding="utf-8")
-    (tmp_path / "test_one.py").write_text(
+    test = (
         "import sys\n\n\ndef test_one(pytestconfig):\n"
         "    tb = {name for name in sys.modules if name.partition('.')[0] in ('tb', 'models', 'numpy', 'cocotb')}\n"
         "    assert tb == {'tb', 'tb.places', 'tb.plugin', 'tb.plugin.entry'}\n\n\n"
-        "def test_two(nvdla_dut):\n    pass\n",
-        encoding="utf-8",
+        "def test_two(nvdla_dut):\n    pass\n"
     )
+    fill(tmp_path, {"pytest.ini": "[pytest]\n", "plan.toml": PLAN, "test_one.py": test})
     said = ran(tmp_path)
     assert f"nvdla_dut needs one of the options --rtl and --nvdla, or {PROJECT_FILE}" in said
     assert "1 passed, 1 error" in said
     assert not (tmp_path / "sim_build").exists()
 
 
-def test_items_are_played_by_workers_and_chosen_by_markers_and_failures_again(repository: Path) -> None:
+def test_items_are_played_by_workers_and_chosen_by_markers_and_failures_again(repository: Path, simulator: str) -> None:
     said = ran(repository, "-n", "1", "-m", "not slow")
     assert "1 failed, 3 passed" in said
     runs = repository / "sim_build" / "runs" / "pytest-nv_small"
     page = f"sim_build/runs/{runs.name}/mine.fails.0"
-    rerun = f"rerun: pytest tests/mine.py::fails --nvdla-config nv_small --nvdla-sim {simulator_of(repository)}\n"
+    rerun = f"rerun: pytest tests/mine.py::fails --nvdla-config nv_small --nvdla-sim {simulator}\n"
     told = "failed: mine.fails.0\n  mine.fails: of another size\n  assert 'nv_small' == 'nv_large'\n"
     assert told in said
     assert f"  page: {page}/failure.html\n  log: {page}/sim.log\n  {rerun}" in said
@@ -187,20 +179,13 @@ def test_a_failing_test_in_python_is_explained_and_leaves_page_log_and_scenario(
     assert expectation.must_write.all()
 
 
-def simulator_of(repository: Path) -> str:
-    return (repository / PROJECT_FILE).read_text(encoding="utf-8").split('"')[1]
-
-
 @pytest.mark.parametrize("workers", [(), ("-n", "1")])
 def test_a_run_in_which_every_item_is_skipped_has_failed(
     repository: Path, tmp_path: Path, workers: tuple[str, ...]
 ) -> None:
     sent = (repository / PROJECT_FILE).read_text(encoding="utf-8")
-    (tmp_path / PROJECT_FILE).write_text(sent, encoding="utf-8")
-    (tmp_path / "pytest.ini").write_text("[pytest]\n", encoding="utf-8")
-    for name, text in (("plans/mine.toml", REFUSED), ("tests/mine.py", SKIPPED)):
-        (tmp_path / name).parent.mkdir()
-        (tmp_path / name).write_text(text, encoding="utf-8")
+    files = {"plans/mine.toml": REFUSED, "tests/mine.py": SKIPPED}
+    fill(tmp_path, {PROJECT_FILE: sent, "pytest.ini": "[pytest]\n", **files})
     refused = completed(tmp_path, *workers, "-k", "sdp_rubik or never or plain")
     assert "1 passed, 2 skipped" in refused.stdout, refused.stdout
     assert "failed: nothing was compared: 2 of 2 scenarios and cocotb tests were skipped\n" in refused.stdout

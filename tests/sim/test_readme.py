@@ -15,9 +15,7 @@ from models.config import HwConfig
 from tb.places import ROOT
 from tb.run.compile.build import build
 from tb.run.compile.spec import BuildSpec
-from tb.run.simulate import simulate
-from tb.stimulus.exchange import REQUEST, Request
-from tests.sim.conftest import needs_icarus
+from tests.sim.conftest import needs_icarus, simulated
 
 
 def test_the_test_in_the_readme_passes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -25,15 +23,7 @@ def test_the_test_in_the_readme_passes(tmp_path: Path, monkeypatch: pytest.Monke
     (tmp_path / "readme_example.py").write_text(example, encoding="utf-8")
     monkeypatch.syspath_prepend(tmp_path)
     built = build(BuildSpec(HwConfig.load("nv_small")))
-    result = simulate(
-        built,
-        test_module="readme_example",
-        testcase="relu_with_a_half_filled_last_surface",
-        env={REQUEST: Request("nv_small").encode()},
-        work_dir=tmp_path / "run",
-        timeout_seconds=120,
-    )
-    assert result.passed, result.message
+    simulated(built, "readme_example", "relu_with_a_half_filled_last_surface", tmp_path / "run")
 
 
 @needs_icarus

@@ -20,34 +20,29 @@ from tb.places import HDL, PLANS
 from tb.run.compile.build import build
 from tb.run.compile.ports import expected_ports
 from tb.run.compile.spec import BuildSpec, Built
-from tb.run.dut import Dut
-from tb.run.jobs import Job, Setup, run_jobs
+from tb.run.jobs import Job, run_jobs
 from tb.run.result import Result
 from tb.stimulus.generate.plan import PlanEntry, load_plan
 from tb.stimulus.scenario import Scenario
 from tb.stimulus.settings import BenchSettings
+from tests.sim.conftest import job_of, planned, setup_of
 
 CONFIG = HwConfig.load("nv_small")
-ENTRIES = {entry.name: entry for entry in load_plan(PLANS / "nv_small.toml")}
-DUT = Dut("nv_small", "verilator", backend="native")
+PASS_THROUGH = planned("sdp_pass_through_full_atom", 2)
 
 
 @pytest.fixture(scope="module")
 def built() -> Built:
-    return build(BuildSpec(CONFIG, "verilator", backend="native"))
+    return build(BuildSpec(CONFIG, backend="native"))
 
 
-def job(name: str, scenario: Scenario) -> Job:
+def named(name: str, scenario: Scenario = PASS_THROUGH) -> Job:
     return Job(name, 1, f"rerun {name}", lambda: scenario)
-
-
-def planned(name: str) -> Job:
-    return job(name, ENTRIES[name].build(CONFIG, 1))
 
 
 def play(built: Built, jobs: list[Job], root: Path, *, isolated: bool = False, seconds: float = 120) -> list[Result]:
     """Play jobs one after the other and return their results in that order."""
-    results = run_jobs(jobs, Setup(built, DUT, seconds), root, workers=1, isolated=isolated)
+    results = run_jobs(jobs, setup_of(built, seconds), root, workers=1, isolated=isolated)
     by_name = {job.name: result for job, result in results}
     return [by_name[entry.name] for entry in jobs]
 
@@ -58,7 +53,7 @@ def start_seconds(result: Result) -> float:
 
 
 def test_verdicts_and_cycles_are_those_of_a_process_each(built: Built, tmp_path: Path) -> None:
-    jobs = [planned(name) for name in list(ENTRIES)[::12]]
+    jobs = [job_of(entry.build(CONFIG, 1)) for entry in load_plan(PLANS / "nv_small.toml")[::12]]
     shared = play(built, jobs, tmp_path / "shared")
     alone = play(built, jobs, tmp_path / "alone", isolated=True)
     assert [result.verdict for result in shared] == [result.verdict for result in alone]
@@ -69,14 +64,10 @@ def test_verdicts_and_cycles_are_those_of_a_process_each(built: Built, tmp_path:
 
 
 def test_a_poisoned_read_and_a_hang_stay_with_their_scenario(built: Built, tmp_path: Path) -> None:
-    scenario = ENTRIES["sdp_pass_through_full_atom"].build(CONFIG, 2)
-    unloaded = replace(scenario, ops=tuple(op for op in scenario.ops if not isinstance(op, MemLoad)))
-    hung = replace(
-        scenario,
-        ops=(*scenario.ops, InterruptNotify("SDP", 1, "never")),
-        settings=BenchSettings(hang_cycles=2000),
-    )
-    jobs = [job("poisoned", unloaded), job("first", scenario), job("hung", hung), job("second", scenario)]
+    unloaded = replace(PASS_THROUGH, ops=tuple(op for op in PASS_THROUGH.ops if not isinstance(op, MemLoad)))
+    never = (*PASS_THROUGH.ops, InterruptNotify("SDP", 1, "never"))
+    hung = replace(PASS_THROUGH, ops=never, settings=BenchSettings(hang_cycles=2000))
+    jobs = [named("poisoned", unloaded), named("first"), named("hung", hung), named("second")]
     poisoned, first, hang, second = play(built, jobs, tmp_path)
     assert poisoned.ending.is_failure
     accesses = [finding.detail for finding in poisoned.verdict.findings if finding.check is Check.MEMORY]
@@ -93,19 +84,15 @@ def test_what_a_device_still_reads_is_not_the_next_scenarios(built: Built, tmp_p
     # CDMA goes on with lines that no window reaches while everybody else is done.
     layer = {"engine": "CONV", "shape": [8, 8, 256], "kernels": 1, "kernel": [1, 1], "stride": [8, 8], "truncate": 8}
     restless = PlanEntry("restless", "", "nv_small", {"layer": [layer]}).build(CONFIG, 1)
-    scenario = ENTRIES["sdp_pass_through_full_atom"].build(CONFIG, 2)
-    jobs = [job("first", restless), job("second", scenario), job("alone", scenario)]
+    jobs = [named("first", restless), named("second"), named("alone")]
     first, second, alone = play(built, jobs, tmp_path)
     assert first.ending is second.ending is Ending.PASSED, (first.verdict, second.verdict)
     assert second.verdict == alone.verdict
 
 
 def test_a_bench_that_raises_takes_only_its_scenario_with_it(built: Built, tmp_path: Path) -> None:
-    scenario = ENTRIES["sdp_pass_through_full_atom"].build(CONFIG, 2)
-    before, broken, after = play(
-        built, [job("before", scenario), job("broken", replace(scenario, config="nv_full")), job("after", scenario)],
-        tmp_path,
-    )  # fmt: skip
+    foreign = replace(PASS_THROUGH, config="nv_full")
+    before, broken, after = play(built, [named("before"), named("broken", foreign), named("after")], tmp_path)
     assert broken.ending is Ending.BENCH_ERROR
     assert "the trace is written for nv_full, not for nv_small" in complaints(broken.verdict)[0]
     assert "the trace is written for nv_full" in (tmp_path / "broken.1" / "sim.log").read_text(encoding="utf-8")
@@ -114,22 +101,21 @@ def test_a_bench_that_raises_takes_only_its_scenario_with_it(built: Built, tmp_p
 
 
 def test_a_deadline_ends_the_process_and_is_said(built: Built, tmp_path: Path) -> None:
-    (late,) = play(built, [planned("sdp_pass_through_full_atom")], tmp_path, seconds=0.05)
+    (late,) = play(built, [named("late")], tmp_path, seconds=0.05)
     assert late.ending is Ending.TIMEOUT
     assert complaints(late.verdict)[0].splitlines()[0] == "tb.sim.entry.serve was killed after 0.05 seconds"
 
 
 def test_a_gibibyte_that_is_filled_and_checked_needs_less_than_one_and_a_half(built: Built, tmp_path: Path) -> None:
-    scenario = ENTRIES["sdp_pass_through_full_atom"].build(CONFIG, 2)
     # All fills of a scenario together may have a gibibyte.
-    filled = sum(op.nbytes for op in scenario.ops if isinstance(op, MemInit))
+    filled = sum(op.nbytes for op in PASS_THROUGH.ops if isinstance(op, MemInit))
     address, nbytes = 0x4000_0000, MEMORY_BYTES - filled
     crc = zlib.crc32(bytes(nbytes & (1 << 20) - 1))
     for _ in range(nbytes >> 20):
         crc = zlib.crc32(bytes(1 << 20), crc)
-    ended = next(op.sync_id for op in scenario.ops if isinstance(op, InterruptNotify))
-    ops = (MemInit(Ram.MC, address, nbytes, 0), *scenario.ops, CheckCrc(ended, Ram.MC, address, nbytes, crc))
-    (result,) = play(built, [job("large", replace(scenario, ops=ops))], tmp_path)
+    ended = next(op.sync_id for op in PASS_THROUGH.ops if isinstance(op, InterruptNotify))
+    ops = (MemInit(Ram.MC, address, nbytes, 0), *PASS_THROUGH.ops, CheckCrc(ended, Ram.MC, address, nbytes, crc))
+    (result,) = play(built, [named("large", replace(PASS_THROUGH, ops=ops))], tmp_path)
     assert result.ending is Ending.PASSED, result.verdict
     assert result.verdict.crc_passed == 1
     assert result.performance is not None
@@ -137,8 +123,7 @@ def test_a_gibibyte_that_is_filled_and_checked_needs_less_than_one_and_a_half(bu
 
 
 def test_every_scenario_has_its_own_log(built: Built, tmp_path: Path) -> None:
-    scenario = ENTRIES["sdp_pass_through_full_atom"].build(CONFIG, 2)
-    play(built, [job("one", scenario), job("two", scenario)], tmp_path)
+    play(built, [named("one"), named("two")], tmp_path)
     assert (tmp_path / "one.1" / "sim.log").is_file()
     assert (tmp_path / "two.1" / "sim.log").is_file()
 
@@ -161,7 +146,7 @@ def test_a_failure_that_only_an_earlier_scenario_causes_names_it(tmp_path: Path)
     (tmp_path / "inner.v").write_text(inner, encoding="utf-8")
     (tmp_path / "leaky.f").write_text(f"-F {HDL}/nvdla.f\ninner.v\n{HDL}/csb/nvdla_cfgrom.v\nleaky.v\n")
     leaky = build(BuildSpec(CONFIG, filelist=tmp_path / "leaky.f", backend="native"), tmp_path / "builds")
-    jobs = [planned("sdp_pass_through_full_atom"), planned("sdp_x1_bias_per_channel")]
+    jobs = [job_of(planned(name)) for name in ("sdp_pass_through_full_atom", "sdp_x1_bias_per_channel")]
     first, second = play(leaky, jobs, tmp_path / "run")
     assert first.ending is Ending.PASSED, complaints(first.verdict)
     assert second.ending is Ending.MISMATCH

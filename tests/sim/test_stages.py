@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 import pytest
 
 from models.config import HwConfig
 from tb.explain.page import FILE_NAME as PAGE_FILE
-from tb.places import HDL, PLANS
+from tb.places import HDL
 from tb.run.compile.build import build
 from tb.run.compile.spec import BuildSpec, Built
-from tb.run.dut import Dut
 from tb.run.inside import watched
-from tb.run.jobs import Job, Setup, run_job
-from tb.stimulus.generate.plan import load_plan
-from tests.sim.conftest import needs_icarus
+from tb.run.jobs import Job, run_job
+from tests.sim.conftest import job_of, needs_icarus, planned, setup_of
 
 CONFIG = HwConfig.load("nv_small")
 STAGES = HDL / "handovers" / "nv_small_embedded.toml"
@@ -25,8 +22,7 @@ STAGES = HDL / "handovers" / "nv_small_embedded.toml"
 
 def failing(scenario: str, bug: str) -> Job:
     """Return the job of a scenario of the plan with a seeded bug."""
-    (entry,) = [entry for entry in load_plan(PLANS / "nv_small.toml") if entry.name == scenario]
-    return Job(scenario, 1, "rerun", partial(entry.build, CONFIG, 1), plusargs=(f"+bug={bug}",))
+    return job_of(planned(scenario), f"+bug={bug}")
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +48,7 @@ def test_the_first_bad_stage_is_that_of_the_bug(
     debug_model: Built, tmp_path: Path, scenario: str, bug: str, bad: str, right: str | None
 ) -> None:
     job = replace(failing(scenario, bug), stages=STAGES)
-    result = run_job(job, Setup(debug_model, Dut("nv_small", "icarus", debug=True), 120.0), tmp_path)
+    result = run_job(job, setup_of(debug_model), tmp_path)
     assert result.explained is not None
     lines = [line.strip() for line in result.explained.stages]
     assert f"first bad stage: {bad}" in lines
@@ -66,7 +62,7 @@ def test_the_first_bad_stage_is_that_of_the_bug(
     [("conv_window_one_line_down", "CBUF or CSC"), ("conv_data_unsigned", "CMAC"), ("conv_truncate", "CACC")],
 )
 def test_a_failure_is_played_again_on_the_same_model_to_name_the_unit(tmp_path: Path, bug: str, unit: str) -> None:
-    setup = Setup(build(BuildSpec(CONFIG, backend="native")), Dut("nv_small", "verilator", backend="native"), 120.0)
+    setup = setup_of(build(BuildSpec(CONFIG, backend="native")))
     job = failing("conv_3x3_partial_groups", bug)
     result = run_job(job, setup, tmp_path)
     assert result.explained is not None
@@ -85,9 +81,7 @@ def test_a_failure_is_played_again_on_the_same_model_to_name_the_unit(tmp_path: 
 
 
 def test_rtl_without_the_names_leaves_a_failure_as_it_is(tmp_path: Path) -> None:
-    filelist = str(HDL / "nv_small.f")
-    dut = Dut("nv_small", "verilator", filelist, backend="native")
-    setup = Setup(build(BuildSpec(CONFIG, filelist=Path(filelist), backend="native")), dut, 120.0)
+    setup = setup_of(build(BuildSpec(CONFIG, filelist=HDL / "nv_small.f", backend="native")))
     job = failing("conv_3x3_partial_groups", "conv_truncate")
     result = run_job(job, setup, tmp_path)
     assert watched(job, result, setup, tmp_path) is result

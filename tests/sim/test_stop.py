@@ -10,30 +10,24 @@ from msgspec.structs import replace
 from models.config import HwConfig
 from tb.judge.finding import Finding
 from tb.judge.verdict import Ending
-from tb.places import PLANS
 from tb.run.compile.build import build
 from tb.run.compile.spec import BuildSpec
-from tb.run.dut import Dut
-from tb.run.jobs import Job, Setup, run_jobs, with_settings
+from tb.run.jobs import Job, run_job, with_settings
 from tb.run.result import Result
-from tb.stimulus.generate.plan import load_plan
+from tests.sim.conftest import job_of, planned, setup_of
 from tests.unit.nvdla.samples import mismatch
 
 CONFIG = HwConfig.load("nv_small")
-LONG = next(entry for entry in load_plan(PLANS / "bench.toml") if entry.name == "sdp_streaming")
-BUG = "+bug=sdp_dst_line_stride"
+LONG = planned("sdp_streaming", plan="bench")
 
 
 def play(backend: str, job: Job, root: Path) -> Result:
-    built = build(BuildSpec(CONFIG, "verilator", backend=backend))
-    dut = Dut("nv_small", "verilator", backend=backend)
-    ((_, result),) = run_jobs([job], Setup(built, dut, 300), root, workers=1)
-    return result
+    return run_job(job, setup_of(build(BuildSpec(CONFIG, backend=backend))), root)
 
 
 @pytest.mark.parametrize("backend", ["native", "coroutine"])
 def test_the_first_wrong_byte_ends_the_scenario_and_is_the_one_reported(backend: str, tmp_path: Path) -> None:
-    job = Job("long", 1, "rerun", lambda: LONG.build(CONFIG, 1), plusargs=(BUG,))
+    job = job_of(LONG, "+bug=sdp_dst_line_stride")
     watched = with_settings(job, "rerun --stop-at-first", stop_at_first=True)
     whole, stopped = (play(backend, one, tmp_path / name) for name, one in (("a", job), ("b", watched)))
     assert whole.ending is stopped.ending is Ending.MISMATCH
@@ -43,7 +37,7 @@ def test_the_first_wrong_byte_ends_the_scenario_and_is_the_one_reported(backend:
 
 
 def test_a_scenario_without_a_wrong_byte_is_not_stopped(tmp_path: Path) -> None:
-    job = Job("long", 1, "rerun", lambda: LONG.build(CONFIG, 1))
+    job = job_of(LONG)
     stopping = with_settings(job, stop_at_first=True)
     plain, watched = (play("native", one, tmp_path / name) for name, one in (("a", job), ("b", stopping)))
     assert watched.ending is Ending.PASSED

@@ -6,18 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from models.config import HwConfig
 from tb.judge.csb_rules import CsbRule
 from tb.judge.detail import AnyDetail, CsbViolation, UnfairTurns, WrongLine, WrongOutstanding, WrongRegister
 from tb.judge.verdict import Ending, Verdict
-from tb.places import PLANS
 from tb.run.compile.build import Built
-from tb.run.dut import Dut
-from tb.run.jobs import Job, Setup, run_job
-from tb.stimulus.generate.plan import load_plan
-
-CONFIG = HwConfig.load("nv_small")
-ENTRIES = {entry.name: entry for entry in load_plan(PLANS / "nv_small_registers.toml")}
+from tests.sim.conftest import planned, played
 
 RULES = {"csb_posted_answered": CsbRule.WRITE_UNASKED, "csb_read_answered_twice": CsbRule.READ_UNASKED}
 """By seeded bug, the rule of CSB that it breaks."""
@@ -55,9 +48,7 @@ SOUND = (
 
 def judged(model: Built, folder: Path, name: str, *plusargs: str) -> Verdict:
     """Play a scenario of the plan and return the verdict."""
-    job = Job(name, 1, "rerun", lambda: ENTRIES[name].build(CONFIG, 1), plusargs=plusargs)
-    dut = Dut("nv_small", model.spec.simulator, backend=model.spec.backend)
-    return run_job(job, Setup(model, dut, 400), folder).verdict
+    return played(model, folder, planned(name, plan="nv_small_registers"), *plusargs).verdict
 
 
 @pytest.mark.parametrize("bug", FOUND)
@@ -72,6 +63,15 @@ def test_a_seeded_bug_is_found_by_what_looks_there(model: Built, tmp_path: Path,
     assert found[0].cycle is not None
     if bug in RULES:
         assert CsbViolation(RULES[bug]) in [finding.detail for finding in found]
+
+
+def test_an_unknown_bug_ends_the_simulation_with_the_list_of_all(model: Built, tmp_path: Path) -> None:
+    ending = judged(model, tmp_path / "run", "reset_while_sdp", "+bug=none_of_them").ending
+    # Icarus ends its test as failed, Verilator itself.
+    assert ending in (Ending.BENCH_ERROR, Ending.CRASH)
+    log = (tmp_path / "run" / "sim.log").read_text(encoding="utf-8")
+    assert "bug must be one of those below, not none_of_them" in log
+    assert "  axi_wlast\n" in log
 
 
 @pytest.mark.parametrize("name", SOUND)

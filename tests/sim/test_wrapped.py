@@ -9,21 +9,15 @@ import pytest
 from models.config import HwConfig
 from tb.judge.finding import BYTES
 from tb.judge.verdict import Ending
-from tb.places import HDL, PLANS
+from tb.places import HDL
 from tb.run.compile.build import build
 from tb.run.compile.spec import BuildSpec, Built
-from tb.run.dut import Dut
-from tb.run.jobs import Job, Setup, run_job
-from tb.run.result import Result
-from tb.run.task import trace_job
-from tb.stimulus.generate.plan import PlanEntry, load_plan
+from tb.stimulus.generate.plan import PlanEntry
+from tb.stimulus.trace import read
 from tests.references import TRACES, needs_traces
-from tests.sim.conftest import needs_icarus
+from tests.sim.conftest import needs_icarus, planned, played
 
 CONFIG = HwConfig.load("nv_small")
-ENTRIES = {
-    entry.name: entry for plan in ("nv_small", "nv_small_registers") for entry in load_plan(PLANS / f"{plan}.toml")
-}
 WRAPPERS = {"native": ("verilator", "apb_axi4"), "coroutine": ("icarus", "axi_lite_axi4")}
 """By back end, the simulator and the wrapper; one of each, as builds take long."""
 
@@ -47,31 +41,22 @@ def wrapped(request: pytest.FixtureRequest) -> Built:
     return build(spec)
 
 
-def played(wrapped: Built, folder: Path, job: Job) -> Result:
-    """Play a job on a wrapped device."""
-    spec = wrapped.spec
-    dut = Dut("nv_small", spec.simulator, str(spec.filelist), spec.top, str(spec.port_map), backend=spec.backend)
-    return run_job(job, Setup(wrapped, dut, 300), folder)
-
-
 @pytest.mark.parametrize("name", SCENARIOS)
 def test_a_scenario_passes(wrapped: Built, tmp_path: Path, name: str) -> None:
     if not wrapped.spec.native:
         pytest.skip("native back end only: it takes long with coroutines")
-    result = played(wrapped, tmp_path, Job(name, 1, "rerun", lambda: ENTRIES[name].build(CONFIG, 1)))
+    result = played(wrapped, tmp_path, planned(name, plan="nv_small_registers"))
     assert (result.ending, result.verdict.findings) == (Ending.PASSED, [])
 
 
 @needs_traces
 def test_a_golden_trace_passes(wrapped: Built, tmp_path: Path) -> None:
-    result = played(wrapped, tmp_path, trace_job(TRACES / "nv_small" / TRACE, CONFIG, "rerun"))
+    result = played(wrapped, tmp_path, read(TRACES / "nv_small" / TRACE, CONFIG))
     assert (result.ending, result.verdict.findings) == (Ending.PASSED, [])
 
 
 def test_a_wrong_byte_is_found_behind_the_wrapper(wrapped: Built, tmp_path: Path) -> None:
-    entry = ENTRIES["sdp_x1_bias_per_channel"]
-    job = Job("it", 1, "rerun", lambda: entry.build(CONFIG, 1), plusargs=("+bug=sdp_dst_surface_stride",))
-    result = played(wrapped, tmp_path, job)
+    result = played(wrapped, tmp_path, planned("sdp_x1_bias_per_channel"), "+bug=sdp_dst_surface_stride")
     assert result.ending is Ending.MISMATCH
     assert any(finding.check in BYTES for finding in result.verdict.findings)
 
@@ -106,10 +91,9 @@ def test_errors_of_memory_change_no_byte_and_what_a_wrapper_makes_of_them_is_tol
     port_map = HDL / "wrapped" / "apb_axi4.toml"
     spec = BuildSpec(CONFIG, "icarus", "nvdla_apb_axi4", filelist(tmp_path, raises=raises), port_map)
     built = build(spec, tmp_path / "builds")
-    entry = PlanEntry("it", "", "nv_small", {"layer": [LAYER]})
+    scenario = PlanEntry("it", "", "nv_small", {"layer": [LAYER]}).build(CONFIG, 1)
     for plusarg in ("+unused", "+rresp=3", "+bresp=2") if raises else ("+rresp=2", "+bresp=2"):
-        job = Job("it", 1, "rerun", lambda: entry.build(CONFIG, 1), plusargs=(plusarg,))
-        verdict = played(built, tmp_path / plusarg.strip("+"), job).verdict
+        verdict = played(built, tmp_path / plusarg.strip("+"), scenario, plusarg).verdict
         assert verdict.judged_bytes == 32 * 4 * 4
         assert not any(finding.check in BYTES for finding in verdict.findings)
         assert verdict.ending.is_failure == (raises and plusarg != "+unused"), plusarg

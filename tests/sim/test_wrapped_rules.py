@@ -13,10 +13,8 @@ from tb.judge.verdict import Ending, Verdict
 from tb.judge.wrapped_rules import APB_RULES, AXI4_RULES, AXI_LITE_RULES, BROKEN
 from tb.run.compile.build import build
 from tb.run.compile.spec import BuildSpec, Built
-from tb.run.dut import Dut
-from tb.run.jobs import Job, Setup, run_job
 from tb.stimulus.generate.plan import PlanEntry
-from tests.sim.conftest import SMALL_DEVICES
+from tests.sim.conftest import SMALL_DEVICES, played
 
 CONFIG = HwConfig.load("nv_small")
 SETTINGS = {"hang_cycles": 1000, "port": {"latency_cycles": 5, "ready_stall": 0.7}}
@@ -70,11 +68,7 @@ def judged(devices: dict[str, Built], name: str, folder: Path, faults: int) -> V
     """Play the scenario on a device with faults and return the verdict."""
     if name not in devices:
         pytest.skip("coroutine back end only: it takes a build of its own")
-    device = devices[name]
-    job = Job("it", 1, "rerun", lambda: SCENARIO, plusargs=(f"+faults={faults:x}",))
-    spec = device.spec
-    dut = Dut("nv_small", spec.simulator, str(spec.filelist), spec.top, str(spec.port_map), backend=spec.backend)
-    return run_job(job, Setup(device, dut, 200), folder).verdict
+    return played(devices[name], folder, SCENARIO, f"+faults={faults:x}").verdict
 
 
 def broken(verdict: Verdict) -> set[tuple[str, int]]:

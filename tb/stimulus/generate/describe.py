@@ -52,8 +52,8 @@ class Table:
             raise PlanError(f"{self.where}.{key} must be {kind.__name__}, not {shown(repr(value))}")
         return value
 
-    def names(self, key: str, *, required: bool = False) -> tuple[str, ...]:
-        """Return a list of texts; without the key, an empty one.
+    def names(self, key: str, allowed: Sequence[str] | None = None, *, required: bool = False) -> tuple[str, ...]:
+        """Return a list of texts, any unless some are allowed; without the key, an empty one.
 
         Raises:
             PlanError: when it is missing though required, or not such a list.
@@ -61,6 +61,9 @@ class Table:
         values = self.take(key, list, [], required=required)
         if any(type(value) is not str for value in values):
             raise PlanError(f"{self.where}.{key} must be a list of texts, not {shown(repr(values))}")
+        for value in values:
+            if allowed is not None and value not in allowed:
+                raise PlanError(f"{self.where}.{key} must be of {', '.join(allowed)}, not {value}")
         return tuple(values)
 
     def integers(self, key: str, count: int, default: Sequence[int] | None = None) -> tuple[int, ...]:
@@ -85,15 +88,15 @@ class Table:
             raise PlanError(f"{self.where}.{key} must be a span within {limits[0]} to {limits[1]}, not {low} to {high}")
         return low, high
 
-    def choice(self, key: str, kind: type[E], default: E | None = None, *, required: bool = False) -> E | None:
-        """Return a member of ``kind`` by its lower-case name.
+    def choice(self, key: str, kind: type[E], *, required: bool = False) -> E | None:
+        """Return a member of ``kind`` by its lower-case name, None without the key.
 
         Raises:
-            PlanError: for a name that does not exist.
+            PlanError: when it is missing though required, or for a name that does not exist.
         """
-        name = self.take(key, str, None, required=required)
+        name = self.take(key, str, required=required)
         if name is None:
-            return default
+            return None
         names = {member.name.lower(): member for member in kind}
         if name not in names:
             raise PlanError(f"{self.where}.{key} must be one of {', '.join(names)}, not {name}")

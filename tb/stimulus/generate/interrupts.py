@@ -32,7 +32,6 @@ class Sources:
     """The interrupts of a configuration, with the state of GLB's registers."""
 
     def __init__(self, config: HwConfig) -> None:
-        """Start from the reset state."""
         units = RegisterMap.of(config).units
         self.bits = [
             1 << ops.done_bit(source, group)
@@ -74,12 +73,7 @@ class Sources:
 
 
 def software_interrupts(config: HwConfig, rng: np.random.Generator) -> tuple[ops.Op, ...]:
-    """Return a program that raises, masks and clears every interrupt, alone and together.
-
-    Args:
-        config: The configuration.
-        rng: Random numbers for orders and combinations.
-    """
+    """Return a program that raises, masks and clears every interrupt, alone and together, in random orders."""
     sources = Sources(config)
     for bit in sources.bits:
         sources.mask(bit)
@@ -106,10 +100,6 @@ def layer_interrupts(layers: Sequence[Layer], config: HwConfig) -> tuple[ops.Op,
     Each is masked while the layer runs, unmasked when its status is set, and cleared when that of another source
     was set by software, which must stay. Then those of each kind run some times more for each of their sources: the
     source's bits, the only ones that are not masked, are cleared all the time, so that a pulse of the line is theirs.
-
-    Args:
-        layers: In the order in which they run.
-        config: The configuration.
     """
     sources = Sources(config)
     runs: Counter[str] = Counter()

@@ -42,15 +42,9 @@ _READS_AT_RANDOM = 48
 
 
 class Accesses:
-    """Collects accesses, and knows what each read must return."""
+    """Collects accesses after a reset, of random values in random orders, and knows what each read must return."""
 
     def __init__(self, config: HwConfig, rng: np.random.Generator) -> None:
-        """Start from the state after a reset.
-
-        Args:
-            config: The configuration.
-            rng: Random numbers for values and orders.
-        """
         self.config, self.rng = config, rng
         self.registers = RegisterMap.of(config)
         self.ops: list[Op] = []
@@ -149,15 +143,11 @@ def _bits(accesses: Accesses, units: Sequence[str]) -> None:
 
 def _distinct(accesses: Accesses, units: Sequence[str]) -> None:
     """Write all registers of both groups, each with a value of its own, and read them all afterwards."""
-    for invert in (False, True):
-        words: dict[tuple[str, int], int] = {}
+    for inverted in (0, WORD):
         for unit in units:
-            registers = kept(accesses.registers, unit)
-            for number, part in enumerate(accesses.in_groups(unit, registers)):
+            for part in accesses.in_groups(unit, kept(accesses.registers, unit)):
                 for register in accesses.shuffled(part):
-                    key = register.full_name, number
-                    words[key] = int(accesses.rng.integers(0, 1 << 32))
-                    accesses.write(register, words[key] ^ (WORD if invert else 0))
+                    accesses.write(register, int(accesses.rng.integers(0, 1 << 32)) ^ inverted)
         _read_all(accesses, units)
 
 
@@ -253,13 +243,8 @@ def running_program(layers: Sequence[Layer], config: HwConfig, rng: np.random.Ge
     """Return a program that accesses the registers of units while layers run, which must not notice.
 
     Of each unit, the registers of the group that runs are read and written, which changes nothing, and those of the
-    other group are written, read and restored. First of all the states of all units are read. The layers must take
-    some thousand cycles.
-
-    Args:
-        layers: In the order in which they run, one after the other.
-        config: The configuration.
-        rng: Random numbers for the accesses.
+    other group are written, read and restored. First of all the states of all units are read. The layers run one after
+    the other, and must take some thousand cycles.
     """
     accesses = Accesses(config, rng)
     runs: dict[str, int] = {}

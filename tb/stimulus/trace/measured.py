@@ -217,14 +217,20 @@ class _Reader:
             values = [value]
             if value is None and _LUT_ENTRIES in name:
                 name, values = self._entries(name)
-            try:
-                self._registers.parse(name)
-            except RegisterError as error:
-                raise self._file.error(str(error)) from error
+            self._unit(name)
             for word in values:
-                if type(word) is not int or not 0 <= word < WORD_LIMIT:
-                    raise self._file.error(f"{name} must be 0 to {WORD_LIMIT - 1:#x}, not {word!r}")
-                yield RegWrite(name, word)
+                yield RegWrite(name, self._word(name, word))
+
+    def _unit(self, register: str) -> str:
+        try:
+            return self._registers.parse(register).unit
+        except RegisterError as error:
+            raise self._file.error(str(error)) from error
+
+    def _word(self, register: str, value: object) -> int:
+        if type(value) is not int or not 0 <= value < WORD_LIMIT:
+            raise self._file.error(f"{shown(register)} must be 0 to {WORD_LIMIT - 1:#x}, not {shown(repr(value))}")
+        return value
 
     def _entries(self, text: str) -> tuple[str, list[int]]:
         """Return register and words of ``UNIT.REGISTER x65 (array lut_le)``."""
@@ -250,16 +256,11 @@ class _Reader:
             raise self._file.error(f"status_read_after_done must be a table, not {shown(repr(counters))}")
         waiting: set[str] = set()
         for name, value in counters.items():
-            if type(value) is not int or not 0 <= value < WORD_LIMIT:
-                raise self._file.error(f"{shown(name)} must be 0 to {WORD_LIMIT - 1:#x}, not {shown(repr(value))}")
-            try:
-                unit = self._registers.parse(name).unit
-            except RegisterError as error:
-                raise self._file.error(str(error)) from error
+            word, unit = self._word(name, value), self._unit(name)
             if unit not in waiting:
                 waiting.add(unit)
                 yield SyncWait(unit, _DONE)
-            yield RegRead(name, None if name.startswith(_LOOKUPS) else value)
+            yield RegRead(name, None if name.startswith(_LOOKUPS) else word)
 
     @cached_property
     def _rooms(self) -> tuple[tuple[int, int], ...]:

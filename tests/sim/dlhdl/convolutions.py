@@ -14,8 +14,10 @@ from tests.sim.dlhdl.play import (
     TO_OUTPUT,
     Case,
     batch,
-    header,
+    by_name,
     layer,
+    of_layers,
+    program,
     signed,
     words,
     write,
@@ -32,15 +34,14 @@ def channels() -> Case:
     kernels = [1, 0, 0, 77, 0, 0, 1, 77, 0, -2, 0, 77]
     first = [value for p in range(6) for value in (p, 42 + p)]
     second = [value for p in range(6) for value in (-27 - 2 * p, 0)]
-    return Case(
+    return of_layers(
         4,
+        [layer(CONVOLUTION, (3, 2, 3), (3, 2, 3), biases=0x100)],
         {
-            LIST: header(1) + layer(CONVOLUTION, (3, 2, 3), (3, 2, 3), biases=0x100),
             CONV_WEIGHTS: signed(kernels),
             CONV_WEIGHTS + 0x100: words(0, 10, 5),
             INPUT: signed(source),
         },
-        batch(),
         {OUTPUT: signed(first + second)},
     )
 
@@ -55,24 +56,14 @@ def shifted() -> Case:
     source = [value for y in range(3) for x in range(5) for value in (10 * y + x + 1, 99, 98, 97)]
     kernel = [value for tap in (0, 0, 1, 0, 0, 0) for value in (tap, 55, 56, 57)]
     result = [value for row in ((0, 0), (2, 4), (12, 14)) for value in row]
-    return Case(
+    return of_layers(
         16,
+        [layer(CONVOLUTION, (5, 3, 1), (2, 3, 1), kernel=(3, 2), stride=(2, 1), padding=(1, 1, 0, 0), biases=0x100)],
         {
-            LIST: header(1)
-            + layer(
-                CONVOLUTION,
-                (5, 3, 1),
-                (2, 3, 1),
-                kernel=(3, 2),
-                stride=(2, 1),
-                padding=(1, 1, 0, 0),
-                biases=0x100,
-            ),
             CONV_WEIGHTS: signed(kernel),
             CONV_WEIGHTS + 0x100: words(0),
             INPUT: signed(source),
         },
-        batch(),
         {OUTPUT: signed(value for v in result for value in (v, 0, 0, 0))},
     )
 
@@ -86,30 +77,28 @@ def rounded() -> Case:
     source = [3, -3, 1, -1, 127, -128]
     halves = [2, -1, 1, 0, 64, -64]
     second = [127, -128, 64, -63, 127, -128]
-    return Case(
+    return of_layers(
         4,
+        [layer(CONVOLUTION, (6, 1, 1), (6, 1, 2), exponents=(2, 0, -1, 2), biases=0x10)],
         {
-            LIST: header(1) + layer(CONVOLUTION, (6, 1, 1), (6, 1, 2), exponents=(2, 0, -1, 2), biases=0x10),
             CONV_WEIGHTS: signed([1, 0, 127, 0]),
             CONV_WEIGHTS + 0x10: words(0, 1),
             INPUT: signed(value for v in source for value in (v, 33)),
         },
-        batch(),
         {OUTPUT: signed(value for pair in zip(halves, second, strict=True) for value in pair)},
     )
 
 
 def scaled_up() -> Case:
     """An exponent of the result that is lower by 3 multiplies by 8; 20 * 8 is limited to 127, -17 * 8 to -128."""
-    return Case(
+    return of_layers(
         4,
+        [layer(CONVOLUTION, (4, 1, 1), (4, 1, 1), exponents=(5, 0, -1, 1), biases=0x10)],
         {
-            LIST: header(1) + layer(CONVOLUTION, (4, 1, 1), (4, 1, 1), exponents=(5, 0, -1, 1), biases=0x10),
             CONV_WEIGHTS: signed([1, 0]),
             CONV_WEIGHTS + 0x10: words(0),
             INPUT: signed([3, 0, -3, 0, 20, 0, -17, 0]),
         },
-        batch(),
         {OUTPUT: signed([24, 0, -24, 0, 127, 0, -128, 0])},
     )
 
@@ -125,16 +114,14 @@ def three_of_four() -> Case:
     kernels = [0, 1, 0, 81, 0, 82, 83, 84, 0, 0, 1, 81, 0, 82, 83, 84]
     kernels += [0, 0, 0, 81, 1, 82, 83, 84, -1, 0, 0, 81, 0, 82, 83, 84]
     result = [10, 20, 30, 0, 11, 21, 31, 0, 0, 0, 0, 0, 0, 0, 0, 0]
-    return Case(
+    return of_layers(
         9,
+        [layer(CONVOLUTION, (2, 1, 4), (2, 1, 4), flags=TO_OUTPUT | RELU, weights=0x40, biases=0x10)],
         {
-            LIST: header(1)
-            + layer(CONVOLUTION, (2, 1, 4), (2, 1, 4), flags=TO_OUTPUT | RELU, weights=0x40, biases=0x10),
             CONV_WEIGHTS + 0x40: signed(kernels),
             CONV_WEIGHTS + 0x10: words(0, 0, 0, 0),
             INPUT: signed(source),
         },
-        batch(),
         {OUTPUT: signed(result)},
     )
 
@@ -145,12 +132,11 @@ def two_layers() -> Case:
     Layer 1: 2 v + 1, exponents 0. Layer 2: (3 u + 4) / 2 at offset 0x20 of the output, u = 2 v + 1 at offset 0x40 of
     the system buffer: v = 1, 2, -3 gives u = 3, 5, -5 and 6.5, 9.5, -5.5, which halves up make 7, 10, -5.
     """
-    return Case(
+    return of_layers(
         64,
-        {
-            LIST: header(2)
-            + layer(CONVOLUTION, (3, 1, 1), (3, 1, 1), flags=0, at=(0, 0, 0x40), biases=0x40)
-            + layer(
+        [
+            layer(CONVOLUTION, (3, 1, 1), (3, 1, 1), flags=0, at=(0, 0, 0x40), biases=0x40),
+            layer(
                 CONVOLUTION,
                 (3, 1, 1),
                 (3, 1, 1),
@@ -160,13 +146,14 @@ def two_layers() -> Case:
                 biases=0xC0,
                 exponents=(1, 0, 1, 3),
             ),
+        ],
+        {
             CONV_WEIGHTS: signed([2]),
             CONV_WEIGHTS + 0x40: words(1),
             CONV_WEIGHTS + 0x80: signed([3]),
             CONV_WEIGHTS + 0xC0: words(4),
             INPUT: signed([1, *[9] * 7, 2, *[9] * 7, -3]),
         },
-        batch(),
         {
             SYSTEM + 0x40: signed([3, *[0] * 7, 5, *[0] * 7, -5, *[0] * 7]),
             OUTPUT + 0x20: signed([7, *[0] * 7, 10, *[0] * 7, -5, *[0] * 7]),
@@ -177,15 +164,14 @@ def two_layers() -> Case:
 def long() -> Case:
     """Sources and results of more than 256 beats that begin 256 bytes before a border of 4 KiB; 1:1 apart from + 1."""
     values = [(7 * i) % 100 for i in range(640)]
-    return Case(
+    return of_layers(
         4,
+        [layer(CONVOLUTION, (40, 16, 1), (40, 16, 1), at=(0xF00, 0, 0xF00), biases=0x10)],
         {
-            LIST: header(1) + layer(CONVOLUTION, (40, 16, 1), (40, 16, 1), at=(0xF00, 0, 0xF00), biases=0x10),
             CONV_WEIGHTS: signed([1, 0]),
             CONV_WEIGHTS + 0x10: words(1),
             INPUT + 0xF00: signed(value for v in values for value in (v, 50)),
         },
-        batch(),
         {OUTPUT + 0xF00: signed(value for v in values for value in (v + 1, 0))},
     )
 
@@ -195,7 +181,7 @@ def bases() -> Case:
 
     Frames lie 0x10 apart and have 2 values; the result is the value itself, plus 1. IPCore_Enable is 0 at first.
     """
-    lists = header(1, input_size=0x10, output_size=0x20) + layer(CONVOLUTION, (2, 1, 1), (2, 1, 1), biases=0x20)
+    lists = program(layer(CONVOLUTION, (2, 1, 1), (2, 1, 1), biases=0x20), input_size=0x10, output_size=0x20)
     script = [
         write("AXI4_Master_Activation_Data_Rd_BaseAddr", 0x800),
         write("AXI4_Master_Activation_Data_Wr_BaseAddr", 0x1000),
@@ -215,11 +201,9 @@ def bases() -> Case:
             0xC810: signed([11, 0, 0, 0, 12]),
             0xC820: signed([21, 0, 0, 0, 22]),
         },
-        script,
         {0xF000 + 0x20 * i: signed([10 * i + 2, 0, 0, 0, 10 * i + 3, 0, 0, 0]) for i in range(3)},
+        script,
     )
 
 
-CASES = {
-    case.__name__: case for case in (channels, shifted, rounded, scaled_up, three_of_four, two_layers, long, bases)
-}
+CASES = by_name(channels, shifted, rounded, scaled_up, three_of_four, two_layers, long, bases)

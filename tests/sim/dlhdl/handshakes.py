@@ -15,10 +15,11 @@ from tests.sim.dlhdl.play import (
     SETUP,
     Case,
     batch,
+    by_name,
     check,
     expect,
-    header,
     layer,
+    program,
     pulse,
     signed,
     store,
@@ -30,15 +31,11 @@ from tests.sim.dlhdl.play import (
 WIDTH = 24
 
 
-def memory(layers: bytes | None = None, mark: bytes = b"") -> dict[int, bytes]:
+def memory(mark: bytes = b"") -> dict[int, bytes]:
     """Return list, weights and biases; two slots on either side, frames 0x40 and results 0x80 apart."""
-    lists = header(1, input_size=0x40, input_slots=2, output_size=0x80, output_slots=2)
-    one = layers or layer(CONVOLUTION, (WIDTH, 1, 1), (WIDTH, 1, 1), biases=0x10)
-    return {
-        LIST: mark + lists[len(mark) :] + one,
-        CONV_WEIGHTS: signed([1, 0]),
-        CONV_WEIGHTS + 0x10: words(1),
-    }
+    one = layer(CONVOLUTION, (WIDTH, 1, 1), (WIDTH, 1, 1), biases=0x10)
+    played = program(one, input_size=0x40, input_slots=2, output_size=0x80, output_slots=2)
+    return {LIST: mark + played[len(mark) :], CONV_WEIGHTS: signed([1, 0]), CONV_WEIGHTS + 0x10: words(1)}
 
 
 def frame(number: int) -> bytes:
@@ -115,7 +112,7 @@ def five_frames() -> Case:
         expect("OutputValid", 0),
         expect("done", 0),
     ]
-    return Case(4, memory(), script, {OUTPUT: result(4), OUTPUT + 0x80: result(3)}, repeated=True)
+    return Case(4, memory(), {OUTPUT: result(4), OUTPUT + 0x80: result(3)}, script, repeated=True)
 
 
 def early() -> Case:
@@ -132,7 +129,7 @@ def early() -> Case:
         *pulse("OutputNext"),
         until("StreamingDone", 1),
     ]
-    return Case(4, memory(), script, {OUTPUT: result(7)})
+    return Case(4, memory(), {OUTPUT: result(7)}, script)
 
 
 def stopped() -> Case:
@@ -167,7 +164,7 @@ def stopped() -> Case:
         until("done", 1),
         expect("StreamingDone", 0),
     ]
-    return Case(4, memory(), script, {OUTPUT: result(1)})
+    return Case(4, memory(), {OUTPUT: result(1)}, script)
 
 
 def two_batches() -> Case:
@@ -185,7 +182,7 @@ def two_batches() -> Case:
         until("done", 1),
         *compare,
     ]
-    return Case(4, {**memory(), INPUT: frames}, script, results, repeated=True)
+    return Case(4, {**memory(), INPUT: frames}, results, script, repeated=True)
 
 
 def second_program() -> Case:
@@ -202,7 +199,7 @@ def second_program() -> Case:
         *pulse("inputStart"),
         until("done", 1),
     ]
-    return Case(4, {**memory(), INPUT: values}, script, {OUTPUT: halves}, repeated=True)
+    return Case(4, {**memory(), INPUT: values}, {OUTPUT: halves}, script, repeated=True)
 
 
 def unplayable() -> Case:
@@ -229,7 +226,7 @@ def unplayable() -> Case:
         *pulse("inputStart"),
         until("done", 1),
     ]
-    return Case(4, {**memory(mark=b"\x45"), INPUT: frame(0)}, script, {OUTPUT: result(0)})
+    return Case(4, {**memory(mark=b"\x45"), INPUT: frame(0)}, {OUTPUT: result(0)}, script)
 
 
 def held() -> Case:
@@ -254,14 +251,14 @@ def held() -> Case:
         write("IPCore_Enable", 1),
         until("done", 1),
     ]
-    return Case(4, {**memory(), INPUT: frame(3)}, script, {OUTPUT: result(3)})
+    return Case(4, {**memory(), INPUT: frame(3)}, {OUTPUT: result(3)}, script)
 
 
 def reset() -> Case:
     """A software reset clears the registers, wherever it hits a run; after it the whole run is right."""
     waits = (0x20, 0x71, 0xC3, 0x115, 0x187, 0x205)
     cut = [line for wait in waits for line in (*batch()[:-1], f"d 0 {wait:x}", *cleared())]
-    return Case(4, {**memory(), INPUT: frame(4)}, [*cut, *batch()], {OUTPUT: result(4)}, repeated=True)
+    return Case(4, {**memory(), INPUT: frame(4)}, {OUTPUT: result(4)}, [*cut, *batch()], repeated=True)
 
 
 def cleared() -> list[str]:
@@ -295,10 +292,7 @@ def registers() -> Case:
         "r 0 0",
         *(expect(name, int(name == "IPCore_Enable")) for name in stored),
     ]
-    return Case(4, {}, script)
+    return Case(4, {}, {}, script)
 
 
-CASES = {
-    case.__name__: case
-    for case in (five_frames, early, stopped, two_batches, second_program, unplayable, held, reset, registers)
-}
+CASES = by_name(five_frames, early, stopped, two_batches, second_program, unplayable, held, reset, registers)

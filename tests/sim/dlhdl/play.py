@@ -6,15 +6,12 @@ Source: docs/dlhdl-standin.md.
 from __future__ import annotations
 
 import re
-import shutil
 import subprocess
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
-
-import pytest
 
 from tb.places import HDL
 
@@ -29,10 +26,6 @@ LIST, CONV_WEIGHTS, FC_WEIGHTS = 0x1000, 0x2000, 0x6000
 INPUT, OUTPUT, SYSTEM = 0x10000, 0x14000, 0x18000
 
 CONVOLUTION, MAXIMUM, AVERAGE, FULLY_CONNECTED, ADDITION = range(1, 6)
-
-needs_icarus = pytest.mark.skipif(
-    shutil.which("iverilog") is None, reason="Icarus is not installed (apt-get install iverilog)"
-)
 
 
 def offsets() -> dict[str, int]:
@@ -52,19 +45,24 @@ class Case:
 
     Attributes:
         threads: CONV_THREAD_NUMBER.
-        data_type: 0 int8, 1 single.
         memory: Bytes by the address at which they are placed.
-        script: Commands of bench.v.
         expected: Bytes by address; everything that is written must be named here, and is written once.
+        script: Commands of bench.v.
+        data_type: 0 int8, 1 single.
         repeated: Addresses may be written more than once.
     """
 
     threads: int
     memory: Mapping[int, bytes]
+    expected: Mapping[int, bytes]
     script: Sequence[str]
-    expected: Mapping[int, bytes] = field(default_factory=dict)
     data_type: int = 0
     repeated: bool = False
+
+
+def by_name(*cases: Callable[[], Case]) -> dict[str, Callable[[], Case]]:
+    """Return the functions that make cases by their names."""
+    return {case.__name__: case for case in cases}
 
 
 def signed(values: Iterable[int]) -> bytes:
@@ -107,12 +105,12 @@ def check(address: int, data: bytes) -> list[str]:
     return [f"c {address + i:x} {byte:x}" for i, byte in enumerate(data)]
 
 
-def header(
-    layers: int, *, input_size: int = 0x100, input_slots: int = 1, output_size: int = 0x100, output_slots: int = 1
+def program(
+    *layers: bytes, input_size: int = 0x100, input_slots: int = 1, output_size: int = 0x100, output_slots: int = 1
 ) -> bytes:
-    """Return the header of an instruction list."""
-    fields = (0x54534C44, layers, INPUT, input_size, input_slots, OUTPUT, output_size, output_slots, SYSTEM)
-    return words(*fields, *(0,) * 7)
+    """Return an instruction list: its header of 64 bytes, and the words of its layers."""
+    fields = (0x54534C44, len(layers), INPUT, input_size, input_slots, OUTPUT, output_size, output_slots, SYSTEM)
+    return words(*fields, *(0,) * 7) + b"".join(layers)
 
 
 def layer(
@@ -156,12 +154,18 @@ SETUP = (
 
 def batch(frames: int = 1) -> list[str]:
     """Return the commands that play the list for some frames and wait for the end."""
-    return [
-        *SETUP,
-        write("FrameCount", frames),
-        *pulse("inputStart"),
-        until("done", 1),
-    ]
+    return [*SETUP, write("FrameCount", frames), *pulse("inputStart"), until("done", 1)]
+
+
+def of_layers(
+    threads: int,
+    layers: Sequence[bytes],
+    memory: Mapping[int, bytes],
+    expected: Mapping[int, bytes],
+    data_type: int = 0,
+) -> Case:
+    """Return the case that plays layers on one frame."""
+    return Case(threads, {LIST: program(*layers), **memory}, expected, batch(), data_type)
 
 
 @cache

@@ -13,15 +13,14 @@ from tests.sim.dlhdl.play import (
     FC_WEIGHTS,
     FULLY_CONNECTED,
     INPUT,
-    LIST,
     MAXIMUM,
     OUTPUT,
     RELU,
     TO_OUTPUT,
     Case,
-    batch,
-    header,
+    by_name,
     layer,
+    of_layers,
     words,
 )
 
@@ -40,15 +39,14 @@ def exact_sums() -> Case:
     C = 3, N = 4: the fourth lane of source and weights holds NaN.
     """
     nan = float("nan")
-    return Case(
+    return of_layers(
         9,
+        [layer(CONVOLUTION, (1, 1, 3), (1, 1, 2), biases=0x40)],
         {
-            LIST: header(1) + layer(CONVOLUTION, (1, 1, 3), (1, 1, 2), biases=0x40),
             CONV_WEIGHTS: floats(2, 4, 8, nan, 1, 1, 1, nan),
             CONV_WEIGHTS + 0x40: floats(0.125, 1),
             INPUT: floats(1.5, -2.25, 0.5, nan),
         },
-        batch(),
         {OUTPUT: floats(-1.875, 0.75, 0, 0)},
         data_type=1,
     )
@@ -57,15 +55,14 @@ def exact_sums() -> Case:
 def wide() -> Case:
     """Nine kernels of one weight k + 1, with bias k, make 3 k + 2 of the source 2; C = N = 8."""
     kernels = [value for k in range(9) for value in (k + 1, *[float("nan")] * 7)]
-    return Case(
+    return of_layers(
         64,
+        [layer(CONVOLUTION, (1, 1, 1), (1, 1, 9), weights=0x80, biases=0x40)],
         {
-            LIST: header(1) + layer(CONVOLUTION, (1, 1, 1), (1, 1, 9), weights=0x80, biases=0x40),
             CONV_WEIGHTS + 0x80: floats(*kernels),
             CONV_WEIGHTS + 0x40: floats(*range(9)),
             INPUT: floats(2, *[5] * 7),
         },
-        batch(),
         {OUTPUT: floats(*(3 * k + 2 for k in range(9)), *[0] * 7)},
         data_type=1,
     )
@@ -101,15 +98,13 @@ def additions() -> Case:
     """The rows of SUMS, as additions of fully connected data."""
     count = len(SUMS)
     first, second, sums = (words(*column) for column in zip(*SUMS, strict=True))
-    return Case(
+    return of_layers(
         64,
+        [layer(ADDITION, (1, 1, count), (1, 1, count), flags=TO_OUTPUT | FC_FORMAT, at=(0, 0x80, 0))],
         {
-            LIST: header(1)
-            + layer(ADDITION, (1, 1, count), (1, 1, count), flags=TO_OUTPUT | FC_FORMAT, at=(0, 0x80, 0)),
             INPUT: first,
             INPUT + 0x80: second,
         },
-        batch(),
         {OUTPUT: sums},
         data_type=1,
     )
@@ -118,15 +113,13 @@ def additions() -> Case:
 def rectified() -> Case:
     """ReLU turns -3 and -0 into +0, and leaves 2, +infinity and NaN; each is added to -0."""
     values = (0xC0400000, MINUS, 0x40000000, INFINITY, MINUS | INFINITY, NAN)
-    return Case(
+    return of_layers(
         4,
+        [layer(ADDITION, (1, 1, 6), (1, 1, 6), flags=TO_OUTPUT | FC_FORMAT | RELU, at=(0, 0x40, 0))],
         {
-            LIST: header(1)
-            + layer(ADDITION, (1, 1, 6), (1, 1, 6), flags=TO_OUTPUT | FC_FORMAT | RELU, at=(0, 0x40, 0)),
             INPUT: words(*values),
             INPUT + 0x40: words(*(MINUS,) * 6),
         },
-        batch(),
         {OUTPUT: words(0, 0, 0x40000000, INFINITY, 0, NAN)},
         data_type=1,
     )
@@ -151,16 +144,14 @@ def products() -> Case:
     """One value, 1 + u, times the weights of PRODUCTS; biases are 0."""
     count = len(PRODUCTS)
     weights = [value for weight, _ in PRODUCTS for value in (weight, NAN)]
-    return Case(
+    return of_layers(
         4,
+        [layer(FULLY_CONNECTED, (1, 1, 1), (1, 1, count), flags=TO_OUTPUT | FC_FORMAT, biases=0x80)],
         {
-            LIST: header(1)
-            + layer(FULLY_CONNECTED, (1, 1, 1), (1, 1, count), flags=TO_OUTPUT | FC_FORMAT, biases=0x80),
             FC_WEIGHTS: words(*weights),
             FC_WEIGHTS + 0x80: words(*(0,) * count),
             INPUT: words(ONE + 1, NAN),
         },
-        batch(),
         {OUTPUT: words(*(product for _, product in PRODUCTS))},
         data_type=1,
     )
@@ -168,13 +159,10 @@ def products() -> Case:
 
 def thirds() -> Case:
     """The average of 1, 2, 4 is 7 times 0x3EAAAAAB: 7 * 0xAAAAAB = 78293677; over 8 it is 9786709.6, or 0x955556."""
-    return Case(
+    return of_layers(
         16,
-        {
-            LIST: header(1) + layer(AVERAGE, (3, 1, 1), (1, 1, 1), kernel=(3, 1)),
-            INPUT: floats(1, 9, 9, 9, 2, 9, 9, 9, 4, 9, 9, 9),
-        },
-        batch(),
+        [layer(AVERAGE, (3, 1, 1), (1, 1, 1), kernel=(3, 1))],
+        {INPUT: floats(1, 9, 9, 9, 2, 9, 9, 9, 4, 9, 9, 9)},
         {OUTPUT: words(0x40155556, 0, 0, 0)},
         data_type=1,
     )
@@ -182,16 +170,13 @@ def thirds() -> Case:
 
 def largest_single() -> Case:
     """The largest of -1, -2 and padding is -1, of 3, -4 it is 3, of NaN and 5 NaN; windows of 2 x 2 with padding."""
-    return Case(
+    return of_layers(
         4,
-        {
-            LIST: header(1) + layer(MAXIMUM, (6, 1, 1), (3, 1, 1), kernel=(2, 2), stride=(2, 2), padding=(0, 1, 0, 0)),
-            INPUT: floats(-1, 9, -2, 9, 3, 9, -4, 9, float("nan"), 9, 5, 9),
-        },
-        batch(),
+        [layer(MAXIMUM, (6, 1, 1), (3, 1, 1), kernel=(2, 2), stride=(2, 2), padding=(0, 1, 0, 0))],
+        {INPUT: floats(-1, 9, -2, 9, 3, 9, -4, 9, float("nan"), 9, 5, 9)},
         {OUTPUT: floats(-1, 0, 3, 0) + words(NAN, 0)},
         data_type=1,
     )
 
 
-CASES = {case.__name__: case for case in (exact_sums, wide, additions, rectified, products, thirds, largest_single)}
+CASES = by_name(exact_sums, wide, additions, rectified, products, thirds, largest_single)

@@ -9,7 +9,8 @@ import pytest
 
 from tb.places import HDL
 from tb.tools.score.catalogue import DLHDL_BUGS_FILE, Bug, load_catalogue
-from tests.sim.dlhdl.play import complaints, needs_icarus
+from tests.sim.conftest import needs_icarus
+from tests.sim.dlhdl.play import complaints
 from tests.sim.dlhdl.test_cases import CASES
 
 FOLDER = HDL / "dlhdl"

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.sim.conftest import needs_icarus
 from tests.sim.dlhdl import convolutions, handshakes, layers, singles
-from tests.sim.dlhdl.play import Case, complaints, needs_icarus
+from tests.sim.dlhdl.play import Case, complaints
 
 CASES = {**convolutions.CASES, **layers.CASES, **singles.CASES, **handshakes.CASES}
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from models.cbuf import bank_entries, feature_entries
+from models.cbuf import bank_entries, feature_entries, image_entries
 from models.config import HwConfig
 from models.conv.image_limits import misread_rows, overflowing_padding
 from models.conv.params import MAX_DILATION, MAX_PAD_AFTER, MAX_PAD_BEFORE, MAX_TRUNCATE
@@ -83,6 +83,13 @@ class Sizes:
         groups = -(-self.kernels // config.kernel_group_size(self.precision))
         return taps * groups * -(-self.channels // config.mac_atomic_c_size)
 
+    def line_entries(self, config: HwConfig) -> int:
+        """Return how many entries of the convolution buffer a line takes."""
+        if self.pixels is None:
+            return feature_entries(config, self.precision, self.channels, self.width.size)
+        padded = self.width.before + self.width.size + self.width.after
+        return image_entries(config, self.precision, self.channels, padded)
+
 
 def draw_conv(rng: np.random.Generator, config: HwConfig, before: Cube | None) -> tuple[Description, Cube] | None:
     """Draw a convolution, None where it cannot read what was before it."""
@@ -93,11 +100,17 @@ def draw_conv(rng: np.random.Generator, config: HwConfig, before: Cube | None) -
     if found is None:
         return None
     height, width = found
-    if pixels is not None and not is_read_right(config, pixels, width):
+    if not is_read_right(config, pixels, width):
         return None
     kernels = int(rng.choice(_KERNELS))
     steps = Sizes(precision, kernels, 1, height, width).steps(config)
-    channels = _channels(rng, config, before, pixels, _MOST_STEPS // steps, precision)
+    if before is not None:
+        channels = before.shape[0]
+    elif pixels is not None:
+        channels = pixels.channels
+    else:
+        blocks = max(1, min(_MOST_STEPS // steps, 10))
+        channels = draw_channels(rng, config, blocks * config.mac_atomic_c_size, precision)
     sizes = Sizes(precision, kernels, channels, height, width, pixels, winograd)
     steps = sizes.steps(config)
     padded = width.before + width.size + width.after
@@ -118,14 +131,9 @@ def draw_conv(rng: np.random.Generator, config: HwConfig, before: Cube | None) -
 def describe(
     rng: np.random.Generator, config: HwConfig, sizes: Sizes, before: Cube | None = None, cubes: int = 1
 ) -> tuple[Description, Cube]:
-    """Draw all of a convolution but its sizes and its banks.
+    """Draw all of a convolution, or of a batch of so many cubes, but its sizes and its banks.
 
-    Args:
-        rng: Randomness.
-        config: The build.
-        sizes: Sizes of the convolution.
-        before: Cube that it reads, None for data of its own.
-        cubes: Cubes of a batch.
+    It reads the cube before it, or has data of its own.
     """
     precision, pixels, height, width = sizes.precision, sizes.pixels, sizes.height, sizes.width
     out = sizes.out
@@ -176,8 +184,10 @@ def describe(
     return layer, dst
 
 
-def is_read_right(config: HwConfig, pixels: PixelFormat, width: Axis) -> bool:
-    """Return whether the hardware takes an image with such windows along W, wherever its lines begin."""
+def is_read_right(config: HwConfig, pixels: PixelFormat | None, width: Axis) -> bool:
+    """Return whether the hardware takes a cube, or an image with such windows along W wherever its lines begin."""
+    if pixels is None:
+        return True
     if misread_rows(config, width.kernel * pixels.channels, width.windows) is not None:
         return False
     sides = width.size, width.before, width.after
@@ -291,21 +301,6 @@ def draw_format(rng: np.random.Generator, config: HwConfig, precision: Precision
     allowed = [pixels for pixels in formats if pixels.precision is precision]
     weights = np.array([1 / pixels.channels**1.5 for pixels in allowed])
     return allowed[int(rng.choice(len(allowed), p=weights / weights.sum()))]
-
-
-def _channels(
-    rng: np.random.Generator,
-    config: HwConfig,
-    before: Cube | None,
-    pixels: PixelFormat | None,
-    most_blocks: int,
-    precision: Precision,
-) -> int:
-    if before is not None:
-        return before.shape[0]
-    if pixels is not None:
-        return pixels.channels
-    return draw_channels(rng, config, max(1, min(most_blocks, 10)) * config.mac_atomic_c_size, precision)
 
 
 def _truncate(rng: np.random.Generator, bits: int) -> int:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from models.cbuf import bank_bytes, bank_entries, feature_entries, image_entries
+from models.cbuf import bank_bytes, bank_entries
 from models.config import HwConfig
 from models.conv.params import MAX_DILATION, MAX_PAD_AFTER, MAX_PAD_BEFORE, MAX_STRIDE
 from models.layout.alignment import WEIGHT_SIZE_ALIGNMENT_BYTES
@@ -97,13 +97,9 @@ def _find(rng: np.random.Generator, config: HwConfig, cycles: int, most_weight_b
         height, width, pixels = sizes.height, sizes.width, sizes.pixels
         kernel_bytes = sizes.channels * height.kernel * width.kernel * sizes.precision.nbytes
         weight_bytes = kernel_bytes * sizes.kernels
-        if pixels is None:
-            entries = height.size * feature_entries(config, sizes.precision, sizes.channels, width.size)
-        elif is_read_right(config, pixels, width):
-            padded = width.before + width.size + width.after
-            entries = height.size * image_entries(config, sizes.precision, sizes.channels, padded)
-        else:
+        if not is_read_right(config, pixels, width):
             continue
+        entries = height.size * sizes.line_entries(config)
         most_banks = config.cbuf_bank_number - config.weight_compression_enable
         needed = _banks(weight_bytes + WEIGHT_SIZE_ALIGNMENT_BYTES, bank_bytes(config, 1))
         if weight_bytes > most_weight_bytes or needed + _banks(entries, bank_entries(config, 1)) > most_banks:

@@ -165,13 +165,9 @@ def source_of(
 
 
 def fit_axis(rng: np.random.Generator, size: int, axis: Axis, *, exact: bool = True) -> Axis | None:
-    """Return the axis with another size, None where no window fits.
+    """Return the axis with another size and at most its stride, None where no window fits.
 
-    Args:
-        rng: Randomness.
-        size: Elements.
-        axis: Windows, and the largest stride.
-        exact: Whether the last window must end at the edge.
+    The last window ends at the edge if that is ``exact``.
     """
     extent = (axis.kernel - 1) * axis.dilation + 1
     rest = size + axis.before + axis.after - extent

@@ -62,12 +62,9 @@ def draw_pdp(rng: np.random.Generator, config: HwConfig, before: Cube | None) ->
 
 def pooling(rng: np.random.Generator, src: Cube, height: Axis, width: Axis) -> tuple[Description, Cube]:
     """Draw all of a PDP layer but where its input lies and how it is cut."""
-    out = (src.shape[0], height.windows, width.windows)
-    dst = Cube(out, draw_gaps(rng, out), src.precision)
-    layer = {"engine": "PDP", **_windows(height, width), "dst_gaps": list(dst.gaps), **_method(rng, src.precision)}
-    if src.precision is Precision.FP16:
-        layer["nan_to_zero"] = bool(rng.random() < _FLUSHED)
-    return layer, dst
+    pool, dst = _pool(rng, src, height, width)
+    flushed = {"nan_to_zero": bool(rng.random() < _FLUSHED)} if src.precision is Precision.FP16 else {}
+    return {"engine": "PDP", **pool, **flushed}, dst
 
 
 def draw_pooled(rng: np.random.Generator, producer: Description, cube: Cube) -> tuple[Description, Cube]:
@@ -79,18 +76,20 @@ def draw_pooled(rng: np.random.Generator, producer: Description, cube: Cube) -> 
     height, width = (fit_axis(rng, size, _axis(rng, _MOST_WINDOWS)) for size in cube.shape[1:])
     if height is None or width is None or not cut_fits(width, widest_part(height), 1, 0, 0):
         return producer, cube
-    out = (cube.shape[0], height.windows, width.windows)
-    dst = Cube(out, draw_gaps(rng, out), cube.precision)
-    pool = {**_windows(height, width), "dst_gaps": list(dst.gaps), **_method(rng, cube.precision)}
+    pool, dst = _pool(rng, cube, height, width)
     return {**{key: value for key, value in producer.items() if key != "dst_gaps"}, "pool": pool}, dst
 
 
-def _windows(height: Axis, width: Axis) -> Description:
-    return {
+def _pool(rng: np.random.Generator, src: Cube, height: Axis, width: Axis) -> tuple[Description, Cube]:
+    """Draw the keys of a pooling from memory and of one on the fly, and what it writes."""
+    out = (src.shape[0], height.windows, width.windows)
+    dst = Cube(out, draw_gaps(rng, out), src.precision)
+    windows = {
         "kernel": [width.kernel, height.kernel],
         "stride": [width.stride, height.stride],
         "pad": [width.before, width.after, height.before, height.after],
     }
+    return {**windows, "dst_gaps": list(dst.gaps), **_method(rng, src.precision)}, dst
 
 
 def widest_part(height: Axis) -> int:

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from models.cbuf import bank_entries, feature_entries, image_entries
+from models.cbuf import bank_entries
 from models.config import HwConfig
 from models.layout import pixel_format
 from models.precision import Precision
-from tb.stimulus.generate.draw.conv import draw_sums, is_read_right
+from tb.stimulus.generate.draw.conv import Sizes, draw_sums, is_read_right
 from tb.stimulus.generate.draw.numbers import Axis, Cube, Description, draw_converter, draw_gaps
 from tb.stimulus.generate.draw.sdp import draw_processing
 from tb.stimulus.generate.draw.sizes import Drawn
@@ -158,23 +158,19 @@ def _layer(
     down = _axis(rng, lines, sides[1], None, dilated=image is None)
     if across is None or down is None:
         return None
-    precision = Precision.INT8
-    taps = across.kernel * across.windows * down.kernel * down.windows
-    groups = -(-kernels // config.kernel_group_size(precision))
-    entries = feature_entries(config, precision, channels, width)
-    if image is not None:
-        entries = image_entries(config, precision, channels, across.before + width + across.after)
-        pixels = pixel_format(image["format"])
-        if not is_read_right(config, pixels, across):
-            return None
+    pixels = None if image is None else pixel_format(image["format"])
+    sizes = Sizes(Precision.INT8, kernels, channels, down, across, pixels)
+    if not is_read_right(config, pixels, across):
+        return None
+    if image is not None and pixels is not None:
         room = config.mac_atomic_c_size // max(across.kernel, across.stride) // pixels.channels
         group = image.get("post_extension", 1)
         if group > 1 and group > room:
             if "weights" in reuse:
                 return None
             image["post_extension"] = 1
-    steps = taps * groups * -(-channels // config.mac_atomic_c_size)
-    if steps > _MOST_STEPS or max(height, lines) * entries > bank_entries(config, config.cbuf_bank_number // 2):
+    entries = max(height, lines) * sizes.line_entries(config)
+    if sizes.steps(config) > _MOST_STEPS or entries > bank_entries(config, config.cbuf_bank_number // 2):
         return None
     layer: Description = {
         "engine": "CONV",
@@ -199,15 +195,7 @@ def _layer(
 def _axis(
     rng: np.random.Generator, size: int, kernel: int | None, pads: tuple[int, int] | None, *, dilated: bool
 ) -> Axis | None:
-    """Draw windows over so many elements; None where none fits.
-
-    Args:
-        rng: Randomness.
-        size: Elements.
-        kernel: Of the windows, None for any.
-        pads: Before and after, None for any.
-        dilated: Whether taps may lie apart.
-    """
+    """Draw windows over so many elements, with any kernel and padding where None is given; None where none fits."""
     kernel = int(rng.choice(_SIDES)) if kernel is None else kernel
     dilation = int(rng.choice(_DILATIONS)) if dilated else 1
     extent = (kernel - 1) * dilation + 1

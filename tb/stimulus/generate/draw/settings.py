@@ -44,12 +44,7 @@ _REPLIES = 12
 
 
 def draw_settings(rng: np.random.Generator, work: Work) -> Description:
-    """Draw the settings of a scenario.
-
-    Args:
-        rng: Randomness.
-        work: What its layers ask of the device, which extremes must not make too long.
-    """
+    """Draw the settings of a scenario; extremes must not make too long what its layers ask of the device."""
     port: Description = {
         "latency_cycles": int(rng.choice(_LATENCIES, p=_LATENCY_SHARES)),
         "jitter_cycles": int(_sometimes(rng, _JITTER, int(rng.integers(1, _JITTER_LIMIT)), 0)),

@@ -86,14 +86,7 @@ def _slopes(rng: np.random.Generator) -> Description:
 
 
 def draw_sum_table(rng: np.random.Generator, precision: Precision, count: int, *, sums: bool) -> Description:
-    """Draw one table of CDP for integers: mostly where the inputs lie, which are squares that were summed, or elements.
-
-    Args:
-        rng: Randomness.
-        precision: INT8 or INT16.
-        count: Entries.
-        sums: Whether sums are looked up.
-    """
+    """Draw one table of CDP for integers: mostly where the inputs lie, which are sums of squares, or elements."""
     more = precision.bits - 8
     usual = [0, -1, 1, int(rng.integers(-300, 301)) << more]
     usual += [int(rng.integers(0, 60_000)) << (2 * more)] if sums else []
@@ -110,13 +103,6 @@ def draw_sum_table(rng: np.random.Generator, precision: Precision, count: int, *
 
 
 def within(rng: np.random.Generator, limits: tuple[int, int], usual: tuple[int, int], rare: float = 0.4) -> int:
-    """Draw from the limits, more often from their usual part.
-
-    Args:
-        rng: Randomness.
-        limits: Smallest and largest number.
-        usual: Likewise of the usual part.
-        rare: How often from all.
-    """
+    """Draw a number within the limits, ``rare`` of the times from all of them and else from their usual part."""
     low, high = limits if rng.random() < rare else (max(limits[0], usual[0]), min(limits[1], usual[1]))
     return int(rng.integers(min(low, high), high + 1))

@@ -104,7 +104,7 @@ def build_conv(shop: Workshop, name: str, table: Table, earlier: Sequence[Layer]
     if stay.lines is not None:
         src_height = height = stay.lines
     out = (kernels, params.output_height(src_height, sides[0]), params.output_width(src_width, sides[1]))
-    output = take_precision(table, "output_precision") if "output_precision" in table else precision
+    output = take_precision(table, "output_precision", precision)
     processing, x1, x2, y = take_processing(shop, name, table, out, precision, output)
     placed = _weights(shop, name, table, weights)
     cbuf = _cbuf(shop.config, table, height, cubes * entries, placed, stay)
@@ -226,7 +226,7 @@ def _stay(table: Table, earlier: Sequence[Layer], height: int) -> _Stay:
     A layer that reuses data convolves all lines that are kept, or ``lines`` of them; when the layer before has not
     kept all of its lines but released some, those that are left and its own.
     """
-    keep, reuse = (_parts(table, key) for key in ("keep", "reuse"))
+    keep, reuse = table.names("keep", _PARTS), table.names("reuse", _PARTS)
     before = tuple(conv for conv in map(convolution_of, earlier) if conv is not None)
     if reuse and not before:
         raise PlanError(f"{table.where}.reuse needs a convolution before it")
@@ -241,11 +241,3 @@ def _stay(table: Table, earlier: Sequence[Layer], height: int) -> _Stay:
     if lines is None:
         lines = buffer.lines + (0 if before[-1].cbuf.skip_data_release else height)
     return _Stay(keep, reuse, None if lines == height else lines, before, buffer)
-
-
-def _parts(table: Table, key: str) -> tuple[str, ...]:
-    parts = table.names(key)
-    for part in parts:
-        if part not in _PARTS:
-            raise PlanError(f"{table.where}.{key} must be of {', '.join(_PARTS)}, not {part}")
-    return parts

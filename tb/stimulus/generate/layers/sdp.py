@@ -29,7 +29,7 @@ def build_sdp(shop: Workshop, name: str, table: Table, earlier: Sequence[Layer])
     """Return the SDP layer that a description asks for."""
     src = take_source(shop, name, table, earlier)
     shape, precision = src.layout.shape, src.layout.precision
-    output = take_precision(table, "output_precision") if "output_precision" in table else precision
+    output = take_precision(table, "output_precision", precision)
     dst = take_destination(shop, name, table, shape, output)
     return SdpLayer(src, dst, *take_processing(shop, name, table, shape, precision, output))
 
@@ -39,8 +39,8 @@ def take_processing(
     name: str,
     table: Table,
     shape: tuple[int, int, int],
-    precision: Precision = Precision.INT8,
-    output: Precision = Precision.INT8,
+    precision: Precision,
+    output: Precision,
 ) -> tuple[SdpParams, StageSource | None, StageSource | None, StageSource | None]:
     """Return SDP's processing of a cube: parameters, and the sources of the operands of X1, X2 and Y.
 

@@ -48,9 +48,7 @@ def take_lut(shop: Workshop, table: Table, unit: LutUnit, precision: Precision) 
         else:
             entries = shop.rng.integers(low, high, count, dtype=np.int16, endpoint=True)
         tables.append(_table(part, entries, unit, precision))
-    priorities = [
-        table.choice(case, LutChoice, LutChoice.LE) or LutChoice.LE for case in ("underflow", "overflow", "hybrid")
-    ]
+    priorities = [table.choice(case, LutChoice) or LutChoice.LE for case in ("underflow", "overflow", "hybrid")]
     table.done()
     le, lo = tables
     return HybridLut(le, lo, *priorities)

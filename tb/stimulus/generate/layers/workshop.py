@@ -222,9 +222,9 @@ def take_cubes(shop: Workshop, name: str, table: Table, earlier: Sequence[Layer]
     return [shop.place(each, layout, numbers) for each in names]
 
 
-def take_precision(table: Table, key: str = "precision") -> Precision:
-    """Return the precision that a description names; without the key, INT8."""
-    return table.choice(key, Precision, Precision.INT8) or Precision.INT8
+def take_precision(table: Table, key: str = "precision", default: Precision = Precision.INT8) -> Precision:
+    """Return the precision that a description names."""
+    return table.choice(key, Precision) or default
 
 
 def take_numbers(table: Table, precision: Precision, key: str = "numbers") -> str:
@@ -238,7 +238,7 @@ def take_destination(
     name: str,
     table: Table,
     shape: tuple[int, int, int],
-    precision: Precision = Precision.INT8,
+    precision: Precision,
     alignment_atoms: int = 1,
 ) -> Surface:
     """Return where a layer writes its result; PDP takes it on the fly when a description pools it.
@@ -266,7 +266,7 @@ def take_converter(table: Table, key: str, encoding: ConverterEncoding) -> Conve
 
 
 def feature_layout(
-    config: HwConfig, shape: Sequence[int], gaps_atoms: Sequence[int], precision: Precision = Precision.INT8
+    config: HwConfig, shape: Sequence[int], gaps_atoms: Sequence[int], precision: Precision
 ) -> FeatureLayout:
     """Return a layout whose lines and surfaces end with gaps of so many atoms."""
     channels, height, width = shape

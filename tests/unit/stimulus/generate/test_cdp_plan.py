@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import numpy as np
 import pytest
 
-from models.config import HwConfig
 from models.lut import LutChoice, Slope
-from tb.nvdla.layers import CdpLayer, Layer
-from tb.nvdla.memory import MemoryImage
+from tb.nvdla.layers import CdpLayer
 from tb.nvdla.program.ops import RegWrite, SyncWait
-from tb.stimulus.generate.describe import PlanError, Table
-from tb.stimulus.generate.engines import build_layer
-from tb.stimulus.generate.layers.workshop import Workshop
 from tb.stimulus.generate.sequence import sequence
 from tb.stimulus.refusal import refusal
+from tests.unit.nvdla.samples import SMALL
+from tests.unit.stimulus.generate.building import build_all, build_one, refused
 
-SMALL = HwConfig.load("nv_small")
+CDP = {"engine": "CDP", "shape": [9, 2, 3]}
 LUT = {
     "hybrid": "lo",
     "entries": [-5, 6],
@@ -29,15 +25,7 @@ LUT = {
 
 
 def build(**description: Any) -> CdpLayer:
-    shop = Workshop(SMALL, MemoryImage(limit=1 << 32), np.random.default_rng(1))
-    table = Table("layer", {"engine": "CDP", "shape": [9, 2, 3], "lut": LUT} | description)
-    layer = build_layer(shop, "l0", table, ())
-    assert isinstance(layer, CdpLayer)
-    return layer
-
-
-def refused(message: str) -> pytest.RaisesExc[PlanError]:
-    return pytest.raises(PlanError, match=rf"^{re.escape(message)}$")
+    return build_one(CdpLayer, {**CDP, "lut": LUT, **description})
 
 
 def test_a_description_becomes_a_layer() -> None:
@@ -79,11 +67,8 @@ def test_layers_that_share_tables_wait_for_each_other() -> None:
 
 
 def test_both_groups_work_at_once_with_tables_that_stay() -> None:
-    shop = Workshop(SMALL, MemoryImage(limit=1 << 32), np.random.default_rng(1))
-    layers: list[Layer] = []
-    for name, keys in (("l0", {"lut": LUT}), ("l1", {"same_lut": True}), ("l2", {"same_lut": True})):
-        table = Table("layer", {"engine": "CDP", "shape": [9, 2, 3]} | keys)
-        layers.append(build_layer(shop, name, table, layers))
+    same = {**CDP, "same_lut": True}
+    _, layers = build_all({**CDP, "lut": LUT}, same, same)
     ops = sequence(layers, SMALL, in_turn=False)
     waits = [op.sync_id for op in ops if isinstance(op, SyncWait) and op.target == "CDP"]
     assert waits == ["layer_0"]
@@ -91,31 +76,29 @@ def test_both_groups_work_at_once_with_tables_that_stay() -> None:
     assert refusal(ops, SMALL) is None
 
 
-def test_tables_of_a_layer_that_is_not_there_are_refused() -> None:
-    with refused("layer.same_lut must not be set without a CDP layer of INT8 before it"):
-        build(lut=None, same_lut=True)
-
-
-@pytest.mark.parametrize("table", ["le", "lo"])
-def test_a_missing_table_is_named(table: str) -> None:
-    with refused(f"layer.lut lacks the key {table}"):
-        build(lut={name: part for name, part in LUT.items() if name != table})
-
-
 def test_a_layer_that_says_nothing_of_its_tables_has_plain_ones() -> None:
-    shop = Workshop(SMALL, MemoryImage(limit=1 << 32), np.random.default_rng(1))
-    layer = build_layer(shop, "l0", Table("layer", {"engine": "CDP", "shape": [1, 1, 1], "local_size": 3}), ())
-    assert isinstance(layer, CdpLayer)
-    le, lo = layer.params.lut.le, layer.params.lut.lo
+    lut = build_one(CdpLayer, {"engine": "CDP", "shape": [1, 1, 1], "local_size": 3}).params.lut
+    le, lo = lut.le, lut.lo
     assert (le.start, le.index_offset, lo.start, lo.index_select) == (0, 2, 0, 8)
     assert -200 <= min(le.entries.min(), lo.entries.min()) < max(le.entries.max(), lo.entries.max()) <= 200
 
 
-def test_an_unknown_key_of_a_table_is_named() -> None:
-    with refused("layer.lut.lo has no key step; allowed: end, exponent, overflow, select, start, underflow"):
-        build(lut={**LUT, "lo": {"start": 0, "step": 3}})
-
-
-def test_a_table_out_of_the_hardwares_range_is_refused() -> None:
-    with refused("layer: index select must be from -8 to 13 for CDP INT8, not 14"):
-        build(lut={**LUT, "lo": {"start": 0, "select": 14}})
+@pytest.mark.parametrize(
+    ("keys", "message"),
+    [
+        ({"lut": None, "same_lut": True}, "layer.same_lut must not be set without a CDP layer of INT8 before it"),
+        ({"lut": {"lo": LUT["lo"]}}, "layer.lut lacks the key le"),
+        ({"lut": {"le": LUT["le"]}}, "layer.lut lacks the key lo"),
+        (
+            {"lut": {**LUT, "lo": {"start": 0, "step": 3}}},
+            "layer.lut.lo has no key step; allowed: end, exponent, overflow, select, start, underflow",
+        ),
+        (
+            {"lut": {**LUT, "lo": {"start": 0, "select": 14}}},
+            "layer: index select must be from -8 to 13 for CDP INT8, not 14",
+        ),
+    ],
+)
+def test_tables_that_cannot_be_are_refused(keys: dict[str, Any], message: str) -> None:
+    with refused(message):
+        build(**keys)

@@ -2,45 +2,25 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
-import numpy as np
 import pytest
 
-from models.config import HwConfig
 from models.layout import ImageWeightLayout, PixelConversion
-from tb.nvdla.layers import ConvLayer, Layer
-from tb.nvdla.memory import MemoryImage
+from tb.nvdla.layers import ConvLayer
 from tb.nvdla.program.ops import InterruptNotify, RegWrite, SyncWait
 from tb.nvdla.surfaces import ImageSurface, Surface
-from tb.stimulus.generate.describe import PlanError, Table
-from tb.stimulus.generate.engines import build_layer
-from tb.stimulus.generate.layers.workshop import Workshop
 from tb.stimulus.generate.sequence import sequence
 from tb.stimulus.refusal import refusal
+from tests.unit.nvdla.samples import SMALL
+from tests.unit.stimulus.generate.building import build_all, build_one, refused
 
-SMALL = HwConfig.load("nv_small")
 CUBE: dict[str, Any] = {"engine": "CONV", "shape": [10, 5, 6], "kernels": 9, "kernel": [3, 2]}
 IMAGE: dict[str, Any] = {**CUBE, "shape": [3, 5, 6], "image": {"format": "T_Y8___U8V8_N444"}}
 
 
-def build_all(*descriptions: dict[str, Any]) -> tuple[Workshop, list[Layer]]:
-    shop = Workshop(SMALL, MemoryImage(limit=1 << 32), np.random.default_rng(1))
-    layers: list[Layer] = []
-    for number, description in enumerate(descriptions):
-        layers.append(build_layer(shop, f"l{number}", Table("layer", description), layers))
-    return shop, layers
-
-
 def build(**changes: Any) -> ConvLayer:
-    layer = build_all({**CUBE, **changes})[1][0]
-    assert isinstance(layer, ConvLayer)
-    return layer
-
-
-def refused(message: str) -> pytest.RaisesExc[PlanError]:
-    return pytest.raises(PlanError, match=rf"^{re.escape(message)}$")
+    return build_one(ConvLayer, {**CUBE, **changes})
 
 
 def test_a_description_becomes_a_convolution_of_a_cube() -> None:
@@ -173,24 +153,22 @@ def test_a_layer_that_reads_what_another_writes_is_enabled_after_it() -> None:
         ({**IMAGE, "shape": [4, 5, 6]}, "layer: channels must be 3 for T_Y8___U8V8_N444, not 4"),
         ({**CUBE, "banks": [0, 1]}, "layer: data_banks must be 1 to 31, not 0"),
         ({**IMAGE, "image": {**IMAGE["image"], "mean": [1]}}, "layer.image.mean must be 3 integers, not [1]"),
+        ({**CUBE, "keep": ["lines"]}, "layer.keep must be of data, weights, not lines"),
+        ({**CUBE, "reuse": ["data"]}, "layer.reuse needs a convolution before it"),
+        ({**CUBE, "lines": 3}, "layer.lines needs data that are reused"),
     ],
 )
 def test_a_convolution_that_cannot_be_understood_is_refused(description: dict[str, Any], message: str) -> None:
-    with pytest.raises(PlanError, match=rf"^{re.escape(message)}$"):
+    with refused(message):
         build_all(description)
 
 
 def test_a_layer_convolves_all_lines_that_are_kept() -> None:
     kept = {**CUBE, "keep": ["data", "weights"], "banks": [2, 4]}
     layers = build_all(kept, {**CUBE, "shape": [10, 3, 6], "reuse": ["data", "weights"]})[1]
-    cbufs = [layer.cbuf for layer in layers if isinstance(layer, ConvLayer)]
-    assert (cbufs[0].skip_data_release, cbufs[0].skip_weight_release) == (True, True)
-    assert (cbufs[1].reuse_data, cbufs[1].reuse_weights, cbufs[1].data_banks, cbufs[1].weight_banks) == (
-        True,
-        True,
-        2,
-        4,
-    )
+    first, second = (layer.cbuf for layer in layers if isinstance(layer, ConvLayer))
+    assert (first.skip_data_release, first.skip_weight_release) == (True, True)
+    assert (second.reuse_data, second.reuse_weights, second.data_banks, second.weight_banks) == (True, True, 2, 4)
     assert isinstance(layers[1], ConvLayer)
     assert (layers[1].lines, layers[1].dst.layout.shape) == (5, (9, 4, 4))
 
@@ -205,16 +183,3 @@ def test_a_layer_convolves_lines_that_are_left_and_its_own() -> None:
 def test_a_layer_that_keeps_takes_all_banks_so_that_the_next_has_room() -> None:
     layer = build(keep=["weights"])
     assert (layer.cbuf.data_banks, layer.cbuf.weight_banks) == (16, 16)
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"keep": ["lines"]}, "layer.keep must be of data, weights, not lines"),
-        ({"reuse": ["data"]}, "layer.reuse needs a convolution before it"),
-        ({"lines": 3}, "layer.lines needs data that are reused"),
-    ],
-)
-def test_what_cannot_stay_is_refused(changes: dict[str, Any], message: str) -> None:
-    with refused(message):
-        build(**changes)

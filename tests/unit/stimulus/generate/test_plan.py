@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import re
 import time
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,30 +15,18 @@ from models.pdp import PdpParams, PoolMethod
 from models.precision import Precision
 from tb.judge.tracker import LayerTracker
 from tb.nvdla.layers import PdpLayer
-from tb.nvdla.memory import GUARD_BYTES, MemoryImage
+from tb.nvdla.memory import GUARD_BYTES
 from tb.nvdla.program.ops import Comparison, InterruptNotify, MemLoad, Poll, RegRead, RegWrite, SyncWait
 from tb.places import PLANS
-from tb.stimulus.generate.describe import PlanError, Table
-from tb.stimulus.generate.engines import GENERATORS, build_layer
+from tb.stimulus.generate.engines import GENERATORS
 from tb.stimulus.generate.layers.pdp import split_width
-from tb.stimulus.generate.layers.workshop import Workshop
 from tb.stimulus.generate.plan import PlanEntry, load_plan
 from tb.stimulus.refusal import refusal
+from tests.unit.nvdla.samples import SMALL
+from tests.unit.stimulus.generate.building import build_one, entry, refused
 
-SMALL = HwConfig.load("nv_small")
 SDP: dict[str, Any] = {"engine": "SDP", "shape": [9, 3, 4]}
 PDP: dict[str, Any] = {"engine": "PDP", "shape": [8, 3, 4], "method": "max", "kernel": [2, 1]}
-
-
-def entry(*layers: dict[str, Any], **data: Any) -> PlanEntry:
-    return PlanEntry("probe", "a test's", "nv_small", {"layer": list(layers), **data})
-
-
-def build_one(description: dict[str, Any]) -> PdpLayer:
-    shop = Workshop(SMALL, MemoryImage(limit=1 << 32), np.random.default_rng(1))
-    layer = build_layer(shop, "l0", Table("layer", description), [])
-    assert isinstance(layer, PdpLayer)
-    return layer
 
 
 @pytest.mark.slow
@@ -95,33 +81,9 @@ CONV: dict[str, Any] = {"engine": "CONV", "shape": [8, 4, 4], "kernels": 8, "ker
 )
 def test_a_small_description_of_a_large_layer_is_refused_at_once(layer: dict[str, Any], message: str) -> None:
     started = time.process_time()
-    with pytest.raises(InputError, match=f"^{re.escape(message)}$"):
+    with refused(message):
         entry(layer).build(SMALL, 1)
     assert time.process_time() - started < 1.0
-
-
-@pytest.mark.parametrize("name", ["", "n" * 201, "a\\u0000b", "a\\nb"])
-def test_a_name_that_cannot_be_printed_is_refused(name: str, tmp_path: Path) -> None:
-    path = tmp_path / "own.toml"
-    path.write_text(f'config = "nv_small"\n[[scenario]]\nname = "{name}"\nabout = "x"\nlayer = []\n', encoding="utf-8")
-    with pytest.raises(
-        PlanError, match=r"^own\.toml: scenario\[0\]\.name must be 1 to 200 printable characters, not '"
-    ):
-        load_plan(path)
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ('config = "nv_small"\nscenario = [1]\n', "own.toml: scenario[0] must be a table, not 1"),
-        ('config = "nv_small"\nscenario = 1\n', "own.toml.scenario must be list, not 1"),
-    ],
-)
-def test_values_of_another_type_are_refused(text: str, message: str, tmp_path: Path) -> None:
-    path = tmp_path / "own.toml"
-    path.write_text(text, encoding="utf-8")
-    with pytest.raises(PlanError, match=f"^{re.escape(message)}$"):
-        load_plan(path)
 
 
 def test_the_same_seed_gives_the_same_bytes_and_another_seed_others() -> None:
@@ -184,21 +146,21 @@ def test_a_split_reads_up_to_the_last_window_of_each_part() -> None:
 
 
 def test_parts_of_a_split_may_differ() -> None:
-    layer = build_one({**PDP, "shape": [8, 3, 20], "split": 4, "split_columns": [7, 3]})
+    layer = build_one(PdpLayer, {**PDP, "shape": [8, 3, 20], "split": 4, "split_columns": [7, 3]})
     assert layer.split is not None
     assert (layer.split.first_out, layer.split.middle_out, layer.split.last_out) == (7, 3, 6)
     assert (layer.split.first_in, layer.split.middle_in, layer.split.last_in) == (8, 3, 6)
-    even = build_one({**PDP, "shape": [8, 3, 20], "split": 4}).split
+    even = build_one(PdpLayer, {**PDP, "shape": [8, 3, 20], "split": 4}).split
     assert even is not None
     assert (even.first_out, even.middle_out, even.last_out) == (4, 4, 7)
 
 
 def test_an_average_takes_its_reciprocals_and_padding_values_from_the_description_or_the_kernel() -> None:
     average = {**PDP, "method": "average", "kernel": [3, 2]}
-    usual = build_one({**average, "pad_value": -5}).params
+    usual = build_one(PdpLayer, {**average, "pad_value": -5}).params
     assert (usual.recip_width, usual.recip_height) == (21845, 32768)
     assert usual.pad_values == (-5, -10, -15, -20, -25, -30, -35)
-    own = build_one({**average, "reciprocals": [1, 131071], "pad_values": [9, -8, 7, -6, 5, -4, 3]}).params
+    own = build_one(PdpLayer, {**average, "reciprocals": [1, 131071], "pad_values": [9, -8, 7, -6, 5, -4, 3]}).params
     assert (own.recip_width, own.recip_height) == (1, 131071)
     assert own.pad_values == (9, -8, 7, -6, 5, -4, 3)
 
@@ -215,8 +177,10 @@ def test_data_lie_where_the_scenario_says_at_any_atom() -> None:
     [
         (entry({"engine": "SDP"}), "probe.layer[0] lacks the key shape"),
         (entry({**SDP, "shape": [1, 2]}), "probe.layer[0].shape must be 3 integers, not [1, 2]"),
-        (entry({**SDP, "engine": "EW"}), None),
-        (entry({**SDP, "colour": 1}), None),
+        (
+            entry({**SDP, "engine": "EW"}),
+            "probe.layer[0].engine must be one of SDP, PDP, CDP, CONV, RUBIK, BDMA, not EW",
+        ),
         (entry({"engine": "SDP", "chain": True}), "probe.layer[0].chain needs a layer before it"),
         (entry(SDP, order="sideways"), "probe.order must be one of in_turn, back_to_back, not sideways"),
         (entry({**SDP, "x1": {"alu": "xor"}}), "probe.layer[0].x1.alu must be one of max, min, sum, equal, not xor"),
@@ -225,23 +189,20 @@ def test_data_lie_where_the_scenario_says_at_any_atom() -> None:
             entry({**SDP, "x1": {"alu": "sum", "alu_operand": "channel", "mul": True, "mul_operand": "element"}}),
             "probe.layer[0].x1: both operands from memory must be per channel or both per element",
         ),
+        (
+            entry(SDP, counters=True, order="back_to_back"),
+            "probe.counters needs the order in_turn, not back_to_back",
+        ),
+        (entry(SDP, stalls="READ"), "probe.stalls needs counters = true"),
     ],
 )
-def test_a_description_that_cannot_be_understood_is_refused(data: PlanEntry, message: str | None) -> None:
-    with pytest.raises(PlanError, match=rf"^{re.escape(message)}$" if message else r"^probe\.layer\[0\]"):
+def test_a_description_that_cannot_be_understood_is_refused(data: PlanEntry, message: str) -> None:
+    with refused(message):
         data.build(SMALL, 1)
 
 
-def test_a_plan_with_two_scenarios_of_one_name_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "twice.toml"
-    scenario = '[[scenario]]\nname = "a"\nabout = "b"\n[[scenario.layer]]\nengine = "SDP"\nshape = [1, 1, 1]\n'
-    path.write_text(f'config = "nv_small"\n{scenario}{scenario}', encoding="utf-8")
-    with pytest.raises(PlanError, match=r"^twice\.toml: scenario name a must be unique$"):
-        load_plan(path)
-
-
 def test_skipped_atoms_lie_between_a_result_and_what_is_before_it() -> None:
-    whole, moved = build_one(PDP), build_one({**PDP, "dst_skip": 4})
+    whole, moved = build_one(PdpLayer, PDP), build_one(PdpLayer, {**PDP, "dst_skip": 4})
     assert moved.dst.address == whole.dst.address + 4 * SMALL.memory_atomic_bytes + GUARD_BYTES
     assert moved.src.address == whole.src.address
 
@@ -268,11 +229,6 @@ def test_every_third_layer_of_a_unit_counts_no_cycles_and_is_read_like_the_other
     assert groups == [0, 1, 1, 0] * 2
 
 
-def test_counters_are_refused_where_layers_overlap() -> None:
-    with pytest.raises(PlanError, match=r"^probe\.counters needs the order in_turn, not back_to_back$"):
-        entry(SDP, counters=True, order="back_to_back").build(SMALL, 1)
-
-
 def test_many_stalls_are_polled_for_after_layers_that_count_them() -> None:
     ops = entry(*[SDP] * 3, PDP, counters=True, stalls="WRITE").build(SMALL, 1).ops
     polls = [(op.register, op.comparison, op.value) for op in ops if isinstance(op, Poll)]
@@ -283,8 +239,3 @@ def test_many_stalls_are_polled_for_after_layers_that_count_them() -> None:
 def test_reads_that_a_layer_does_not_make_need_no_stalls() -> None:
     ops = entry(SDP, counters=True, stalls="READ").build(SMALL, 1).ops
     assert [op.register for op in ops if isinstance(op, Poll)] == ["SDP_RDMA.D_PERF_MRDMA_READ_STALL"]
-
-
-def test_stalls_are_refused_without_counters() -> None:
-    with pytest.raises(PlanError, match=r"^probe\.stalls needs counters = true$"):
-        entry(SDP, stalls="READ").build(SMALL, 1)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from models.config import HwConfig
 from tb.stimulus.generate.describe import PlanError
 from tb.stimulus.generate.plan import PlanEntry, load_plan
+from tests.unit.nvdla.samples import SMALL
+from tests.unit.stimulus.generate.building import entry
 
-SMALL = HwConfig.load("nv_small")
 SLOW = '[variant.slow]\nabout = "late"\nsettings = { port = { latency_cycles = 900 } }\n'
 FAST = '[variant.fast]\nabout = "at once"\n'
 VARIED = (
@@ -47,81 +48,62 @@ def test_a_scenario_stands_for_one_of_each_variant(tmp_path: Path) -> None:
             "plan.toml: scenario[0] must leave the key settings to the variant slow",
         ),
         (SLOW + VARIED + VARIED, "plan.toml: scenario name sdp_slow must be unique"),
+        (PLAIN + PLAIN, "plan.toml: scenario name plain must be unique"),
+        ("scenario = [1]\n", "plan.toml: scenario[0] must be a table, not 1"),
+        ("scenario = 1\n", "plan.toml.scenario must be list, not 1"),
+        *(
+            (PLAIN.replace("plain", name), "plan.toml: scenario[0].name must be 1 to 200 printable characters, not '")
+            for name in ("", "n" * 201, "a\\u0000b", "a\\nb")
+        ),
         (
             "".join(f'[variant.a{n}]\nabout = ""\n' for n in range(400)) + VARIED * 251,
             "plan.toml must have at most 100000 scenarios with its variants",
         ),
     ],
 )
-def test_a_plan_whose_variants_cannot_be_is_refused(tmp_path: Path, text: str, message: str) -> None:
+def test_a_plan_whose_scenarios_or_variants_cannot_be_is_refused(tmp_path: Path, text: str, message: str) -> None:
     with pytest.raises(PlanError) as caught:
         loaded(tmp_path, text)
     assert str(caught.value).startswith(message)
 
 
 def test_a_layer_stands_for_one_of_each_value() -> None:
-    entry = PlanEntry(
-        "probe",
-        "a test's",
-        "nv_small",
-        {"layer": [{"engine": "SDP", "each": {"shape": [[8, 2, 1], [9, 2, 1]], "dst_gaps": [[1, 0], [0, 3]]}}]},
+    each = {"engine": "SDP", "each": {"shape": [[8, 2, 1], [9, 2, 1]], "dst_gaps": [[1, 0], [0, 3]]}}
+    apart = (
+        {"engine": "SDP", "shape": [8, 2, 1], "dst_gaps": [1, 0]},
+        {"engine": "SDP", "shape": [9, 2, 1], "dst_gaps": [0, 3]},
     )
-    apart = PlanEntry(
-        "probe",
-        "a test's",
-        "nv_small",
-        {
-            "layer": [
-                {"engine": "SDP", "shape": [8, 2, 1], "dst_gaps": [1, 0]},
-                {"engine": "SDP", "shape": [9, 2, 1], "dst_gaps": [0, 3]},
-            ]
-        },
-    )
-    assert entry.build(SMALL, 1).ops == apart.build(SMALL, 1).ops
+    assert entry(each).build(SMALL, 1).ops == entry(*apart).build(SMALL, 1).ops
 
 
 def test_a_layer_comes_as_often_as_it_says() -> None:
     layer = {"engine": "SDP", "shape": [8, 2, 1]}
     often = [{**layer, "times": 2}, {"engine": "SDP", "each": {"shape": [[8, 1, 1], [9, 1, 1]]}, "times": 2}]
     apart = [layer, layer, *({"engine": "SDP", "shape": [channels, 1, 1]} for channels in (8, 9, 8, 9))]
-    found, expected = (PlanEntry("probe", "", "nv_small", {"layer": layers}) for layers in (often, apart))
-    assert found.build(SMALL, 1).ops == expected.build(SMALL, 1).ops
+    assert entry(*often).build(SMALL, 1).ops == entry(*apart).build(SMALL, 1).ops
+
+
+SAME_LENGTH = "probe.layer[0].each must be a table of lists of the same length, not"
 
 
 @pytest.mark.parametrize(
-    ("times", "message"),
+    ("keys", "message"),
     [
-        (0, "probe.layer[0].times must be 1 to 10000, not 0"),
-        (10_001, "probe.layer[0].times must be 1 to 10000, not 10001"),
-        (True, "probe.layer[0].times must be 1 to 10000, not True"),
-        ("two", "probe.layer[0].times must be 1 to 10000, not 'two'"),
-        (10_000, "probe.layer must be at most 10000 layers, not 10002"),
+        ({"times": 0}, "probe.layer[0].times must be 1 to 10000, not 0"),
+        ({"times": 10_001}, "probe.layer[0].times must be 1 to 10000, not 10001"),
+        ({"times": True}, "probe.layer[0].times must be 1 to 10000, not True"),
+        ({"times": "two"}, "probe.layer[0].times must be 1 to 10000, not 'two'"),
+        ({"times": 10_000, "each": {"carry": [12, 13]}}, "probe.layer must be at most 10000 layers, not 10002"),
+        ({"each": 3}, f"{SAME_LENGTH} 3"),
+        ({"each": {}}, f"{SAME_LENGTH} {{}}"),
+        ({"each": {"pad": []}}, f"{SAME_LENGTH} {{'pad': []}}"),
+        ({"each": {"pad": [1], "banks": [1, 2]}}, f"{SAME_LENGTH} {{'pad': [1], 'banks': [1, 2]}}"),
+        ({"each": {"shape": [[8, 1, 1]]}}, "probe.layer[0].each must not have the key shape of the layer"),
+        ({"each": {"nothing": [1]}}, "probe.layer[0] has no key nothing; "),
+        ({"each": {"carry": [12] * 10_001}}, "probe.layer must be at most 10000 layers, not 10001"),
     ],
 )
-def test_numbers_of_times_that_cannot_be_are_refused(times: object, message: str) -> None:
-    layer = {"engine": "SDP", "each": {"shape": [[8, 1, 1], [9, 1, 1]]}, "times": times}
+def test_numbers_of_times_and_values_that_cannot_be_are_refused(keys: dict[str, Any], message: str) -> None:
     with pytest.raises(PlanError) as caught:
-        PlanEntry("probe", "", "nv_small", {"layer": [layer]}).build(SMALL, 1)
-    assert str(caught.value) == message
-
-
-@pytest.mark.parametrize(
-    ("each", "message"),
-    [
-        (3, "probe.layer[0].each must be a table of lists of the same length, not 3"),
-        ({}, "probe.layer[0].each must be a table of lists of the same length, not {}"),
-        ({"pad": []}, "probe.layer[0].each must be a table of lists of the same length, not {'pad': []}"),
-        (
-            {"pad": [1], "banks": [1, 2]},
-            "probe.layer[0].each must be a table of lists of the same length, not {'pad': [1], 'banks': [1, 2]}",
-        ),
-        ({"shape": [[8, 1, 1]]}, "probe.layer[0].each must not have the key shape of the layer"),
-        ({"nothing": [1]}, "probe.layer[0] has no key nothing; "),
-        ({"carry": [12] * 10_001}, "probe.layer must be at most 10000 layers, not 10001"),
-    ],
-)
-def test_values_that_cannot_be_are_refused(each: object, message: str) -> None:
-    entry = PlanEntry("probe", "a test's", "nv_small", {"layer": [{"engine": "SDP", "shape": [8, 1, 1], "each": each}]})
-    with pytest.raises(PlanError) as caught:
-        entry.build(SMALL, 1)
+        entry({"engine": "SDP", "shape": [8, 1, 1], **keys}).build(SMALL, 1)
     assert str(caught.value).startswith(message)

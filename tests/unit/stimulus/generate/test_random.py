@@ -14,53 +14,48 @@ from models.config import HwConfig
 from models.layout import pixel_format, supported_formats
 from models.layout.alignment import WEIGHT_SIZE_ALIGNMENT_BYTES
 from models.precision import Precision
-from tb.nvdla.layers import ConvLayer, Layer, PooledLayer
-from tb.nvdla.memory import MemoryImage
-from tb.stimulus.generate.describe import Table
-from tb.stimulus.generate.engines import build_layer
-from tb.stimulus.generate.layers.workshop import Workshop
+from tb.nvdla.layers import ConvLayer, PooledLayer
 from tb.stimulus.generate.random import ENGINES, engines_of, random_entry
 from tb.stimulus.model import play_model
 from tb.stimulus.refusal import refusal
+from tests.unit.nvdla.samples import FULL, SMALL
+from tests.unit.stimulus.generate.building import build_all, drawn_layers, of
 
 pytestmark = pytest.mark.slow
-
-SMALL = HwConfig.load("nv_small")
-SEEDS = 3000
 
 
 @pytest.fixture(scope="module")
 def drawn() -> list[dict[str, Any]]:
-    """Return the layers of many seeds, without their data."""
-    return [layer for seed in range(SEEDS) for layer in random_entry(SMALL, seed, ENGINES).data["layer"]]
+    return drawn_layers(SMALL, 3000)
 
 
-def of(drawn: list[dict[str, Any]], engine: str) -> list[dict[str, Any]]:
-    return [layer for layer in drawn if layer["engine"] == engine]
+LACKING = [
+    replace(SMALL, **{f"{unit}_enable": False, f"{unit}_throughput": 0}) for unit in ("sdp_bs", "sdp_bn", "pdp", "cdp")
+]
 
 
-def test_random_scenarios_are_legal() -> None:
-    for seed in range(120):
-        scenario = random_entry(SMALL, seed, ENGINES).build(SMALL, seed)
-        assert refusal(scenario.ops, SMALL) is None, seed
-
-
-@pytest.mark.parametrize("lacks", ["sdp_bs", "sdp_bn", "pdp", "cdp"])
-def test_random_scenarios_are_legal_where_a_unit_is_missing(lacks: str) -> None:
-    config = replace(SMALL, **{f"{lacks}_enable": False, f"{lacks}_throughput": 0})
-    for seed in range(60):
+@pytest.mark.parametrize(("config", "seeds"), [(SMALL, 120), (FULL, 60), *((config, 60) for config in LACKING)])
+def test_random_scenarios_are_legal_wherever_a_unit_is_missing(config: HwConfig, seeds: int) -> None:
+    for seed in range(seeds):
         scenario = random_entry(config, seed, engines_of(config)).build(config, seed)
         assert refusal(scenario.ops, config) is None, seed
 
 
 # One cube in ten holds a single number.
-@pytest.mark.parametrize(("engine", "constant"), [("SDP", 0.35), ("PDP", 0.35), ("CDP", 0.35), ("CONV", 0.4)])
-def test_most_layers_write_more_than_one_value(engine: str, constant: float) -> None:
+@pytest.mark.parametrize(
+    ("config", "engine", "seeds", "constant"),
+    [
+        *((SMALL, engine, 40, 0.35) for engine in ("SDP", "PDP", "CDP")),
+        (SMALL, "CONV", 40, 0.4),
+        *((FULL, engine, 12, 0.4) for engine in ENGINES),
+    ],
+)
+def test_most_layers_write_more_than_one_value(config: HwConfig, engine: str, seeds: int, constant: float) -> None:
     written = []
-    for seed in range(40):
-        played = play_model(random_entry(SMALL, seed, (engine,)).build(SMALL, seed), SMALL)
+    for seed in range(seeds):
+        played = play_model(random_entry(config, seed, (engine,)).build(config, seed), config)
         written += [expectation.data[expectation.must_write] for expectation in played.expectations]
-    assert len(written) > 40
+    assert len(written) > seeds
     assert np.mean([len(np.unique(data)) == 1 for data in written]) < constant
 
 
@@ -78,11 +73,9 @@ def test_only_the_engines_that_are_asked_for_are_drawn(engine: str) -> None:
 
 def test_the_convolution_buffer_holds_what_all_layers_of_a_scenario_leave_behind() -> None:
     for seed in range(60):
-        shop, layers = Workshop(SMALL, MemoryImage(limit=1 << 32), np.random.default_rng(1)), list[Layer]()
         left = 0
-        for number, layer in enumerate(random_entry(SMALL, seed, ("CONV", "PDP")).data["layer"]):
-            layers.append(build_layer(shop, f"l{number}", Table("layer", layer), layers))
-            last = layers[-1].producer if isinstance(layers[-1], PooledLayer) else layers[-1]
+        for layer in build_all(*random_entry(SMALL, seed, ("CONV", "PDP")).data["layer"])[1]:
+            last = layer.producer if isinstance(layer, PooledLayer) else layer
             if isinstance(last, ConvLayer):
                 weights = last.weights.layout
                 group = weights.group_elements[0] + WEIGHT_SIZE_ALIGNMENT_BYTES

@@ -1,50 +1,22 @@
-"""Random scenarios of nv_full: every precision and mode that it has, all of them legal."""
+"""Random scenarios of nv_full: every precision and mode that it has."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
 import pytest
 
-from models.config import HwConfig
 from models.errors import InputError
 from tb.stimulus.generate.random import ENGINES, engines_of, random_entry
-from tb.stimulus.model import play_model
-from tb.stimulus.refusal import refusal
+from tests.unit.nvdla.samples import FULL, SMALL
+from tests.unit.stimulus.generate.building import drawn_layers, of
 
 pytestmark = pytest.mark.slow
-
-FULL = HwConfig.load("nv_full")
-SMALL = HwConfig.load("nv_small")
-SEEDS = 1400
 
 
 @pytest.fixture(scope="module")
 def drawn() -> list[dict[str, Any]]:
-    """Return the layers of many seeds, without their data."""
-    return [layer for seed in range(SEEDS) for layer in random_entry(FULL, seed, ENGINES).data["layer"]]
-
-
-def of(drawn: list[dict[str, Any]], *engines: str) -> Iterator[dict[str, Any]]:
-    return (layer for layer in drawn if layer["engine"] in engines)
-
-
-def test_random_scenarios_are_legal() -> None:
-    for seed in range(60):
-        scenario = random_entry(FULL, seed, ENGINES).build(FULL, seed)
-        assert refusal(scenario.ops, FULL) is None, seed
-
-
-@pytest.mark.parametrize("engine", ENGINES)
-def test_most_layers_write_more_than_one_value(engine: str) -> None:
-    written = []
-    for seed in range(12):
-        played = play_model(random_entry(FULL, seed, (engine,)).build(FULL, seed), FULL)
-        written += [expectation.data[expectation.must_write] for expectation in played.expectations]
-    assert len(written) > 12
-    assert np.mean([len(np.unique(data)) == 1 for data in written]) < 0.4
+    return drawn_layers(FULL, 1400)
 
 
 @pytest.mark.parametrize("engine", ["SDP", "PDP", "CDP", "CONV", "RUBIK"])
@@ -85,7 +57,7 @@ def test_y_looks_up_and_takes_operands_from_everywhere(drawn: list[dict[str, Any
 def test_convolutions_use_winograd_compressed_weights_and_images_of_every_precision(
     drawn: list[dict[str, Any]],
 ) -> None:
-    layers = list(of(drawn, "CONV"))
+    layers = of(drawn, "CONV")
     assert {layer.get("winograd", False) for layer in layers} == {False, True}
     assert {"zero_percent" in layer for layer in layers} == {False, True}
     assert {layer.get("precision", "int8") for layer in layers if "image" in layer} == {"int8", "int16", "fp16"}

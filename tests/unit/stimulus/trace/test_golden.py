@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from models.config import HwConfig
 from tb.nvdla.program.ops import CheckCrc, InterruptNotify, MemInit, MemLoad, Op, Poll, RegWrite
 from tb.stimulus.trace import find_traces, read, write
 from tests.references import TRACES, needs_traces
+from tests.unit.nvdla.samples import SMALL
 
 pytestmark = needs_traces
 
@@ -56,8 +56,8 @@ def _scanned_bytes(path: Path) -> dict[int, int]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
-def test_a_public_trace_reads_as_what_a_naive_scan_finds(folder: Path, nv_small: HwConfig) -> None:
-    scenario = read(folder, nv_small)
+def test_a_public_trace_reads_as_what_a_naive_scan_finds(folder: Path) -> None:
+    scenario = read(folder, SMALL)
 
     counts, writes = _scanned(folder)
     assert Counter(COMMANDS[type(op)] for op in scenario.ops) == counts
@@ -71,10 +71,10 @@ def test_a_public_trace_reads_as_what_a_naive_scan_finds(folder: Path, nv_small:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
-def test_a_public_trace_survives_writing_and_reading(folder: Path, nv_small: HwConfig, tmp_path: Path) -> None:
-    scenario = read(folder, nv_small)
+def test_a_public_trace_survives_writing_and_reading(folder: Path, tmp_path: Path) -> None:
+    scenario = read(folder, SMALL)
     write(scenario, tmp_path / folder.name)
-    assert read(tmp_path / folder.name, nv_small) == scenario
+    assert read(tmp_path / folder.name, SMALL) == scenario
 
 
 def test_every_public_trace_is_found_below_their_common_folder() -> None:

@@ -11,7 +11,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from models.config import HwConfig
 from models.limits import MEMORY_BYTES
 from tb.nvdla.memory import MemoryImage, Ram
 from tb.nvdla.program.ops import (
@@ -34,10 +33,11 @@ from tb.nvdla.registers import Register, RegisterMap
 from tb.stimulus.scenario import Scenario, memory_ops
 from tb.stimulus.settings import BenchSettings, PortSettings
 from tb.stimulus.trace import TraceError, read, write
+from tests.unit.nvdla.samples import FULL, SMALL
+from tests.unit.stimulus.trace.conftest import SPELLED
 
-NV_FULL = HwConfig.load("nv_full")
-REGISTERS = list(RegisterMap.of(NV_FULL))
-UNITS = RegisterMap.of(NV_FULL).units
+REGISTERS = list(RegisterMap.of(FULL))
+UNITS = RegisterMap.of(FULL).units
 
 words = st.integers(0, (1 << 32) - 1)
 addresses = st.integers(0, (1 << 60) - 1)
@@ -142,7 +142,7 @@ def scenarios(draw: st.DrawFn) -> Scenario:
 def test_every_scenario_survives_writing_and_reading(scenario: Scenario) -> None:
     with tempfile.TemporaryDirectory() as root:
         write(scenario, Path(root) / "t")
-        assert read(Path(root) / "t", NV_FULL) == scenario
+        assert read(Path(root) / "t", FULL) == scenario
 
 
 @given(scenario=scenarios())
@@ -155,50 +155,20 @@ def test_what_is_written_needs_no_notes_to_be_a_trace_of_the_same_commands(scena
         assert all(re.fullmatch(r'\w+\([\w., ]*("\w+(\.\w+)*\.dat")?\);', line, re.ASCII) for line in bare)
         cfg.write_text("\n".join(["// no note", *bare]))
         if bare:
-            assert len(read(cfg, NV_FULL).ops) == len(scenario.ops)
+            assert len(read(cfg, FULL).ops) == len(scenario.ops)
 
 
 def small(*ops: Op) -> Scenario:
     return Scenario("t", "nv_small", ops, 3)
 
 
-def test_a_scenario_is_written_in_the_public_spelling(tmp_path: Path, nv_small: HwConfig) -> None:
-    scenario = small(
-        MemInit(Ram.MC, 0x80000000, 0x20),
-        MemLoad(Ram.MC, 0x80000000, ((0, b"\x00\x10"), (8, b"\xff")), "in.dat"),
-        RegWrite("CDMA.D_MEAN_GLOBAL_0", 5),
-        RegRead("GLB.S_INTR_STATUS"),
-        RegRead("GLB.S_INTR_STATUS", 1),
-        Poll("CDMA.S_CBUF_FLUSH_STATUS", 1),
-        Poll("CDMA.S_CBUF_FLUSH_STATUS", 0, Comparison.NOT_LESS),
-        Poll("CDMA.S_CBUF_FLUSH_STATUS", 1, Comparison.EQUAL, "flush_done"),
-        SyncNotify("CACC", "ready"),
-        SyncWait("CSC", "ready"),
-        InterruptNotify("SDP", 0, "done"),
-        CheckCrc("done", Ram.MC, 0x80000000, 0x20, 0xABC),
-        CheckFile("done", Ram.MC, 0x80000000, 0x20, ((0, b"\x00\x10"), (8, b"\xff")), "in.dat"),
-        CheckNothing("done"),
-    )
+def test_a_scenario_is_written_in_the_public_spelling(tmp_path: Path) -> None:
+    scenario = small(*(op for _, op in SPELLED))
     cfg = write(scenario, tmp_path / "t")
     assert cfg == tmp_path / "t" / "t.cfg"
-    assert cfg.read_text().splitlines()[1:] == [
-        "mem_init(pri_mem, 0x80000000, 0x20, ALL_ZERO);",
-        'mem_load(pri_mem, 0x80000000, "in.dat");',
-        "reg_write(NVDLA_CDMA.D_MEAN_GLOBAL_0_0, 0x5);",
-        "reg_read(NVDLA_GLB.S_INTR_STATUS_0, value);",
-        "reg_read_expected(NVDLA_GLB.S_INTR_STATUS_0, 0x1);",
-        "poll_reg_equal(NVDLA_CDMA.S_CBUF_FLUSH_STATUS_0, 0x1);",
-        "poll_reg_not_less(NVDLA_CDMA, NVDLA_CDMA.S_CBUF_FLUSH_STATUS_0, 0x0);",
-        "poll_field_equal(NVDLA_CDMA, NVDLA_CDMA.S_CBUF_FLUSH_STATUS_0, FLUSH_DONE, 0x1);",
-        "sync_notify(NVDLA_CACC, ready);",
-        "sync_wait(NVDLA_CSC, ready);",
-        "intr_notify(SDP_0, done);",
-        "check_crc(done, pri_mem, 0x80000000, 0x20, 0xabc);",
-        'check_file(done, pri_mem, 0x80000000, 0x20, "in.dat");',
-        "check_nothing(done);",
-    ]
+    assert cfg.read_text().splitlines()[1:] == [line for line, _ in SPELLED]
     assert sorted(path.name for path in cfg.parent.iterdir()) == ["in.dat", "t.cfg"]
-    assert read(cfg, nv_small) == scenario
+    assert read(cfg, SMALL) == scenario
 
 
 def test_what_the_format_cannot_say_stands_in_comments(tmp_path: Path) -> None:
@@ -221,7 +191,7 @@ def test_what_the_format_cannot_say_stands_in_comments(tmp_path: Path) -> None:
     assert (cfg.parent / "fill.dat").read_text() == "{\n{offset:0x0, size:4, payload:0xa5 0xa5 0xa5 0xa5}\n}\n"
 
 
-def test_a_memory_image_survives_as_operations(tmp_path: Path, nv_small: HwConfig) -> None:
+def test_a_memory_image_survives_as_operations(tmp_path: Path) -> None:
     image = MemoryImage()
     rng = np.random.default_rng(17)
     for nbytes in (1, 33, 100_000):
@@ -230,7 +200,7 @@ def test_a_memory_image_survives_as_operations(tmp_path: Path, nv_small: HwConfi
     scenario = small(*memory_ops(image, Ram.MC))
     assert len(scenario.ops) == 4
     write(scenario, tmp_path / "t")
-    assert read(tmp_path / "t", nv_small) == scenario
+    assert read(tmp_path / "t", SMALL) == scenario
 
 
 UNWRITABLE: list[tuple[Op, str]] = [
@@ -292,6 +262,6 @@ def test_a_folder_with_anything_in_it_is_not_written_to(tmp_path: Path) -> None:
         write(small(), tmp_path / "old.cfg")
 
 
-def test_an_empty_folder_is_written_to(tmp_path: Path, nv_small: HwConfig) -> None:
+def test_an_empty_folder_is_written_to(tmp_path: Path) -> None:
     write(small(), tmp_path)
-    assert read(tmp_path, nv_small) == small()
+    assert read(tmp_path, SMALL) == small()

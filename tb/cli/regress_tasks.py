@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import shlex
+import zlib
 from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
@@ -28,6 +29,9 @@ from tb.stimulus.generate.random import ENGINES
 from tb.stimulus.trace import find_traces
 
 FEATURES = PLANS / "features.toml"
+
+_STATES = 4
+"""Initial states of simulators in a level."""
 
 
 def tasks_of(args: argparse.Namespace) -> list[Task]:
@@ -132,7 +136,23 @@ def _level_tasks(args: argparse.Namespace) -> list[Task]:
         if not tests:
             raise PlanError(f"no test of level {level.name} matches {said(args.only)}")
     tasks = _test_tasks(args, tests, range(args.first, args.first + level.seeds))
-    return tasks if args.only is not None else [*tasks, *random_tasks(args, ",".join(ENGINES), range(level.random))]
+    if args.only is None:
+        tasks += random_tasks(args, ",".join(ENGINES), range(level.random))
+    return tasks if args.sim == "icarus" or any(map(_chooses_state, args.plusarg)) else list(map(_powered_up, tasks))
+
+
+def _chooses_state(plusarg: str) -> bool:
+    return plusarg.startswith("+verilator+rand+reset+")
+
+
+def _powered_up(task: Task) -> Task:
+    """Let a task's simulator begin as a chip does, with any numbers in registers and memories: one of a few states.
+
+    A register without a reset shows so. The scenarios of a worker share a simulator for each state.
+    """
+    state = ("+verilator+rand+reset+2", f"+verilator+seed+{1 + zlib.crc32(task.identity.encode()) % _STATES}")
+    again = f"{task.rerun} {plusarg_arguments(state)}"
+    return msgspec.structs.replace(task, plusargs=(*task.plusargs, *state), rerun=again)
 
 
 def _test_tasks(args: argparse.Namespace, tests: Sequence[PlannedTest], seeds: range) -> list[Task]:

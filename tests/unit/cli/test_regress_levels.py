@@ -50,9 +50,24 @@ def test_a_level_plays_scenarios_and_tests_in_python_which_need_the_coroutines()
     assert kinds == {"plan": "native", BENCH: "coroutine"}
     (one,) = [task for task in tasks if task.test == "stress.a_throttled_csb_only_takes_longer"]
     assert one.source == "tests.sim.stress"
-    assert one.rerun.endswith(
-        "--level L1 --config nv_small --sim verilator --only stress.a_throttled_csb_only_takes_longer"
-    )
+    again = "--level L1 --config nv_small --sim verilator --only stress.a_throttled_csb_only_takes_longer"
+    assert one.rerun.partition(" --plusarg ")[0].endswith(again)
+
+
+def test_simulators_of_a_level_begin_with_any_of_four_states() -> None:
+    tasks = tasks_of(options("plan --level L1"))
+    states = {task.plusargs for task in tasks}
+    assert states == {("+verilator+rand+reset+2", f"+verilator+seed+{seed}") for seed in range(1, 5)}
+    for task in tasks:
+        again = " ".join(f"--plusarg {plusarg}" for plusarg in task.plusargs)
+        assert task.rerun.endswith(again)
+        (same,) = tasks_of(options(f"plan --level L1 --only {task.test} {again}"))
+        assert same.plusargs == task.plusargs
+    for words in ("--plusarg +verilator+rand+reset+0", "--sim icarus"):
+        assert {task.plusargs for task in tasks_of(options(f"plan --level L1 {words}"))} < {
+            (),
+            ("+verilator+rand+reset+0",),
+        }
 
 
 def test_a_higher_level_plays_more_seeds_and_random_scenarios_as_they_come() -> None:
@@ -67,7 +82,7 @@ def test_plusargs_reach_every_task_its_job_and_the_command_that_repeats_it() -> 
     tests = tasks_of(options(f"plan --level L1 {words}"))
     assert {task.kind for task in tests} == {"plan", BENCH}
     for task in [*tests, *tasks_of(options(f"random --seeds 2 {words}"))]:
-        assert task.plusargs == ("+bug=x", "+verbose")
+        assert task.plusargs[:2] == ("+bug=x", "+verbose")
         assert words in task.rerun
     (drawn,) = tasks_of(options(f"random --seeds 1 {words}"))
     assert Task.decode(drawn.encode()).job().plusargs == ("+bug=x", "+verbose")

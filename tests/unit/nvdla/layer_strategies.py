@@ -25,7 +25,8 @@ def _converters(precision: Precision, encoding: ConverterEncoding) -> st.SearchS
         return st.just(Converter(0, 1, 0, encoding))
     is_input = encoding is ConverterEncoding.CDP_INPUT
     bits = widths(precision).input_offset if is_input else widths(precision).output_offset
-    return st.builds(Converter, signed(bits), OPERAND, st.integers(*encoding.shift_range), st.just(encoding))
+    *_, shift_bits = encoding.value
+    return st.builds(Converter, signed(bits), OPERAND, st.integers(0, 2**shift_bits - 1), st.just(encoding))
 
 
 @st.composite

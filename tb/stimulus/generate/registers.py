@@ -37,6 +37,9 @@ _TOUCHED = 3
 _ENTRY_NUMBERS = 1 << 10
 """Numbers of entries that S_LUT_ACCESS_CFG can hold."""
 
+_READS_OF_ENTRIES = 0.05
+"""Of the writes of a table: those after which its data register is read."""
+
 _READS_AT_RANDOM = 48
 """Unmapped words of a unit that are read besides those close to its registers."""
 
@@ -197,9 +200,13 @@ def _tables(accesses: Accesses, units: Sequence[str]) -> None:
 
 def _write_entries(accesses: Accesses, unit: str, table: int, first: int, end: int) -> None:
     registers = accesses.registers.of_unit(unit)
+    data = registers["S_LUT_ACCESS_DATA"]
     accesses.write(registers["S_LUT_ACCESS_CFG"], 1 << 17 | table << 16 | first)
     for _ in range(first, end):
-        accesses.write(registers["S_LUT_ACCESS_DATA"], int(accesses.rng.integers(0, 1 << 16)))
+        accesses.write(data, int(accesses.rng.integers(0, 1 << 16)))
+        if accesses.rng.random() < _READS_OF_ENTRIES:
+            # While entries are written, a read gives any and leaves the address as it is.
+            accesses.ops.append(RegRead(data.full_name))
 
 
 def _read_entries(accesses: Accesses, unit: str, table: int, entries: Sequence[int]) -> None:

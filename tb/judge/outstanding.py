@@ -58,7 +58,7 @@ class OutstandingRule(Rule):
         self._most()
 
     def write(self, register: Register, value: int, cycle: int | None) -> Iterator[Finding]:
-        """Follow a write of a limit, and yield what exceeded those before it."""
+        """Yield what exceeded the limits before a new one is written, or before a layer begins while none runs."""
         if register.name == "D_OP_ENABLE" and not self._busy():
             yield from self._wrong(cycle)
         if not limits_outstanding(register):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import platform
+import shlex
 import signal
 import sys
 
@@ -44,6 +45,7 @@ try:
         trace,
         unreachable,
     )
+    from tb.cli.parsing import Parser
     from tb.run.process import stop
     from tb.run.space import ENVIRONMENT, in_words
 except ModuleNotFoundError as error:
@@ -82,7 +84,7 @@ def parser() -> argparse.ArgumentParser:
     """Return the parser of all subcommands."""
     width = max(len(name) for name in COMMANDS)
     examples = "\n".join(f"  {name:{width}}  {_here(module.EXAMPLE)}" for name, module in COMMANDS.items())
-    top = argparse.ArgumentParser(
+    top = Parser(
         prog=COMMAND,
         description="Testbench for NVDLA-class accelerators: every byte that the RTL writes is predicted and judged.",
         epilog=f"examples:\n{examples}",
@@ -95,6 +97,8 @@ def parser() -> argparse.ArgumentParser:
         # Shells complete the arguments of a program of its own name.
         about = "print a script with which a shell completes commands"
         shtab.add_argument_to(top, "--print-completion", help=about)
+    # What a report is of; ``main`` knows it.
+    top.set_defaults(command_line=COMMAND)
     subcommands = top.add_subparsers(dest="command", required=True, metavar="SUBCOMMAND")
     for name, module in COMMANDS.items():
         sub = subcommands.add_parser(
@@ -116,11 +120,13 @@ def main(arguments: list[str] | None = None) -> int:
     simulations.
     """
     try:
-        for word in sys.argv[1:] if arguments is None else arguments:
+        words = sys.argv[1:] if arguments is None else arguments
+        for word in words:
             # A terminal and a report must be able to show it.
             if not word.isprintable():
                 raise InputError(f"an argument must be printable text, not {word!r}")
-        args = parser().parse_args(arguments)
+        args = parser().parse_args(words)
+        args.command_line = f"{COMMAND} {shlex.join(words)}"
         code: int = COMMANDS[args.command].main(args)
     except InputError as error:
         print(f"error: {error}", file=sys.stderr)

@@ -15,9 +15,11 @@ from tb.cli.dut import BUILD_ROOT, add_dut_options, again, build_dut, dut_argume
 from tb.cli.playing import (
     add_run_options,
     alone_in,
+    cycles_before,
     check_model_only,
     output_file,
     prepared,
+    remove_earlier_file,
     setup_of,
     slower_than_before,
 )
@@ -92,6 +94,7 @@ def main(args: argparse.Namespace) -> int:
     deployment.refuse([args.model])
     if args.model_only:
         check_model_only(args)
+    before = cycles_before(args)
     config = HwConfig.load(args.config)
     playing = networks_of(args, config)
     if args.golden and args.until is not None:
@@ -99,6 +102,8 @@ def main(args: argparse.Namespace) -> int:
     goldens = [read_golden(path) for path in args.golden]
     if goldens and len(goldens) != len(playing.runs):
         raise NetworkError(f"--golden must name {len(playing.runs)} files, one for each run, not {len(goldens)}")
+    for path in (args.json, args.html):
+        remove_earlier_file(path)
     if args.save_trace:
         print(f"trace: {write(playing.scenario, args.save_trace)}")
     played = play_model(playing.scenario, config)
@@ -111,9 +116,9 @@ def main(args: argparse.Namespace) -> int:
             got = results_of(played, playing, dump)
     labels = [path.name for path in args.image] or ["zeros"]
     report = report_of(playing, labels, played, result, expected, got, goldens)
-    slower = slower_than_before(args, cycles_of(report))
+    slower = slower_than_before(args, cycles_of(report), before)
     if slower:
-        report = replace(report, problems=(*report.problems, *(f"slower: {line}" for line in slower)))
+        report = replace(report, problems=(*report.problems, *slower))
     print_report(report, args.classes, performance=args.performance)
     if args.results:
         write_results(args.results, playing, got or expected)

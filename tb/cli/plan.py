@@ -48,7 +48,7 @@ def main(args: argparse.Namespace) -> int:
     if plan.aimless:
         print(f"HOLE: no feature has {', '.join(plan.aimless)}")
     if RANDOM in latest:
-        print(f"random scenarios: {counts_line(latest[RANDOM], 0)}")
+        print(f"random scenarios: {counts_line(latest[RANDOM])}")
     holes = sum(bool(status.holes) for status in statuses)
     covered = totals(item_status(plan.model, hits))
     print(

@@ -13,7 +13,13 @@ from pathlib import Path
 from models.config import HwConfig
 from models.errors import InputError
 from tb.cli.dut import add_dut_options, build_dut, dut_arguments
-from tb.cli.playing import add_run_options, check_model_only, check_run_options, play_and_report
+from tb.cli.playing import (
+    add_run_options,
+    check_model_only,
+    check_run_options,
+    play_and_report,
+    remove_earlier_file,
+)
 from tb.dlhdl import deployment
 from tb.judge.finding import Check
 from tb.judge.text import complaints, margin_part
@@ -95,6 +101,7 @@ def compare(args: argparse.Namespace) -> int:
         InputError: for an option that needs a simulator.
     """
     check_model_only(args)
+    remove_earlier_file(args.json)
     started = time.monotonic()
     families: dict[str, list[Result]] = {}
     results = []

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from tb.coverage.status import Hits, Totals, item_status, totals
 from tb.judge.verdict import Ending
 from tb.markup import Cell, Section
-from tb.report.summary import aligned, endings
+from tb.report.summary import aligned, endings, has_failed
 from tb.run.regress.features import Feature, FeaturePlan
 from tb.run.result import Result
 
@@ -30,7 +30,7 @@ class FeatureStatus:
         passed: tests whose last runs all passed.
         failed: names of tests of which one failed.
         refused: names of tests of which one was refused, and none failed.
-        unplayed: names of tests that were never played.
+        unplayed: names of tests that were never played, or not with every seed.
         coverage: of its points and crosses.
         holes: missing parts, in words.
     """
@@ -57,9 +57,13 @@ def feature_status(plan: FeaturePlan, features: Sequence[Feature], latest: Lates
     found = []
     for feature in features:
         names = [test.name for test in feature.tests]
-        failed = tuple(name for name in names if any(ending.is_failure for ending in latest.get(name, ())))
+        failed = tuple(name for name in names if any(has_failed(ending) for ending in latest.get(name, ())))
         refused = tuple(name for name in names if name not in failed and Ending.REFUSED in latest.get(name, ()))
-        unplayed = tuple(name for name in names if name not in latest)
+        told = (*failed, *refused)
+        # One of which some seeds were not played has not passed.
+        unplayed = tuple(
+            name for name in names if name not in told and Ending.NOT_PLAYED in latest.get(name, (Ending.NOT_PLAYED,))
+        )
         passed = len(names) - len(failed) - len(refused) - len(unplayed)
         coverage = totals(item_status(plan.model, hits, feature.items))
         holes = (

@@ -11,7 +11,8 @@ import msgspec
 from tb.judge.text import margin_line, why_not_passed
 from tb.judge.verdict import Ending
 from tb.report import failures, page, performance
-from tb.report.summary import aligned
+from tb.report.page import Head
+from tb.report.summary import aligned, has_failed
 from tb.run.result import Result
 from tb.run.space import write_whole
 from tb.run.systems import note
@@ -20,8 +21,8 @@ _COLUMNS = ("result", "scenario.seed", "layers", "bytes judged", "worst margin",
 
 
 def outcome(ending: Ending) -> str:
-    """Return ``passed``, ``refused``, or ``failed`` for whatever somebody has to look at."""
-    return "failed" if ending.is_failure else ending.value
+    """Return ``passed``, ``refused``, ``not played``, or ``failed`` for what somebody has to look at."""
+    return "failed" if has_failed(ending) else ending.value
 
 
 def table(results: Sequence[Result]) -> str:
@@ -30,9 +31,10 @@ def table(results: Sequence[Result]) -> str:
 
 
 def summary(results: Sequence[Result]) -> str:
-    """Return ``N passed, N failed, N refused``."""
+    """Return ``N passed, N failed, N refused``, and how many were not played."""
     outcomes = [outcome(result.ending) for result in results]
-    return ", ".join(f"{outcomes.count(name)} {name}" for name in ("passed", "failed", "refused"))
+    names = ("passed", "failed", "refused", *(["not played"] if "not played" in outcomes else []))
+    return ", ".join(f"{outcomes.count(name)} {name}" for name in names)
 
 
 def write_json(results: Sequence[Result], path: Path) -> None:
@@ -67,14 +69,21 @@ def _plain(result: Result) -> dict[str, Any]:
     }
 
 
-def write_pages(results: Sequence[Result], folder: Path, title: str) -> None:
+def write_pages(head: Head, results: Sequence[Result], folder: Path) -> None:
     """Write what browsers and CI systems read, as regressions do, and what failed at full length.
 
-    These are ``index.html``, ``junit.xml`` and ``failures.txt`` in a folder.
+    These are ``index.html``, ``junit.xml`` and ``failures.txt`` in a folder, each of which is replaced at once.
     """
-    page.write_results(title, results, folder / "index.html")
-    page.write_junit(title, results, folder / "junit.xml")
+    page.write_results(head, results, folder / page.PAGE)
+    page.write_junit(head, results, folder / page.JUNIT)
     failures.write(results, folder)
+
+
+def remove_pages(folder: Path) -> None:
+    """Remove the files of ``write_pages``, and what a run that was killed has left of them."""
+    for name in (page.PAGE, page.JUNIT, failures.FILE_NAME):
+        for path in (folder / name, *folder.glob(f".{name}.*")):
+            path.unlink(missing_ok=True)
 
 
 def _row(result: Result) -> tuple[str, ...]:

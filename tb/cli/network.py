@@ -15,8 +15,8 @@ from tb.cli.dut import BUILD_ROOT, add_dut_options, again, build_dut, dut_argume
 from tb.cli.playing import (
     add_run_options,
     alone_in,
-    cycles_before,
     check_model_only,
+    cycles_before,
     output_file,
     prepared,
     remove_earlier_file,

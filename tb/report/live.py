@@ -7,8 +7,6 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from types import TracebackType
 
-from tb.judge.verdict import Verdict
-from tb.run.dut import Dut
 from tb.run.result import Result
 
 UNFINISHED = "the run has not ended: it is being played, or it was interrupted or killed"
@@ -21,11 +19,6 @@ twentieth of the time of a run at most, and a run of N tests does not take N rep
 
 Write = Callable[[Sequence[Result], Sequence[str]], None]
 """Replaces a report by one of some results, in which the problems of the run as a whole stand."""
-
-
-def not_played(test: str, seed: int, dut: Dut, rerun: str) -> Result:
-    """Return what a report says of a test before it was played."""
-    return Result(test, seed, dut, rerun, Verdict.not_played())
 
 
 class LiveReport:
@@ -54,9 +47,13 @@ class LiveReport:
         """The results of all tests in the order in which they are planned."""
         return list(self._results.values())
 
+    def begin(self) -> None:
+        """Write the report; ``with`` does so, too."""
+        self._replace()
+
     def __enter__(self) -> LiveReport:
         """Write the report."""
-        self._replace()
+        self.begin()
         return self
 
     def __exit__(

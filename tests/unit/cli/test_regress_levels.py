@@ -95,6 +95,8 @@ def test_tests_of_a_level_are_chosen_by_name() -> None:
     }
     with pytest.raises(PlanError, match=r"^no test of level L0 matches conv_chain$"):
         tasks_of(options("plan --level L0 --only conv_chain"))
+    with pytest.raises(PlanError, match=r"^no test of level L1 matches typo$"):
+        tasks_of(options("plan --level L1 --only pdp_split_*,typo"))
     with pytest.raises(PlanError, match=r"^level must be one of L0, L1, L2, L3, not L4$"):
         tasks_of(options("plan --level L4"))
 

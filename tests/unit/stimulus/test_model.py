@@ -172,7 +172,7 @@ def test_a_read_that_differs_from_what_was_written_is_found_with_its_field() -> 
     [
         RegRead("GLB.S_NVDLA_HW_VERSION", 0x303031),
         Poll("GLB.S_INTR_STATUS", 1),
-        RegRead("0x0", 0),
+        RegRead("0x3fffc", 0),
         RegRead("SDP.S_LUT_ACCESS_DATA", 3),
     ],
 )

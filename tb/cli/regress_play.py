@@ -18,7 +18,7 @@ from models.config import HwConfig
 from models.errors import InputError
 from tb.cli.console import Console, Progress
 from tb.cli.dut import DEFAULT_RESULTS, MODELS
-from tb.cli.regress_tasks import FEATURES, random_tasks
+from tb.cli.regress_tasks import random_tasks
 from tb.coverage.model import CoverageModel, load_model
 from tb.coverage.status import Hits, item_status, table, totals
 from tb.dlhdl.config import is_dlhdl
@@ -35,7 +35,8 @@ from tb.run.dut import Dut
 from tb.run.optimise import Optimiser
 from tb.run.regress import code_coverage
 from tb.run.regress.cluster import Batch, batch_cluster, cluster, read_settings
-from tb.run.regress.features import load_feature_plan
+from tb.run.regress.features import FEATURES, load_feature_plan
+from tb.run.regress.named import options_of
 from tb.run.regress.schedule import PATIENCE_SECONDS, drive, reach, search
 from tb.run.regress.store import Run, Store
 from tb.run.regress.worker import Limits, remove_worker_folders, worker_folder_name
@@ -238,7 +239,8 @@ def conclude(store: Store, run: Run, args: argparse.Namespace) -> int:
         print(f"holes: {COMMAND} coverage {again}")
     print(f"reports: {run.folder}/{page.PAGE}, {run.folder}/{page.JUNIT}")
     if counts.keys() & {Ending.NOT_PLAYED, Ending.LOST}:
-        print(f"resume: {COMMAND} regress resume {again}")
+        named = dict.fromkeys(options_of(task.dut, task.plusargs) for task in store.tasks(run))
+        print(f"resume: {COMMAND} regress resume {again}{''.join(named)}")
     print("".join(f"{line}\n" for line in problems), end="")
     code = summary.exit_code(counts, problems)
     console = Console()

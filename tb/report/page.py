@@ -55,6 +55,7 @@ class Head:
 Trend = Sequence[tuple[Run, Mapping[Ending, int]]]
 """Runs, the oldest first, with the counts of their endings."""
 
+_NOT_PREDICTED = (Ending.REFUSED, Ending.GOLDEN)
 _TREND_RUNS = 30
 _COLUMNS = ("result:s", "task", "layers:n", "bytes judged:n", "worst margin:n", "cycles:n", "seconds:n")
 
@@ -110,15 +111,15 @@ def _write(
 def write_junit(head: Head, results: Sequence[Result], path: Path) -> None:
     """Write JUnit XML: the command and devices as properties, endings as the types of failures.
 
-    Refused tasks are skipped tests. Tests that were not played are errors, and so are the problems of the run as a
-    whole, in a test case of their own.
+    Tasks that were not predicted are skipped tests. Those that were not played are errors, and so are the problems of
+    the run as a whole, in a test case of their own.
     """
     title, whole = printable(head.title), int(bool(head.problems))
     counts = {
         "tests": len(results) + whole,
         "failures": sum(has_failed(result.ending) for result in results),
         "errors": sum(result.ending is Ending.NOT_PLAYED for result in results) + whole,
-        "skipped": sum(result.ending is Ending.REFUSED for result in results),
+        "skipped": sum(result.ending in _NOT_PREDICTED for result in results),
     }
     root = ElementTree.Element("testsuite", {"name": title, **{name: str(count) for name, count in counts.items()}})
     properties = ElementTree.SubElement(root, "properties")
@@ -136,7 +137,7 @@ def write_junit(head: Head, results: Sequence[Result], path: Path) -> None:
             failure = ElementTree.SubElement(case, "failure", type=result.ending.value, message=text.split("\n", 1)[0])
             before = "" if result.after is None else f"\n{printable(passes_alone(result.after))}"
             failure.text = f"{text}{before}\nrerun: {printable(result.rerun)}"
-        elif result.ending is Ending.REFUSED:
+        elif result.ending in _NOT_PREDICTED:
             ElementTree.SubElement(case, "skipped", message=text)
     if head.problems:
         case = ElementTree.SubElement(root, "testcase", classname=title, name=THE_RUN, time="0.000")
@@ -186,7 +187,7 @@ def _trend(trend: Trend, run: Run) -> Section:
     for other, counts in reversed(trend[-_TREND_RUNS:]):
         passed = counts.get(Ending.PASSED, 0)
         failed = sum(count for ending, count in counts.items() if has_failed(ending))
-        rest = counts.get(Ending.REFUSED, 0) + counts.get(Ending.NOT_PLAYED, 0)
+        rest = sum(counts.get(ending, 0) for ending in (*_NOT_PREDICTED, Ending.NOT_PLAYED))
         total = max(passed + failed + rest, 1)
         parts = (("good", passed), ("bad", failed), ("other", rest))
         started = datetime.fromtimestamp(other.started).strftime("%Y-%m-%d %H:%M")
@@ -197,13 +198,13 @@ def _trend(trend: Trend, run: Run) -> Section:
 
 
 def _refused(results: Sequence[Result]) -> list[Section]:
-    refused = [result for result in results if result.ending is Ending.REFUSED]
-    rows = [(result.key, str(result.verdict.refused)) for result in refused]
-    return [Section("Refused", ("task", "reason"), rows)] if rows else []
+    refused = [result for result in results if result.ending in _NOT_PREDICTED]
+    rows = [(result.key, "\n".join(why_not_passed(result.verdict))) for result in refused]
+    return [Section("Not predicted", ("task", "reason"), rows)] if rows else []
 
 
 def _row(result: Result, base: Path) -> tuple[Cell | str, ...]:
-    kind = {Ending.PASSED: "good", Ending.REFUSED: "other"}.get(result.ending, "bad")
+    kind = "bad" if result.ending.is_failure else "good" if result.ending is Ending.PASSED else "other"
     ending, name = Cell(result.ending.value, kind), Cell(result.key, link=_link(result, base))
     return ending, name, *counts(result), f"{result.seconds:.1f}"
 

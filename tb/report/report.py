@@ -12,7 +12,7 @@ from tb.judge.text import margin_line, why_not_passed
 from tb.judge.verdict import Ending
 from tb.report import failures, page, performance
 from tb.report.page import Head
-from tb.report.summary import aligned, has_failed
+from tb.report.summary import aligned, golden_part, has_failed
 from tb.run.result import Result
 from tb.run.space import write_whole
 from tb.run.systems import note
@@ -21,7 +21,7 @@ _COLUMNS = ("result", "scenario.seed", "layers", "bytes judged", "worst margin",
 
 
 def outcome(ending: Ending) -> str:
-    """Return ``passed``, ``refused``, ``not played``, or ``failed`` for what somebody has to look at."""
+    """Return ``passed``, ``golden equal``, ``refused``, ``not played``, or ``failed`` for what failed."""
     return "failed" if has_failed(ending) else ending.value
 
 
@@ -31,10 +31,11 @@ def table(results: Sequence[Result]) -> str:
 
 
 def summary(results: Sequence[Result]) -> str:
-    """Return ``N passed, N failed, N refused``, and how many were not played."""
+    """Return ``N passed, N failed, N refused``, and how many only golden results have judged, or were not played."""
     outcomes = [outcome(result.ending) for result in results]
-    names = ("passed", "failed", "refused", *(["not played"] if "not played" in outcomes else []))
-    return ", ".join(f"{outcomes.count(name)} {name}" for name in names)
+    golden, missing = (outcomes.count(ending.value) for ending in (Ending.GOLDEN, Ending.NOT_PLAYED))
+    parts = [f"{outcomes.count(name)} {name}" for name in ("passed", "failed", "refused")]
+    return ", ".join([*parts, *golden_part(golden), *([f"{missing} not played"] if missing else [])])
 
 
 def write_json(results: Sequence[Result], path: Path) -> None:

@@ -104,7 +104,13 @@ def counts_line(counts: Mapping[Ending, int]) -> str:
         f"{failed} failed" + (f" ({kinds})" if kinds else ""),
         f"{counts.get(Ending.REFUSED, 0)} refused",
     ]
+    parts += golden_part(counts.get(Ending.GOLDEN, 0))
     return ", ".join([*parts, f"{missing} not played"] if missing else parts)
+
+
+def golden_part(count: int) -> list[str]:
+    """Return the part of a line of counts for tests that only golden results have judged; nothing without any."""
+    return [f"{count} golden equal, not predicted"] if count else []
 
 
 NOTHING = "nothing was compared: no test has passed"
@@ -113,11 +119,12 @@ NOTHING = "nothing was compared: no test has passed"
 
 def problems_of(counts: Mapping[Ending, int]) -> list[str]:
     """Return why a run has not passed though none of its tests says so; empty without a reason."""
-    return [] if counts.get(Ending.PASSED) or any(ending.is_failure for ending in counts) else [NOTHING]
+    right = counts.get(Ending.PASSED, 0) + counts.get(Ending.GOLDEN, 0)
+    return [] if right or any(ending.is_failure for ending in counts) else [NOTHING]
 
 
 def exit_code(counts: Mapping[Ending, int], problems: Sequence[str] = ()) -> int:
-    """Return 0 when all was played, something passed and nothing failed, and there are no other problems; else 1."""
+    """Return 0 when all was played, something was right, nothing failed, and there are no other problems; else 1."""
     failed = any(ending.is_failure for ending in counts)
     return 1 if failed or problems or problems_of(counts) else 0
 

@@ -62,3 +62,8 @@ def test_a_run_in_which_no_test_says_that_it_has_failed_has_a_problem_when_none_
     assert summary.problems_of({}) == summary.problems_of({Ending.REFUSED: 2}) == [summary.NOTHING]
     for ending in (Ending.PASSED, Ending.HANG, Ending.NOT_PLAYED):
         assert summary.problems_of({ending: 1}) == []
+
+
+def test_equal_golden_results_are_right_and_counted_apart() -> None:
+    assert summary.exit_code({Ending.GOLDEN: 1}) == 0
+    assert summary.counts_line({Ending.GOLDEN: 1}) == "0 passed, 0 failed, 0 refused, 1 golden equal, not predicted"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from tb.cli.parsing import Parser
+from nvdla_tb.cli.parsing import Parser
 from tests.fuzz.readers import READERS, by_name
 from tests.fuzz.run import Tally, feed, feed_apart
 

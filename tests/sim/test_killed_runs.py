@@ -15,13 +15,13 @@ from typing import NamedTuple
 
 import pytest
 
-from models.config import HwConfig
-from tb.places import PLANS, ROOT
-from tb.report import page
-from tb.run.cache import MODELS
-from tb.stimulus.generate.plan import load_plan, plan_of
+from nvdla_models.config import HwConfig
+from nvdla_tb.paths import PLANS, ROOT
+from nvdla_tb.report import page
+from nvdla_tb.run.cache import MODELS
+from nvdla_tb.stimulus.generate.plan import load_plan, plan_of
 
-TB = ["env", "--default-signal=INT,TERM", sys.executable, "-m", "tb"]
+TB = ["env", "--default-signal=INT,TERM", sys.executable, "-m", "nvdla_tb"]
 SIGNALS = [signal.SIGTERM, signal.SIGINT, signal.SIGKILL]
 SCENARIOS = sum(e.name.startswith("sdp_") for e in load_plan(plan_of(HwConfig.load("nv_small"), PLANS)))
 SLOWLY = ("--jobs", "1", "--isolate")

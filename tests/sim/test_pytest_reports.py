@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from tb.places import PROJECT_FILE
-from tb.report import page
+from nvdla_tb.paths import PROJECT_FILE
+from nvdla_tb.report import page
 from tests.sim.test_pytest_plugin import command_of, completed, environment_of, fill, folder_of
 
 SCENARIOS = "".join(

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tb.cli.command import parser
-from tb.places import ROOT
+from nvdla_tb.cli.command import parser
+from nvdla_tb.paths import ROOT
 from tests.unit.cli.conftest import Run
 
 HERE = "parsing.py"

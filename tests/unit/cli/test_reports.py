@@ -11,15 +11,15 @@ from typing import Any
 
 import pytest
 
-from models.config import HwConfig
-from tb.cli import playing
-from tb.cli.command import parser
-from tb.judge.verdict import Ending, Verdict
-from tb.report import page
-from tb.run.compile.spec import BuildSpec, Built
-from tb.run.jobs import Job, Setup
-from tb.run.result import Result
-from tb.stimulus.scenario import Scenario
+from nvdla_models.config import HwConfig
+from nvdla_tb.cli import playing
+from nvdla_tb.cli.command import parser
+from nvdla_tb.judge.verdict import Ending, Verdict
+from nvdla_tb.report import page
+from nvdla_tb.run.compile.spec import BuildSpec, Built
+from nvdla_tb.run.jobs import Job, Setup
+from nvdla_tb.run.result import Result
+from nvdla_tb.stimulus.scenario import Scenario
 from tests.unit.run.regress.tasks import VERDICTS
 
 BUILT = Built(BuildSpec(HwConfig.load("nv_small")), Path("/builds/model"), None, 0.0, True)
@@ -53,7 +53,7 @@ def play(
 
     monkeypatch.setattr(playing, "run_jobs", run_jobs)
     args = parser().parse_args(words.split())
-    args.command_line = f"python -m tb {words}"
+    args.command_line = f"nvdla-tb {words}"
     made = [Job(name, 1, f"rerun {name}", lambda: Scenario("one", "nv_small", (), 1)) for name in NAMES]
     return playing.play_and_report(args, [(args, made, BUILT)], "nv_small")
 
@@ -117,7 +117,7 @@ def test_a_run_that_says_nothing_bad_of_a_test_but_compared_nothing_is_an_error(
 
 @pytest.mark.parametrize("name", [page.PAGE, page.JUNIT])
 def test_a_full_disk_leaves_no_earlier_pass(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
-    from tb.report import page as module
+    from nvdla_tb.report import page as module
 
     whole = module.write_whole
     writing = [0]
@@ -148,15 +148,15 @@ def test_what_a_killed_run_has_left_in_the_middle_of_writing_goes(monkeypatch: p
 def test_reports_of_another_command_are_replaced_and_that_is_said(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    said = "in sim_build/runs/nv_small this run replaces the reports of: python -m tb run --only one\n"
+    said = "in sim_build/runs/nv_small this run replaces the reports of: nvdla-tb run --only one\n"
     for words, replaces in (("run --only one", False), ("run --only one", False), ("run --seed 3", True)):
         assert play(monkeypatch, words) == 0
         assert (said in capsys.readouterr().out) is replaces
-    assert page.command_of(ROOT) == "python -m tb run --seed 3"
-    assert "python -m tb run --seed 3" in (ROOT / page.PAGE).read_text(encoding="utf-8")
+    assert page.command_of(ROOT) == "nvdla-tb run --seed 3"
+    assert "nvdla-tb run --seed 3" in (ROOT / page.PAGE).read_text(encoding="utf-8")
     assert play(monkeypatch, "run --sim icarus") == 0
     assert "replaces" not in capsys.readouterr().out
-    assert page.command_of(ROOT) == "python -m tb run --seed 3"
+    assert page.command_of(ROOT) == "nvdla-tb run --seed 3"
 
 
 def test_the_json_file_of_an_earlier_run_is_gone_when_a_run_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:

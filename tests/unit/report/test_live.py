@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 import pytest
 
-from tb.judge.verdict import Ending, Verdict
-from tb.report.live import UNFINISHED, LiveReport
-from tb.run.result import Result
+from nvdla_tb.judge.verdict import Ending, Verdict
+from nvdla_tb.report.live import UNFINISHED, LiveReport
+from nvdla_tb.run.result import Result
 from tests.unit.run.regress.tasks import VERDICTS, task
 
 PLANNED = {str(seed): task(seed).result(Verdict.not_played()) for seed in range(3)}

@@ -11,20 +11,20 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from tb.judge.finding import Check
-from tb.judge.verdict import Ending, Verdict
-from tb.report import page
-from tb.report.page import Head
-from tb.report.summary import endings
-from tb.run.regress.store import Run
-from tb.run.result import Result
-from tb.stimulus.exchange import Explained, Performance
+from nvdla_tb.judge.finding import Check
+from nvdla_tb.judge.verdict import Ending, Verdict
+from nvdla_tb.report import page
+from nvdla_tb.report.page import Head
+from nvdla_tb.report.summary import endings
+from nvdla_tb.run.regress.store import Run
+from nvdla_tb.run.result import Result
+from nvdla_tb.stimulus.exchange import Explained, Performance
 from tests.unit.run.regress.tasks import VERDICTS, hang, task, wrong
 
 HOSTILE = "<script>alert('x')</script>&\x07\""
 
 
-HEAD = Head("title", "python -m tb run")
+HEAD = Head("title", "nvdla-tb run")
 PERFORMANCE = Performance(1e5, 0.25, 1 << 27)
 
 
@@ -77,7 +77,7 @@ def test_the_page_shows_summary_trend_failures_and_tasks_and_hostile_names_stay_
         "not yet <script>alert('x')</script>",
         "1: earlier",
         "mismatch: wrong value, SDP, group 0, 2 times: random.2, random.3",
-        "python -m tb regress random --first 2",
+        "nvdla-tb regress random --first 2",
         "<script>alert('x')</script>",
     ):
         assert shown in collector.text
@@ -120,7 +120,7 @@ def test_any_name_and_message_leave_pages_well_formed(tmp_path: Path, text: str)
 
 
 def test_what_was_not_played_and_problems_of_the_run_are_errors_in_junit(tmp_path: Path) -> None:
-    head = Head("L1", "python -m tb regress plan --level L1", ["the RTL"], ["nothing ended", "nor began"])
+    head = Head("L1", "nvdla-tb regress plan --level L1", ["the RTL"], ["nothing ended", "nor began"])
     results = [ended(1, VERDICTS[Ending.PASSED]), task(2).result(Verdict.not_played())]
     page.write_junit(head, results, tmp_path / "junit.xml")
     root = ElementTree.parse(tmp_path / "junit.xml").getroot()
@@ -132,14 +132,14 @@ def test_what_was_not_played_and_problems_of_the_run_are_errors_in_junit(tmp_pat
         "not played",
         "the run has not come to it, or was ended before",
     )
-    assert str(unplayed.text).endswith("\nrerun: python -m tb regress random --first 2")
+    assert str(unplayed.text).endswith("\nrerun: nvdla-tb regress random --first 2")
     assert (whole.get("type"), whole.get("message"), whole.text) == (
         "the run",
         "nothing ended",
         "nothing ended\nnor began",
     )
     about = [(found.get("name"), found.get("value")) for found in root.iter("property")][:2]
-    assert about == [("command", "python -m tb regress plan --level L1"), ("about", "the RTL")]
+    assert about == [("command", "nvdla-tb regress plan --level L1"), ("about", "the RTL")]
 
 
 def test_what_was_not_played_is_not_green_on_a_page(tmp_path: Path) -> None:
@@ -153,7 +153,7 @@ def test_what_was_not_played_is_not_green_on_a_page(tmp_path: Path) -> None:
 def test_a_folder_says_which_command_its_report_is_of(tmp_path: Path) -> None:
     assert page.command_of(tmp_path) is None
     page.write_junit(HEAD, [], tmp_path / page.JUNIT)
-    assert page.command_of(tmp_path) == "python -m tb run"
+    assert page.command_of(tmp_path) == "nvdla-tb run"
     (tmp_path / page.JUNIT).write_text("<testsuite", encoding="utf-8")
     assert page.command_of(tmp_path) is None
 

@@ -298,9 +298,7 @@ def _map_of(config: HwConfig) -> RegisterMap:
     return RegisterMap({unit: base for unit, base in of_map.items() if unit not in absent}, built)
 
 
-def _as_built(
-    config: HwConfig, units: Mapping[str, Mapping[str, Register]]
-) -> Mapping[str, Mapping[str, Register]]:
+def _as_built(config: HwConfig, units: Mapping[str, Mapping[str, Register]]) -> Mapping[str, Mapping[str, Register]]:
     """Return the registers with the bits and reset values of the build.
 
     Raises:

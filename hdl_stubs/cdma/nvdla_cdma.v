@@ -247,7 +247,8 @@ module nvdla_cdma #(
       .SLOT     (SLOT),
       .UNIT     (`UNIT_CDMA),
       .WORDS    (`CDMA_WORDS),
-      .OP_ENABLE(`CDMA_OP_ENABLE)
+      .OP_ENABLE(`CDMA_OP_ENABLE),
+      .FULL     (FULL)
   ) regs (
       .clk      (clk),
       .rst_n    (rst_n),

@@ -93,7 +93,8 @@ module nvdla_csc #(
       .SLOT     (SLOT),
       .UNIT     (`UNIT_CSC),
       .WORDS    (`CSC_WORDS),
-      .OP_ENABLE(`CSC_OP_ENABLE)
+      .OP_ENABLE(`CSC_OP_ENABLE),
+      .FULL     (FULL)
   ) regs (
       .clk      (clk),
       .rst_n    (rst_n),

@@ -42,7 +42,7 @@ from tb.stimulus.network.images import Preparation, parse_mean, read_golden, rea
 from tb.stimulus.network.layers import layers_of
 from tb.stimulus.network.loadable import read_loadable
 from tb.stimulus.network.network import HardwareTask, Network
-from tb.stimulus.network.scenario import NetworkScenario, Run, play_networks, results_of
+from tb.stimulus.network.scenario import NetworkScenario, Run, play_networks, results_of, with_golden
 from tb.stimulus.trace import write
 
 HELP = "play a network and judge every byte of every layer"
@@ -99,9 +99,10 @@ def main(args: argparse.Namespace) -> int:
     goldens = [read_golden(path) for path in args.golden]
     if goldens and len(goldens) != len(playing.runs):
         raise NetworkError(f"--golden must name {len(playing.runs)} files, one for each run, not {len(goldens)}")
-    if args.save_trace:
-        print(f"trace: {write(playing.scenario, args.save_trace)}")
     played = play_model(playing.scenario, config)
+    if args.save_trace:
+        saved = write(with_golden(playing.scenario, played), args.save_trace)
+        print(f"trace: {saved}" + ("" if played.verdict.refused is None else ", without golden results"))
     expected = [] if played.verdict.refused else results_of(played, playing)
     result, got = None, None
     if not args.model_only and played.verdict.refused is None:

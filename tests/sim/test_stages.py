@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from models.config import HwConfig
+from tb.cli.command import main
 from tb.explain.page import FILE_NAME as PAGE_FILE
 from tb.places import HDL
 from tb.run.compile.build import build
@@ -70,6 +71,9 @@ def test_a_failure_is_played_again_on_the_same_model_to_name_the_unit(tmp_path: 
     page = (tmp_path / PAGE_FILE).read_text(encoding="utf-8")
     assert "first bad stage" not in page
     again = watched(job, result, setup, tmp_path)
+    page = (tmp_path / PAGE_FILE).read_text(encoding="utf-8")
+    assert f"python -m tb explain {tmp_path}<" in page, "the folder of the run that was watched is gone"
+    assert main(["explain", str(tmp_path)]) == 1
     assert again.explained is not None
     assert again.explained.located
     cause, told = again.explained.units

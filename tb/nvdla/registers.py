@@ -31,7 +31,6 @@ _DATA = Path(__file__).with_suffix(".json")
 _FIELD = re.compile(
     r"(?P<name>\w+)\[(?P<msb>\d+):(?P<lsb>\d+)\] (?P<access>r|w|rw) (?P<reset>0x[0-9a-f]+)(?P<values>.*)"
 )
-_BUILT = {"register_bits": "bits", "register_resets": "reset_word"}
 _DONE = re.compile(r"(\w+)_done_status([01])")
 
 
@@ -305,17 +304,25 @@ def _as_built(config: HwConfig, units: Mapping[str, Mapping[str, Register]]) -> 
         RegisterError: for a register that the map lacks, and for bits that the register there lacks.
     """
     built = {unit: dict(registers) for unit, registers in units.items()}
-    for key, words in (("register_bits", config.register_bits), ("register_resets", config.register_resets)):
-        for full_name, word in words:
-            unit, _, name = full_name.partition(".")
-            register = built.get(unit, {}).get(name)
-            if register is None:
-                raise RegisterError(f"{config.name}: {key} must name registers of the register map, not {full_name}")
-            allowed = register.readable | register.writable
-            if word & ~allowed:
-                raise RegisterError(f"{config.name}: {key}: {full_name} must be bits of {allowed:#x}, not {word:#x}")
-            built[unit][name] = replace(register, **{_BUILT[key]: word})
+    for full_name, bits in config.register_bits:
+        register = _register_of(built, f"{config.name}: register_bits", full_name, bits)
+        built[register.unit][register.name] = replace(register, bits=bits)
+    for full_name, word in config.register_resets:
+        register = _register_of(built, f"{config.name}: register_resets", full_name, word)
+        built[register.unit][register.name] = replace(register, reset_word=word)
     return built
+
+
+def _register_of(units: Mapping[str, Mapping[str, Register]], where: str, full_name: str, word: int) -> Register:
+    """Return a register that a configuration names, and refuse bits that it lacks."""
+    unit, _, name = full_name.partition(".")
+    register = units.get(unit, {}).get(name)
+    if register is None:
+        raise RegisterError(f"{where} must name registers of the register map, not {full_name}")
+    allowed = register.readable | register.writable
+    if word & ~allowed:
+        raise RegisterError(f"{where}: {full_name} must be bits of {allowed:#x}, not {word:#x}")
+    return register
 
 
 @cache

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import pytest
 
-from models.config import HwConfig
-from tb.run.compile.build import build
-from tb.run.compile.spec import BuildSpec, Built
+from nvdla_models.config import HwConfig
+from nvdla_tb.run.compile.build import build
+from nvdla_tb.run.compile.spec import BuildSpec, Built
 from tests.sim.conftest import InSimulation, coroutines_of
 
 MODULES = ("checkers", "interfaces", "stress", "far_strides")

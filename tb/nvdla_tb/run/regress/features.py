@@ -17,7 +17,7 @@ from nvdla_models.config import HwConfig
 from nvdla_models.limits import RUN_TASKS
 from nvdla_models.reading import read_text, read_toml, shown
 from nvdla_tb.coverage.model import CoverageModel, Item, load_model
-from nvdla_tb.paths import ROOT, module_of
+from nvdla_tb.paths import PACKAGE
 from nvdla_tb.plain_data import converted
 from nvdla_tb.stimulus.generate.describe import PlanError, Table
 from nvdla_tb.stimulus.generate.plan import load_plan, plan_of
@@ -153,7 +153,7 @@ def _scenarios(path: Path) -> Iterator[PlannedTest]:
 
 def _bench_tests(path: Path, module: str) -> Iterator[PlannedTest]:
     """Yield the coroutines of a module of bench tests, without importing it."""
-    file = ROOT.joinpath(*module.split(".")).with_suffix(".py")
+    file = PACKAGE.parent.joinpath(*module.split(".")).with_suffix(".py")
     # Path.is_file raises for a name that is too long.
     if not _MODULE.fullmatch(module) or not os.path.isfile(file):
         raise PlanError(f"{path.name}: bench must name modules, not {shown(module)}")
@@ -163,7 +163,7 @@ def _bench_tests(path: Path, module: str) -> Iterator[PlannedTest]:
         raise PlanError(f"{shown(file)}: cannot be read as Python: {error}") from error
     for node in tree.body:
         if isinstance(node, ast.AsyncFunctionDef) and node.decorator_list:
-            yield PlannedTest(f"{module.rpartition('.')[2]}.{node.name}", module_of(module), "bench")
+            yield PlannedTest(f"{module.rpartition('.')[2]}.{node.name}", module, "bench")
 
 
 def _feature(

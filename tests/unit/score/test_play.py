@@ -151,4 +151,4 @@ def test_the_command_selects_the_same_again(words: str) -> None:
     args = parser().parse_args(["score", *shlex.split(words)])
     command = shlex.split(rerun(args))
     assert command[:2] == ["nvdla-tb", "score"]
-    assert parser().parse_args(command[3:]) == args
+    assert parser().parse_args(command[1:]) == args

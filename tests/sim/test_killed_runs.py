@@ -16,7 +16,7 @@ from typing import NamedTuple
 import pytest
 
 from nvdla_models.config import HwConfig
-from nvdla_tb.paths import PLANS, ROOT
+from nvdla_tb.paths import PLANS
 from nvdla_tb.report import page
 from nvdla_tb.run.cache import MODELS
 from nvdla_tb.stimulus.generate.plan import load_plan, plan_of
@@ -57,7 +57,7 @@ def suite(path: Path) -> Suite | None:
 
 
 def started(folder: Path, *words: str) -> subprocess.Popen[bytes]:
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "NVDLA_CACHE": str(MODELS)}
+    environment = {**os.environ, "NVDLA_CACHE": str(MODELS)}
     return subprocess.Popen([*TB, *words], cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 

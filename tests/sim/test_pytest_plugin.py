@@ -12,7 +12,7 @@ import pytest
 
 from nvdla_models.config import HwConfig
 from nvdla_tb.explain import explain_folder
-from nvdla_tb.paths import PROJECT_FILE, ROOT
+from nvdla_tb.paths import PROJECT_FILE
 from nvdla_tb.run.cache import MODELS
 from nvdla_tb.stimulus.model import play_model
 from nvdla_tb.stimulus.trace import read
@@ -115,12 +115,12 @@ def completed(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
 def environment_of() -> dict[str, str]:
     """Return the environment of a pytest run with the plugin."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST", "NVDLA"))}
-    return {**kept, "PYTHONPATH": str(ROOT), "NVDLA_CACHE": str(MODELS)}
+    return {**kept, "NVDLA_CACHE": str(MODELS)}
 
 
 def command_of(*words: str) -> list[str]:
     """Return the command of a pytest run with the plugin."""
-    return [sys.executable, "-m", "pytest", "-p", "nvdla_tb.plugin.entry", *words]
+    return [sys.executable, "-m", "pytest", *words]
 
 
 def folder_of(simulator: str) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from nvdla_tb.cli.command import parser
-from nvdla_tb.paths import ROOT
+from tests.repository import ROOT
 from tests.unit.cli.conftest import Run
 
 HERE = "parsing.py"

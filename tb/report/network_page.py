@@ -11,7 +11,7 @@ from models.config import HwConfig
 from tb.explain import Explanation
 from tb.explain.page import pictures
 from tb.markup import render
-from tb.report.network_report import LayerLine, LayerVerdict, Report, said
+from tb.report.network_report import LayerLine, LayerVerdict, Outcome, Report, accuracy_lines, said
 from tb.report.network_text import classes
 
 KINDS = {
@@ -22,6 +22,7 @@ KINDS = {
     LayerVerdict.UNFINISHED: "bad",
     LayerVerdict.NOT_RUN: "other",
 }
+_OUTCOMES = {Outcome.PASSED: "good", Outcome.FAILED: "bad", Outcome.COMPUTED: "other"}
 
 _BOX_WIDTH, _BOX_HEIGHT, _STEP = 330, 26, 40
 _MOST_CLASSES = 5
@@ -52,6 +53,8 @@ def network_page(report: Report, config: HwConfig, explanations: Sequence[Explan
         timeline=_timeline(report.layers),
         classes=lambda values: classes(values, _MOST_CLASSES),
         said=said,
+        outcome=_OUTCOMES[report.outcome],
+        accuracy=accuracy_lines(report),
     )
 
 

@@ -90,6 +90,10 @@ class OnnxNetwork:
                 numbers[step.name] = normalisation(step.name, target, lrn, shape, src, out)
         return cls(name, placed.graph, target, plan, scales, numbers)
 
+    def elsewhere(self) -> OnnxNetwork:
+        """Return the same network, none of which is in memory yet."""
+        return replace(self, _free=BASE_ADDRESS, _constants={})
+
     def place(self) -> Network:
         """Return the network in memory that no earlier one of this object has, constants apart.
 

@@ -97,7 +97,8 @@ def _matmul(node: OnnxNode) -> list[Found]:
 
 
 def _batch_normalization(node: OnnxNode) -> list[Found]:
-    node.demand("training_mode", 0)
+    for name, only in (("training_mode", 0), ("spatial", 1)):
+        node.demand(name, only)
     shape = node.shape(0)
     scale, shift, mean, variance = (node.per_channel(number, shape, is_vector=True) for number in range(1, 5))
     spread = variance + node.number("epsilon", 1e-5)

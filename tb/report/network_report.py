@@ -264,7 +264,7 @@ def accuracy_lines(report: Report) -> list[str]:
         return ["against floating point: not measured"]
     lines = []
     for output in report.accuracy.outputs:
-        cosine = "none" if output.cosine is None else f"{output.cosine:.4f}"
+        cosine = "none" if output.cosine is None else f"{output.cosine:.5f}"
         parts = [f"cosine {cosine}", f"largest error {output.largest:.1%}", f"off by {output.error:.1%}"]
         if output.same_class is not None:
             parts.append(f"same class for {output.same_class} of {output.samples}")

@@ -62,7 +62,7 @@ class OutputAccuracy:
                 f"output {self.name!r} shows nothing: floating point gives {state} for each of {self.samples} samples"
             )
         if not self.cosine >= least:
-            return f"output {self.name!r}: cosine {self.cosine:.4f} against floating point, less than {least:g}"
+            return f"output {self.name!r}: cosine {self.cosine:.5f} against floating point, less than {least:g}"
         most = math.sqrt(2 * (1 - least))
         if not self.error <= most:
             return f"output {self.name!r}: {self.error:.1%} off against floating point, more than {most:.1%}"

@@ -16,14 +16,15 @@ from nvdla_networks.compiler.accuracy import Accuracy
 from nvdla_networks.errors import NetworkError
 from nvdla_networks.images import Preparation, parse_mean, read_golden, read_input
 from nvdla_networks.layers import layers_of
+from nvdla_networks.model import ACCURACY, load_model
 from nvdla_networks.network import HardwareTask, Network
+from nvdla_networks.network_junit import write_junit
 from nvdla_networks.network_page import network_page
 from nvdla_networks.network_report import Outcome, report_of
 from nvdla_networks.network_text import cycles_of, print_report, write_json, write_results
-from nvdla_networks.scenario import NetworkScenario, Run, play_networks, results_of
+from nvdla_networks.scenario import NetworkScenario, Run, play_networks, results_of, with_golden
 from nvdla_tb.cli import numbers
 from nvdla_tb.cli.dut import BUILD_ROOT, add_dut_options, again, build_dut, dut_arguments
-from nvdla_tb.cli.network_model import ACCURACY, load_model
 from nvdla_tb.cli.playing import (
     add_run_options,
     alone_in,
@@ -36,7 +37,6 @@ from nvdla_tb.cli.playing import (
 from nvdla_tb.explain import explain_folder
 from nvdla_tb.nvdla.memory import DUMP_FILE, Range
 from nvdla_tb.paths import COMMAND
-from nvdla_tb.report.network_junit import write_junit
 from nvdla_tb.run import folders
 from nvdla_tb.run.jobs import Job, run_jobs
 from nvdla_tb.run.result import Result
@@ -105,9 +105,10 @@ def main(args: argparse.Namespace) -> int:
     goldens = [read_golden(path) for path in args.golden]
     if goldens and len(goldens) != len(playing.runs):
         raise NetworkError(f"--golden must name {len(playing.runs)} files, one for each run, not {len(goldens)}")
-    if args.save_trace:
-        print(f"trace: {write(playing.scenario, args.save_trace)}")
     played = play_model(playing.scenario, config)
+    if args.save_trace:
+        saved = write(with_golden(playing.scenario, played), args.save_trace)
+        print(f"trace: {saved}" + ("" if played.verdict.refused is None else ", without golden results"))
     expected = [] if played.verdict.refused else results_of(played, playing)
     result, got = None, None
     if not args.model_only and played.verdict.refused is None:

@@ -62,6 +62,38 @@ class BatchNormalization(OpRun):
         return ((scale * (batch - mean) / np.sqrt(variance + epsilon) + shift).astype(batch.dtype),)
 
 
+class DequantizeLinear(OpRun):
+    """Real numbers of integers: the evaluator has those of version 19 and later alone."""
+
+    op_domain = ""
+
+    def _run(
+        self,
+        integers: NDArray[Any],
+        scale: NDArray[Any],
+        zero_point: NDArray[Any] | None = None,
+        axis: int = 1,
+        **others: Any,
+    ) -> tuple[NDArray[Any]]:
+        del others
+        column = [-1 if at == axis % integers.ndim else 1 for at in range(integers.ndim)] if scale.size > 1 else []
+        offset = 0 if zero_point is None else zero_point.astype(np.float64).reshape(column)
+        return (((integers.astype(np.float64) - offset) * scale.reshape(column)).astype(scale.dtype),)
+
+
+class Dropout(OpRun):
+    """Nothing at all, as in inference: the evaluator has no version 6."""
+
+    op_domain = ""
+
+    def _run(self, batch: NDArray[Any], *others: Any, **more: Any) -> tuple[NDArray[Any]]:
+        del others, more
+        return (batch,)
+
+
+OPERATORS: list[type[OpRun]] = [LRN, BatchNormalization, DequantizeLinear, Dropout]
+"""Operators that the evaluator does not compute as the specification says, or only in some versions."""
+
 _ON_HOST = ("Softmax", "ArgMax")
 _RENAMES = ("Identity", "Dropout", "Flatten", "Reshape")
 
@@ -78,7 +110,11 @@ class Reference:
     """
 
     def __init__(self, data: bytes) -> None:
-        """Take the bytes of a file that was read without an error."""
+        """Take the bytes of a file that was read without an error.
+
+        Raises:
+            NetworkError: for an operator whose version ``onnx`` cannot compute.
+        """
         model = onnx.ModelProto.FromString(data)
         constants = {tensor.name for tensor in model.graph.initializer}
         inputs = [value for value in model.graph.input if value.name not in constants]
@@ -88,7 +124,10 @@ class Reference:
         self._wanted = list(dict.fromkeys(self.names))
         del model.graph.output[:]
         model.graph.output.extend(onnx.ValueInfoProto(name=name) for name in self._wanted)
-        self._evaluator = ReferenceEvaluator(model, new_ops=[LRN, BatchNormalization])
+        try:
+            self._evaluator = ReferenceEvaluator(model, new_ops=OPERATORS)
+        except BROKEN as error:
+            raise _failed(error) from error
 
     def values(self, sample: Mapping[str, Floats]) -> list[Floats]:
         """Return the values for one sample, flat.
@@ -106,8 +145,12 @@ class Reference:
         try:
             found = dict(zip(self._wanted, self._evaluator.run(self._wanted, given), strict=True))
         except BROKEN as error:
-            raise NetworkError(f"onnx must compute the network in floating point: {first_line(error)}") from error
+            raise _failed(error) from error
         return [floats(found[name]).ravel() for name in self.names]
+
+
+def _failed(error: Exception) -> NetworkError:
+    return NetworkError(f"onnx must compute the network in floating point: {first_line(error)}")
 
 
 def _before_host(output: str, makers: Mapping[str, onnx.NodeProto]) -> str:

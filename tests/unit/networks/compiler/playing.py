@@ -16,7 +16,7 @@ from nvdla_networks.compiler.graph import Graph
 from nvdla_networks.compiler.interpret import values_of
 from nvdla_networks.compiler.onnx_network import OnnxNetwork, random_samples
 from nvdla_networks.compiler.reader import parse_onnx
-from nvdla_networks.compiler.reference import LRN, BatchNormalization
+from nvdla_networks.compiler.reference import OPERATORS
 from nvdla_networks.images import quantised
 from nvdla_tb.nvdla.layers import Layer
 from tests.unit.networks.loadables import SMALL, on_model
@@ -38,7 +38,7 @@ def reference(model: onnx.ModelProto, sample: dict[str, Array]) -> Array:
     batch = {name: value[np.newaxis].astype(np.float32) for name, value in sample.items()}
     shape = [dim.dim_value for dim in model.graph.input[0].type.tensor_type.shape.dim]
     ((name, values),) = batch.items()
-    evaluator = ReferenceEvaluator(model, new_ops=[LRN, BatchNormalization])
+    evaluator = ReferenceEvaluator(model, new_ops=OPERATORS)
     return np.asarray(evaluator.run(None, {name: values.reshape(shape)})[0]).ravel()
 
 

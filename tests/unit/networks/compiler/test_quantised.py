@@ -9,11 +9,13 @@ from typing import Any
 import numpy as np
 import pytest
 from onnx import TensorProto, helper
+from onnx.reference import ReferenceEvaluator
 
 from networks.random_networks import NetworkBuilder
 from nvdla_models.precision import Precision
 from nvdla_networks.compiler.onnx_network import OnnxNetwork
 from nvdla_networks.compiler.reader import parse_onnx
+from nvdla_networks.compiler.reference import OPERATORS
 from nvdla_networks.errors import NetworkError
 from nvdla_networks.images import Preparation, quantised, read_input
 from tests.unit.networks.compiler.playing import played, reference
@@ -171,6 +173,23 @@ def _with_weights_of_qdq(net: NetworkBuilder) -> str:
 
 
 GRAPHS = (_summed, _pooled, _joined, _taken_twice, _of_input_twice, _with_weights_of_qdq)
+
+
+@pytest.mark.parametrize("axis", [0, 2, -1])
+def test_the_reference_has_the_numbers_of_later_versions_in_earlier_ones(axis: int) -> None:
+    shape = (2, 3, 4)
+    net = NetworkBuilder("net", shape, 4)
+    integers = net.constant(net.rng.integers(-128, 128, shape), "int8")
+    sizes = shape[axis]
+    steps = [net.constant(net.rng.uniform(0.1, 1, sizes)), net.constant(net.rng.integers(-128, 128, sizes), "int8")]
+    (name,) = net.add("DequantizeLinear", [integers, *steps], axis=axis)
+    net.shapes[name] = shape
+    models = [net.model(name, opset=opset) for opset in (13, 21)]
+    for model in models:
+        model.graph.output[0].type.CopyFrom(helper.make_tensor_type_proto(TensorProto.FLOAT, shape))
+    own = ReferenceEvaluator(models[0], new_ops=OPERATORS).run(None, {"input": np.zeros((1, *shape), np.float32)})[0]
+    later = ReferenceEvaluator(models[1]).run(None, {"input": np.zeros((1, *shape), np.float32)})[0]
+    np.testing.assert_allclose(own, later, rtol=1e-6, strict=True)
 
 
 @pytest.mark.parametrize("build", GRAPHS, ids=[build.__name__.strip("_") for build in GRAPHS])

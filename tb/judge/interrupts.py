@@ -21,7 +21,7 @@ _PARTS = {"CDMA": ("CDMA_DAT", "CDMA_WT"), "CACC": ("CACC",)}
 
 
 class InterruptRules(Rule):
-    """Follows GLB's status and tells done bits that no layer owes, and those that never came.
+    """Follows GLB's status and tells done bits that no layer owes, each once, and those that never came.
 
     A bit that software sets says nothing about a layer; one that was read stays known until it is cleared.
     The parts of a layer may be done after its end: measured on the embedded device, weights are fetched to
@@ -31,12 +31,17 @@ class InterruptRules(Rule):
     shows a pulse at least, unless the bit is masked or CSB's clock is too slow to see it.
 
     Source: public nv_small RTL, ``NV_NVDLA_GLB_ic``; measured with clears all the time that layers run.
+
+    Attributes:
+        seen: how many done bits were seen that layers owed.
     """
 
     def __init__(self, line_cycles: int = LINE_CYCLES) -> None:
         """Start from the reset state; the interrupt line may lag so many cycles behind the registers."""
         self._line_cycles = line_cycles
         self._pulses_show = line_cycles <= LINE_CYCLES
+        self._unexpected: set[Event] = set()
+        self.seen = 0
         self.reset()
 
     @property
@@ -118,10 +123,13 @@ class InterruptRules(Rule):
         fresh, self._known = self.fresh(value), self._known | value
         self._saw(_events(value))
         for event in fresh:
-            if not self._owed[event]:
-                yield Finding(Check.INTERRUPT, UnexpectedInterrupt(f"{event[0]}_{event[1]}"), cycle)
-            else:
+            if self._owed[event]:
                 self._owed[event] -= 1
+                self.seen += 1
+            elif event not in self._unexpected:
+                # A bit that cannot be cleared is fresh at every read.
+                self._unexpected.add(event)
+                yield Finding(Check.INTERRUPT, UnexpectedInterrupt(f"{event[0]}_{event[1]}"), cycle)
 
     def _expect(self, events: Collection[Event], cycle: int | None, *, waits: bool = False) -> None:
         """Note events that have yet to come; what was cleared before did not clear them."""

@@ -14,7 +14,14 @@ from tb.judge.answers import AnswerRule
 from tb.judge.arbitration import ArbitrationRule
 from tb.judge.beats import Beats
 from tb.judge.counters import CounterBoard
-from tb.judge.detail import AnyDetail, BadAccess, EarlyAccess, MoreBadAccesses
+from tb.judge.detail import (
+    AnyDetail,
+    BadAccess,
+    EarlyAccess,
+    MoreBadAccesses,
+    MoreUnmappedAccesses,
+    UnmappedAccess,
+)
 from tb.judge.finding import Check, Finding
 from tb.judge.interrupts import InterruptRules
 from tb.judge.layer_id import LayerId
@@ -30,7 +37,7 @@ from tb.nvdla.program.table import Refused
 from tb.nvdla.registers import Register
 
 MOST_BAD_ACCESSES = 5
-"""How many accesses that memory refuses get a finding of their own."""
+"""How many accesses that memory refuses, or that hit no register, get a finding of their own."""
 
 
 @dataclass(frozen=True)
@@ -105,6 +112,13 @@ class Judge:
         verdict = judge.finish()
 
     Events come in the order in which they happened: no layer is credited with what was written before it began.
+
+    Attributes:
+        tracker: the registers of the DUT and its layers.
+        board: comparison of expectations with memory.
+        verdict: counts and findings.
+        watchers: listeners to the starts and ends of layers.
+        enabled: whether any unit was enabled, so that something must have been compared.
     """
 
     def __init__(
@@ -119,6 +133,7 @@ class Judge:
         limits_reached: bool = False,
         poison_reads: bool = True,
         stray_accesses: bool = True,
+        unmapped_accesses: bool = True,
     ) -> None:
         """Start without layers.
 
@@ -132,8 +147,10 @@ class Judge:
             limits_reached: Whether the last layer must have had as many reads and writes outstanding as it may.
             poison_reads: Whether reads of bytes that were never written are findings; else they are only counted.
             stray_accesses: Whether accesses outside every allocation are.
+            unmapped_accesses: Whether register accesses of addresses without a register are.
         """
         self._poison_reads, self._stray_accesses = poison_reads, stray_accesses
+        self._unmapped_accesses = unmapped_accesses
         self.tracker = LayerTracker(config)
         self.board = board
         self.verdict = self.board.verdict
@@ -162,7 +179,8 @@ class Judge:
         self._buffer = BufferContents()
         self._read_memory = read_memory
         self._handshakes_at_reset: int | None = None
-        self._bad_accesses = 0
+        self._bad_accesses = self._more_bad = self._more_unmapped = 0
+        self.enabled = False
 
     def reset(self) -> None:
         """Follow a reset of the DUT: registers, running layers and counters are gone, and memory must rest."""
@@ -181,6 +199,7 @@ class Judge:
         """
         register, value, cycle = access.register, access.value, access.cycle
         if register is None:
+            self._unmapped(access)
             return
         if access.is_write:
             try:
@@ -222,6 +241,22 @@ class Judge:
         self._bad_accesses += 1
         if self._bad_accesses <= MOST_BAD_ACCESSES:
             self.report(Check.MEMORY, access, cycle)
+        else:
+            self._more_bad += 1
+
+    def _unmapped(self, access: Access) -> None:
+        """Count an access that hits no register; the first few are findings."""
+        self.verdict.unmapped += 1
+        detail = UnmappedAccess(access.address, access.is_write, access.value)
+        is_early = self.verdict.unmapped <= MOST_BAD_ACCESSES
+        if is_early:
+            self.verdict.first_unmapped.append(detail)
+        if not self._unmapped_accesses:
+            return
+        if is_early:
+            self.report(Check.REGISTER, detail, access.cycle)
+        else:
+            self._more_unmapped += 1
 
     def done(self, unit: str, group: int, cycle: int | None = None) -> None:
         """Take note that a unit's register group is done, as its interrupt says."""
@@ -236,11 +271,20 @@ class Judge:
         """The names, such as ``SDP_1``, of done interrupts that were not seen since they were owed last."""
         return self._interrupts.owed
 
+    @property
+    def interrupts_seen(self) -> int:
+        """How many done interrupts were seen that layers owed."""
+        return self._interrupts.seen
+
     def finish(self, cycle: int | None = None) -> Verdict:
         """Judge what is left, at a cycle if any are counted, and return the verdict."""
         self._add(rule.finish(cycle) for rule in self._rules)
-        if self._bad_accesses > MOST_BAD_ACCESSES:
-            self.report(Check.MEMORY, MoreBadAccesses(self._bad_accesses - MOST_BAD_ACCESSES))
+        # What was told once is not told again when a test goes on after its first verdict.
+        if self._more_bad:
+            self.report(Check.MEMORY, MoreBadAccesses(self._more_bad))
+        if self._more_unmapped:
+            self.report(Check.REGISTER, MoreUnmappedAccesses(self._more_unmapped))
+        self._more_bad = self._more_unmapped = 0
         return self.board.finish()
 
     def _start(self, register: Register, value: int, cycle: int | None) -> None:
@@ -251,11 +295,13 @@ class Judge:
             # RDMA fetches as soon as it is enabled, before the last unit of its layer is.
             self._expect_quiet(cycle)
             group = self.tracker.state.producer(register.unit)
+            self.enabled = self.enabled or bool(value)
             if value and not self.tracker.state.enabled(register.unit, group):
                 waits = self.tracker.state.consumer(register.unit) != group
                 self._interrupts.enable(register.unit, group, cycle, waits=waits)
                 self._counters.timed.enable(register.unit, group, cycle)
         for started in self.tracker.write(register, value):
+            self.enabled = True
             self._expect_quiet(cycle)
             events = self.tracker.interrupts_of(started)
             self._interrupts.start(events, cycle)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import Enum
 from math import inf
 
 import msgspec
 
 from models.layout import Element
-from tb.judge.detail import Mismatch, Note
+from tb.judge.detail import Mismatch, MoreUnmappedAccesses, Note, Nothing, UnmappedAccess
 from tb.judge.finding import BYTES, Check, Finding
 
 
@@ -87,6 +88,10 @@ class Verdict(msgspec.Struct):
         refused: why the scenario was not judged, or None.
         self_checking: whether a test in Python says itself what it checks, so that it need not compare bytes.
         registers: registers that were read and compared with what the program expects.
+        unmapped: accesses of addresses without a register.
+        first_unmapped: the first few of them.
+        expected: checks of which a test in Python says that it expects findings.
+        expects_refusal: whether it says that a layer must be refused.
     """
 
     judged_bytes: int = 0
@@ -104,6 +109,10 @@ class Verdict(msgspec.Struct):
     refused: str | None = None
     self_checking: bool = False
     registers: int = 0
+    unmapped: int = 0
+    first_unmapped: list[UnmappedAccess] = []
+    expected: list[Check] = []
+    expects_refusal: bool = False
 
     @classmethod
     def of(cls, check: Check, message: str) -> Verdict:
@@ -111,7 +120,7 @@ class Verdict(msgspec.Struct):
         return cls(findings=[Finding(check, Note(message))])
 
     def add(self, finding: Finding) -> None:
-        """Add a finding; wrong bytes of the same check and layer are summed up, and the first stays."""
+        """Add a finding, once; wrong bytes of the same check and layer are summed up, and the first stays."""
         for number, other in enumerate(self.findings):
             if other.check is finding.check and other.layer == finding.layer:
                 known, more = other.detail, finding.detail
@@ -121,7 +130,8 @@ class Verdict(msgspec.Struct):
                     )
                     self.findings[number] = msgspec.structs.replace(other, detail=detail)
                     return
-        self.findings.append(finding)
+        if finding not in self.findings:
+            self.findings.append(finding)
 
     @property
     def wrong_bytes(self) -> list[Finding]:
@@ -131,19 +141,33 @@ class Verdict(msgspec.Struct):
     @property
     def failures(self) -> list[Finding]:
         """Why the scenario fails, wrong bytes first; empty when it passes or is refused."""
-        others = [finding for finding in self.findings if finding.check not in BYTES]
-        found = self.wrong_bytes + others
-        if not (found or self.refused or self.judged_bytes or self.registers or self.self_checking):
-            return [Finding(Check.EMPTY, Note("no layer wrote a byte that was expected"))]
-        return found
+        found = self.wrong_bytes + [finding for finding in self.findings if finding.check not in BYTES]
+        if not (self.refused or self.judged_bytes or self.registers or self.self_checking) and all(
+            isinstance(finding.detail, UnmappedAccess | MoreUnmappedAccesses) for finding in found
+        ):
+            # It names the accesses that hit nothing.
+            found = [Finding(Check.EMPTY, Nothing(self.unmapped, tuple(self.first_unmapped)))]
+        return [finding for finding in found if finding.check not in self.expected] + self._lacking(found)
+
+    def _lacking(self, found: Sequence[Finding]) -> list[Finding]:
+        """Return a finding for each one that a test expects and that there is not."""
+        there = {finding.check for finding in found}
+        lacking = [f"finding of the check {check.value}" for check in self.expected if check not in there]
+        lacking += ["refusal of a layer"] if self.expects_refusal and self.refused is None else []
+        return [Finding(Check.TEST, Note(f"the test expects a {what}, and there was none")) for what in lacking]
 
     @property
     def ending(self) -> Ending:
         """How the scenario ended: passed only when something was compared and nothing was wrong."""
         checks = {finding.check for finding in self.failures}
         if not checks:
-            return Ending.PASSED if self.refused is None else Ending.REFUSED
+            return Ending.PASSED if self.refused is None or self.expects_refusal else Ending.REFUSED
         return next((ending for ending, those in _ENDINGS if checks.intersection(those)), Ending.PROTOCOL)
+
+    @property
+    def needs_explanation(self) -> bool:
+        """Whether anything was found that nobody expects."""
+        return bool(self.findings) and self.ending.is_failure
 
     @property
     def signature(self) -> tuple[str, ...]:

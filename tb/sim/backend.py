@@ -56,8 +56,8 @@ class CoroutineBackend:
 
     @property
     def accesses(self) -> int:
-        """Accesses seen on CSB."""
-        return self.csb_monitor.accesses
+        """Accesses played on CSB, but for those that serve interrupts."""
+        return self.csb.accesses
 
     def flush(self) -> None:
         """Drop what is owed, half seen or requested: a reset of the DUT begins."""

@@ -21,12 +21,12 @@ from models.layout import FeatureLayout
 from models.precision import Precision
 from tb.explain.handovers import load_handovers
 from tb.judge.detail import MissingInterrupt, Note, Restless
-from tb.judge.finding import BYTES, Check
+from tb.judge.finding import BYTES, Check, Finding
 from tb.judge.judge import Access, Judge, Ports
 from tb.judge.layer_facts import LayerTimes, Traffic
 from tb.judge.line import LINE_CYCLES
 from tb.judge.scoreboard import Scoreboard
-from tb.judge.text import why_not_passed
+from tb.judge.text import complaint, why_not_passed
 from tb.judge.verdict import Ending, Verdict
 from tb.nvdla.engines import chain_of
 from tb.nvdla.layers import Layer, Surface
@@ -38,6 +38,8 @@ from tb.nvdla.registers import RegisterMap
 from tb.sim.backend import Backend, CoroutineBackend
 from tb.sim.clocking import cycle, has_one_clock, start_clocks, wait_cycles
 from tb.sim.csb import CsbTimeout, PollTimeout
+from tb.sim.ending import judge_at_end
+from tb.sim.interrupts import HangError
 from tb.sim.native import is_native
 from tb.sim.native_backend import NativeBackend
 from tb.sim.pins import Events, Pins, is_wrapped
@@ -72,6 +74,10 @@ class Bench(Events):
         await bench.run(Sdp(src, bench.reserve((33, 4, 5)), relu=True))
         bench.check()           # raises with every finding
 
+    What a test has run is judged when it ends, whether or not it calls ``check`` or catches what that raises: it fails
+    with any finding, and when it has enabled a unit and nothing was compared. A test that wants findings says so:
+    ``expect_findings``.
+
     A subclass may override ``see_access``, ``see_writes``, ``see_bad_access`` and ``see_violation``, which pass on
     what the agents see.
     """
@@ -101,6 +107,7 @@ class Bench(Events):
             limits_reached=settings.limits_reached,
             poison_reads=settings.poison_reads == "error",
             stray_accesses=settings.stray_accesses == "error",
+            unmapped_accesses=settings.unmapped_accesses == "error",
         )
         self.times = LayerTimes()
         self.judge.watchers.append(self.times)
@@ -120,6 +127,7 @@ class Bench(Events):
         left = self._is_test and request.result is not None
         self._played = Played(self.memories, request) if left else None
         self._watchdog = Watchdog(pins, self.backend, ports, self.judge)
+        self.interrupts.watch = self._watch
         self.scope = None
         if isinstance(self.backend, CoroutineBackend) and hasattr(dut, LAYER_SCOPE):
             self.scope = WaveScope(dut, self.backend.monitors, self.scoreboard, request.waves_from)
@@ -143,8 +151,10 @@ class Bench(Events):
             config: The configuration of the RTL; that which the launcher names when it is left out.
             settings: Latencies, stalls and strictness.
             seed: Seed of all randomness.
-            request: What the launcher asks for besides; found in the environment when it is left out.
+            request: What the launcher asks for besides; found in the environment when it is left out. Whoever gives one
+                judges what the bench has run.
         """
+        ends_judged = request is None
         request = request or Request.from_env(None if config is None else config.name)
         bench = cls(dut, config or HwConfig.load(request.config), settings or BenchSettings(), seed, request)
         start_clocks(dut, bench.settings.csb_period, bench.settings.csb_phase)
@@ -164,6 +174,8 @@ class Bench(Events):
         if bench.watch is not None:
             bench.watch.start()
         bench.began = time.process_time(), cycle()
+        if ends_judged:
+            judge_at_end(bench.conclude)
         return bench
 
     async def reset(self) -> None:
@@ -237,6 +249,13 @@ class Bench(Events):
         if not self._csb_is_dead:
             self._csb_is_dead = True
             self.judge.report(Check.HANG, error.detail, cycle())
+
+    async def _watch(self, waiting_for: str) -> None:
+        """Raise once a test waits in vain, which is a finding."""
+        stuck, at = await self._watchdog.stuck(), cycle()
+        found = Finding(Check.HANG, await self._watchdog.hang(stuck, (waiting_for,)), at)
+        self.verdict.add(found)
+        raise HangError(complaint(found))
 
     async def run(self, *layers: Layer) -> None:
         """Run layers one after the other, each in the register groups that its units run next, and settle."""
@@ -337,10 +356,39 @@ class Bench(Events):
             AssertionError: with every finding, when the scenario failed, was refused or compared nothing.
         """
         verdict = self.finish()
-        if self._played is not None:
-            self._played.leave(self, self.transactions())
+        self._leave()
         if verdict.ending is not Ending.PASSED:
             raise AssertionError("\n".join(why_not_passed(verdict)))
+
+    def expect_findings(self, *checks: Check, refusal: bool = False) -> None:
+        """Say that the test wants findings: it passes when each of these checks finds something, and nothing else does.
+
+        ::
+
+            bench.expect_findings(Check.VALUE)
+
+        Args:
+            checks: The checks.
+            refusal: Whether a layer must be refused.
+        """
+        verdict = self.verdict
+        verdict.expected += [check for check in checks if check not in verdict.expected]
+        verdict.expects_refusal |= refusal
+
+    def conclude(self) -> list[str]:
+        """Judge what the test has run, at its end, and return why it must not pass; empty when it may.
+
+        A test that enabled no unit says itself what it checks.
+        """
+        self.verdict.self_checking = not self.judge.enabled
+        verdict = self.finish()
+        self._leave()
+        return [] if verdict.ending is Ending.PASSED else why_not_passed(verdict)
+
+    def _leave(self) -> None:
+        """Leave the answer of a test that is asked for one."""
+        if self._played is not None:
+            self._played.leave(self, self.transactions())
 
     def transactions(self) -> Iterator[str]:
         """Yield a line for each register access and write beat so far, by cycle; of a long test the last beats."""

@@ -107,7 +107,7 @@ def leave(bench: Judged, ops: Program, request: Request) -> None:
         layers=layer_facts(bench.times, bench.verdict, bench.traffic),
     )
     answer.save(path)
-    if bench.verdict.findings:
+    if bench.verdict.needs_explanation:
         msgspec.structs.replace(answer, explained=_explained(path.parent, bench, ops, request)).save(path)
 
 

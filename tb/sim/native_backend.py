@@ -33,7 +33,7 @@ class NativeBackend:
 
     @property
     def accesses(self) -> int:
-        """Accesses seen on CSB."""
+        """Accesses played on CSB, but for those that serve interrupts."""
         return self.csb.accesses
 
     def flush(self) -> None:

@@ -20,8 +20,12 @@ _PARTS = {"CDMA": ("CDMA_DAT", "CDMA_WT"), "CACC": ("CACC",)}
 """Units that are done with a layer while SDP may still run the one before."""
 
 
+_MOST_UNEXPECTED = 5
+"""How often an interrupt that no layer owes is a finding."""
+
+
 class InterruptRules(Rule):
-    """Follows GLB's status and tells done bits that no layer owes, each once, and those that never came.
+    """Follows GLB's status and tells done bits that no layer owes, and those that never came.
 
     A bit that software sets says nothing about a layer; one that was read stays known until it is cleared.
     The parts of a layer may be done after its end: measured on the embedded device, weights are fetched to
@@ -40,7 +44,7 @@ class InterruptRules(Rule):
         """Start from the reset state; the interrupt line may lag so many cycles behind the registers."""
         self._line_cycles = line_cycles
         self._pulses_show = line_cycles <= LINE_CYCLES
-        self._unexpected: set[Event] = set()
+        self._unexpected: Counter[Event] = Counter()
         self.seen = 0
         self.reset()
 
@@ -126,9 +130,10 @@ class InterruptRules(Rule):
             if self._owed[event]:
                 self._owed[event] -= 1
                 self.seen += 1
-            elif event not in self._unexpected:
-                # A bit that cannot be cleared is fresh at every read.
-                self._unexpected.add(event)
+                continue
+            self._unexpected[event] += 1
+            # A bit that cannot be cleared is fresh at every read.
+            if self._unexpected[event] <= _MOST_UNEXPECTED:
                 yield Finding(Check.INTERRUPT, UnexpectedInterrupt(f"{event[0]}_{event[1]}"), cycle)
 
     def _expect(self, events: Collection[Event], cycle: int | None, *, waits: bool = False) -> None:

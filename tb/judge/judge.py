@@ -278,8 +278,9 @@ class Judge:
 
     def finish(self, cycle: int | None = None) -> Verdict:
         """Judge what is left, at a cycle if any are counted, and return the verdict."""
-        self._add(rule.finish(cycle) for rule in self._rules)
         # What was told once is not told again when a test goes on after its first verdict.
+        found = (finding for rule in self._rules for finding in rule.finish(cycle))
+        self._add([[finding for finding in found if finding not in self.verdict.findings]])
         if self._more_bad:
             self.report(Check.MEMORY, MoreBadAccesses(self._more_bad))
         if self._more_unmapped:

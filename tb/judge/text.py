@@ -32,7 +32,8 @@ def complaint(finding: Finding) -> str:
         case details.MoreBadAccesses(count=count):
             return f"{count} more memory faults"
         case details.UnmappedAccess() as unmapped:
-            return f"register: {_unmapped(unmapped)} hits no register{where}"
+            text = f"register: {_unmapped(unmapped)} hits no register"
+            return text if finding.cycle is None else text + where
         case details.MoreUnmappedAccesses(count=count):
             return f"register: {count} more accesses hit no register"
         case details.Nothing() as nothing:

@@ -120,7 +120,7 @@ class Verdict(msgspec.Struct):
         return cls(findings=[Finding(check, Note(message))])
 
     def add(self, finding: Finding) -> None:
-        """Add a finding, once; wrong bytes of the same check and layer are summed up, and the first stays."""
+        """Add a finding; wrong bytes of the same check and layer are summed up, and the first stays."""
         for number, other in enumerate(self.findings):
             if other.check is finding.check and other.layer == finding.layer:
                 known, more = other.detail, finding.detail
@@ -130,8 +130,7 @@ class Verdict(msgspec.Struct):
                     )
                     self.findings[number] = msgspec.structs.replace(other, detail=detail)
                     return
-        if finding not in self.findings:
-            self.findings.append(finding)
+        self.findings.append(finding)
 
     @property
     def wrong_bytes(self) -> list[Finding]:

@@ -339,8 +339,11 @@ class Bench(Events):
             self._find_dead_csb(self.interrupts.failure)
         for monitor in self.monitors.values():
             unmatched = monitor.unmatched()
-            if unmatched is not None and not self._stopped:
-                self.judge.report(Check.PROTOCOL, unmatched)
+            if unmatched is None or self._stopped:
+                continue
+            found = Finding(Check.PROTOCOL, unmatched)
+            if found not in self.verdict.findings:
+                self.verdict.add(found)
         self.judge.finish(cycle())
         self.verdict.cycles = self.verdict.cycles or cycle()
         return self.verdict

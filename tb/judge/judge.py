@@ -276,10 +276,16 @@ class Judge:
         """How many done interrupts were seen that layers owed."""
         return self._interrupts.seen
 
-    def finish(self, cycle: int | None = None) -> Verdict:
-        """Judge what is left, at a cycle if any are counted, and return the verdict."""
+    def finish(self, cycle: int | None = None, *, stopped: bool = False) -> Verdict:
+        """Judge what is left and return the verdict.
+
+        Args:
+            cycle: The cycle, where any are counted.
+            stopped: Whether the run was ended before its end, so that what has not come by now is not wrong.
+        """
         # What was told once is not told again when a test goes on after its first verdict.
-        found = (finding for rule in self._rules for finding in rule.finish(cycle))
+        rules = () if stopped else self._rules
+        found = (finding for rule in rules for finding in rule.finish(cycle))
         self._add([[finding for finding in found if finding not in self.verdict.findings]])
         if self._more_bad:
             self.report(Check.MEMORY, MoreBadAccesses(self._more_bad))

@@ -114,7 +114,7 @@ class Bench(Events):
         self.verdict = self.judge.verdict
         self._seed = seed
         self._refused = Event()
-        self._stopped = self._csb_is_dead = False
+        self.stopped = self._csb_is_dead = False
         self.accesses: list[Access] = []
         self.began = time.process_time(), 0
         self._unaltered: list[tuple[Ram, int, NDArray[np.uint8]]] = []
@@ -288,7 +288,7 @@ class Bench(Events):
         else:
             ended = list(waiters)[number]
             if ended in ("refusal", "mismatch"):
-                self._stopped = True
+                self.stopped = True
                 self.scoreboard.abandon()
             elif ended == "hang":
                 at = cycle()
@@ -315,7 +315,7 @@ class Bench(Events):
     async def settle(self) -> None:
         """See what comes late, after a program that was played to its end: writes, and interrupts."""
         # After any fault but wrong bytes, a hang for one, what is late or missing would only tell of it again.
-        if self._stopped or any(finding.check not in BYTES for finding in self.verdict.findings):
+        if self.stopped or any(finding.check not in BYTES for finding in self.verdict.findings):
             return
         self.verdict.cycles = cycle()
         if not await self._watchdog.memory_rests():
@@ -339,12 +339,12 @@ class Bench(Events):
             self._find_dead_csb(self.interrupts.failure)
         for monitor in self.monitors.values():
             unmatched = monitor.unmatched()
-            if unmatched is None or self._stopped:
+            if unmatched is None or self.stopped:
                 continue
             found = Finding(Check.PROTOCOL, unmatched)
             if found not in self.verdict.findings:
                 self.verdict.add(found)
-        self.judge.finish(cycle())
+        self.judge.finish(cycle(), stopped=self.stopped)
         self.verdict.cycles = self.verdict.cycles or cycle()
         return self.verdict
 

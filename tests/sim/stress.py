@@ -48,7 +48,7 @@ class Inattentive(Bench):
 async def an_interrupt_of_no_layer_is_reported(dut: SimHandleBase) -> None:
     bench = await Inattentive.start(dut, CONFIG)
     await bench.play_unseen()
-    finding = found(bench, Check.INTERRUPT)
+    finding = found(bench, Check.INTERRUPT, Check.STRAY)
     assert finding.detail == UnexpectedInterrupt("SDP_0")
     assert finding.cycle is not None
 
@@ -63,6 +63,7 @@ async def memory_that_is_accessed_before_the_first_layer_is_reported(dut: SimHan
     early = [finding for finding in bench.finish().findings if finding.detail == EarlyAccess()]
     assert [finding.check for finding in early] == [Check.PROTOCOL]
     assert early[0].cycle is not None
+    bench.expect_findings(*{finding.check for finding in bench.verdict.findings})
 
 
 @cocotb.test()

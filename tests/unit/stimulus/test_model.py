@@ -211,6 +211,6 @@ def test_a_program_that_hits_no_register_compared_nothing_and_the_first_accesses
     verdict = play_model(scenario, SMALL).verdict
     assert verdict.ending is Ending.EMPTY
     assert complaints(verdict) == [
-        "nothing was compared: no layer wrote a byte that was expected; accesses hit no register: write of 0x5 to 0x9f00, "
-        "read of 0x9f04, write of 0x1 to 0xa00, write of 0x1 to 0xa04, write of 0x1 to 0xa08, 2 more"
+        "nothing was compared: no layer wrote a byte that was expected; accesses hit no register: "
+        "write of 0x5 to 0x9f00, read of 0x9f04, write of 0x1 to 0xa00, write of 0x1 to 0xa04, write of 0x1 to 0xa08, 2 more"
     ]

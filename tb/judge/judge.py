@@ -246,6 +246,8 @@ class Judge:
 
     def _unmapped(self, access: Access) -> None:
         """Count an access that hits no register; the first few are findings."""
+        if not access.is_write and self.tracker.state.registers.in_rom(access.address):
+            return
         self.verdict.unmapped += 1
         detail = UnmappedAccess(access.address, access.is_write, access.value)
         is_early = self.verdict.unmapped <= MOST_BAD_ACCESSES

@@ -198,6 +198,13 @@ def test_accesses_of_addresses_without_a_register_are_findings_of_which_the_firs
     ]
 
 
+def test_the_configrom_may_be_read_on_after_its_last_word() -> None:
+    ops = (LOAD, RegRead("0xffc"), *run(FIRST, 0, "a"), golden(0x2000, INPUT))
+    verdict = play(*ops).verdict
+    assert (verdict.ending, verdict.unmapped) == (Ending.PASSED, 0)
+    assert play(*ops, RegWrite("0xffc", 1)).verdict.unmapped == 1
+
+
 def test_accesses_of_addresses_without_a_register_may_be_allowed() -> None:
     ops = (LOAD, *STRAYS, *run(FIRST, 0, "a"), golden(0x2000, INPUT))
     allowed = Scenario("t", "nv_small", ops, 0, BenchSettings(unmapped_accesses="count"))
@@ -212,5 +219,6 @@ def test_a_program_that_hits_no_register_compared_nothing_and_the_first_accesses
     assert verdict.ending is Ending.EMPTY
     assert complaints(verdict) == [
         "nothing was compared: no layer wrote a byte that was expected; accesses hit no register: "
-        "write of 0x5 to 0x9f00, read of 0x9f04, write of 0x1 to 0xa00, write of 0x1 to 0xa04, write of 0x1 to 0xa08, 2 more"
+        "write of 0x5 to 0x9f00, read of 0x9f04, write of 0x1 to 0xa00, write of 0x1 to 0xa04, "
+        "write of 0x1 to 0xa08, 2 more"
     ]

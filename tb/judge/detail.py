@@ -122,6 +122,10 @@ class Nothing(Detail, frozen=True, tag=True):
     first: tuple[UnmappedAccess, ...] = ()
 
 
+class NothingRead(Detail, frozen=True, tag=True):
+    """A layer that takes operands from memory, and read nothing."""
+
+
 class PortViolation(Detail, frozen=True, tag=True):
     """A rule of a memory port that was broken, as its index in ``wrapped_rules.MEMORY_RULES``."""
 
@@ -356,6 +360,7 @@ AnyDetail = (
     | UnmappedAccess
     | MoreUnmappedAccesses
     | Nothing
+    | NothingRead
     | PortViolation
     | CsbViolation
     | HandshakeViolation

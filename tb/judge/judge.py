@@ -28,6 +28,7 @@ from tb.judge.layer_id import LayerId
 from tb.judge.line import LINE_CYCLES, LineRule
 from tb.judge.outstanding import OutstandingRule
 from tb.judge.predictor import BufferContents, Expectation, ReadMemory, predict
+from tb.judge.reading import ReadRule
 from tb.judge.rule import Rule
 from tb.judge.scoreboard import Scoreboard
 from tb.judge.tracker import LayerTracker, StartedLayer
@@ -61,6 +62,10 @@ class PortMonitor(Protocol):
     def handshakes(self) -> int:
         """A count that grows whenever the port moves."""
 
+    @property
+    def read_requests(self) -> int:
+        """How many reads it has accepted."""
+
     def take_most_outstanding(self) -> tuple[int, int]:
         """Return the most beats of reads and bursts of writes that waited at a time since the last call."""
 
@@ -85,6 +90,11 @@ class Ports:
     def handshakes(self) -> int:
         """Accepted addresses and write beats of all ports."""
         return sum(monitor.handshakes for monitor in self.monitors.values())
+
+    @property
+    def read_requests(self) -> int:
+        """Accepted reads of all ports."""
+        return sum(monitor.read_requests for monitor in self.monitors.values())
 
     def take_most_outstanding(self) -> dict[Ram, tuple[int, int]]:
         """Return the most beats of reads and bursts of writes that waited at a time since the last call, by port."""
@@ -161,6 +171,7 @@ class Judge:
         self._interrupts = InterruptRules(line_cycles)
         self._line = LineRule(lambda: self._interrupts.possible, line_cycles)
         self._answers = AnswerRule(self._interrupts.fresh, board.last_write, line_cycles, wrapped)
+        self._reading = ReadRule((lambda: self._ports.read_requests) if self._ports.monitors else None)
         self._arbitration = ArbitrationRule(state.registers, *saturated, wrapped=Ram.MC in wrapped)
         # Answers ask what interrupts are fresh before those are seen, and the line what is owed after that.
         self._rules: tuple[Rule, ...] = (
@@ -175,6 +186,7 @@ class Judge:
                 {ram for ram in Ram if limits_reached and ram not in wrapped},
             ),
             self._arbitration,
+            self._reading,
         )
         self._buffer = BufferContents()
         self._read_memory = read_memory
@@ -309,6 +321,7 @@ class Judge:
                 waits = self.tracker.state.consumer(register.unit) != group
                 self._interrupts.enable(register.unit, group, cycle, waits=waits)
                 self._counters.timed.enable(register.unit, group, cycle)
+                self._reading.enable(register.unit, group)
         for started in self.tracker.write(register, value):
             self.enabled = True
             self._expect_quiet(cycle)
@@ -318,12 +331,14 @@ class Judge:
             expectation = predict(started, self._memory_for_layer, self._buffer)
             self.board.expect(expectation)
             self._counters.start(started, expectation.counts)
+            self._reading.start(started)
             for watcher in self.watchers:
                 watcher.started(started, expectation, cycle)
 
     def _end(self, ended: Iterable[StartedLayer], cycle: int | None) -> None:
         for started in ended:
             self.board.end_layer(started.index)
+            self._add([self._reading.end(started, cycle)])
             self._counters.end(started.index, cycle)
             for watcher in self.watchers:
                 watcher.ended(started, cycle)

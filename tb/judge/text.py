@@ -38,6 +38,9 @@ def complaint(finding: Finding) -> str:
             return f"register: {count} more accesses hit no register"
         case details.Nothing() as nothing:
             return _nothing(nothing)
+        case details.NothingRead():
+            assert finding.layer is not None
+            return f"{finding.layer.name} takes operands from memory, and nothing was read before its end{where}"
         case details.PortViolation(ram=ram, rule=rule):
             return f"protocol: {ram.value}: {MEMORY_RULES[rule]} (broken at cycle {finding.cycle})"
         case details.UnknownPin(ram=ram, pin=pin, value=value):

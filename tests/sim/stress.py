@@ -162,6 +162,7 @@ async def garbage_in_all_registers_never_passes_and_hangs_nothing(dut: SimHandle
         bench._refused.clear()
         findings.clear()
     assert len(refusals) >= 3
+    bench.expect_findings(Check.MEMORY)
     layer = pass_through(bench)
     # Notifications of programs that hung still wait for their interrupts, so nothing waits for this one.
     await bench.play(encode(layer, CONFIG))

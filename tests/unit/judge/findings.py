@@ -23,6 +23,7 @@ from tb.judge.detail import (
     NoAnswer,
     Note,
     Nothing,
+    NothingRead,
     Outstanding,
     PollExpired,
     PortViolation,
@@ -272,6 +273,11 @@ TOLD = (
         Finding(Check.TEST, Note("the word is wrong\nassert 1 == 2")),
         "the word is wrong\nassert 1 == 2",
         ("the word is wrong",),
+    ),
+    Told(
+        Finding(Check.MEMORY, NothingRead(), 90, LAYER),
+        "layer 2 (SDP, group 1) takes operands from memory, and nothing was read before its end (cycle 90)",
+        (),
     ),
     Told(Finding(Check.EMPTY, Nothing()), "nothing was compared: no layer wrote a byte that was expected", ()),
     Told(

@@ -38,7 +38,7 @@ from tb.nvdla.registers import RegisterMap
 from tb.sim.backend import Backend, CoroutineBackend
 from tb.sim.clocking import cycle, has_one_clock, start_clocks, wait_cycles
 from tb.sim.csb import CsbTimeout, PollTimeout
-from tb.sim.ending import judge_at_end
+from tb.sim.ending import judge_at_end, judge_before_another
 from tb.sim.interrupts import HangError
 from tb.sim.native import is_native
 from tb.sim.native_backend import NativeBackend
@@ -155,6 +155,7 @@ class Bench(Events):
                 judges what the bench has run.
         """
         ends_judged = request is None
+        judge_before_another()
         request = request or Request.from_env(None if config is None else config.name)
         bench = cls(dut, config or HwConfig.load(request.config), settings or BenchSettings(), seed, request)
         start_clocks(dut, bench.settings.csb_period, bench.settings.csb_phase)
@@ -383,8 +384,9 @@ class Bench(Events):
 
         A test that enabled no unit says itself what it checks.
         """
-        self.verdict.self_checking = not self.judge.enabled
+        self.backend.end()
         verdict = self.finish()
+        verdict.self_checking = not self.judge.enabled
         self._leave()
         return [] if verdict.ending is Ending.PASSED else why_not_passed(verdict)
 

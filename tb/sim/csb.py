@@ -82,6 +82,8 @@ class CsbDriver(BusDriver):  # type: ignore[misc]  # cocotb-bus has no types
 
     Attributes:
         accesses: Accesses that were accepted, but for those that serve interrupts.
+        writes: Writes that were accepted.
+        last_write: The last of them.
     """
 
     _signals: ClassVar[dict[str, str]] = {
@@ -111,7 +113,8 @@ class CsbDriver(BusDriver):  # type: ignore[misc]  # cocotb-bus has no types
         self._requesting: str | None = None
         self._resets = 0
         self._serving = False
-        self.accesses = 0
+        self.accesses = self.writes = 0
+        self.last_write: Access | None = None
         self.idle()
 
     @property
@@ -225,6 +228,10 @@ class CsbDriver(BusDriver):  # type: ignore[misc]  # cocotb-bus has no types
         name = f"read of {register.full_name}" if value is None else f"write of {value:#x} to {register.full_name}"
         await self._request(name, self.registers.address(register), is_write, value or 0, is_write and owes)
         self.accesses += not self._serving
+        if value is not None:
+            self.writes += 1
+            address = self.registers.address(register)
+            self.last_write = Access(self.registers.at(address), address, value, is_write=True, cycle=cycle())
         flight = _Flight(name, is_write, value=None if owes else 0)
         if owes:
             self._flying.append(flight)
@@ -298,6 +305,7 @@ class CsbMonitor(BusMonitor):  # type: ignore[misc]  # cocotb-bus has no types
     def __init__(self, pins: Pins, events: Events) -> None:
         """Bind the monitor."""
         self.registers = pins.registers
+        self.writes = 0
         self._reads: list[int] = []
         self._events = events
         self._rules = CsbRules(lambda rule: self._violate(CsbViolation(rule)))
@@ -386,4 +394,5 @@ class CsbMonitor(BusMonitor):  # type: ignore[misc]  # cocotb-bus has no types
         self._events.see_violation(detail, cycle())
 
     def _publish(self, address: int, value: int, *, is_write: bool) -> None:
+        self.writes += is_write
         self._recv(Access(self.registers.at(address), address, value, is_write, cycle()))

@@ -47,6 +47,10 @@ class NativeBackend:
         self._push_accesses()
         self._push_writes()
 
+    def end(self) -> None:
+        """Push the last access of a test that ends with it."""
+        self.look()
+
     def watch_reads(self) -> None:
         """Push reads from now on."""
         self._log_reads = True

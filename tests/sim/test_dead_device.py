@@ -1,4 +1,4 @@
-"""A device that takes no requests, ends the simulation, answers anything or writes what it has not read: never green."""
+"""A device that takes no requests, ends the simulation, answers anything or writes what it has not read fails."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ CODE = """
     was_done <= answered == ATOMS;
   end
 
-  // A device that knows what the layer writes and reads nothing: once SDP is enabled, it writes one atom after the other.
+  // A device that knows what the layer writes and reads nothing: it writes one atom after the other.
   localparam ATOMS = %(atoms)d;
   reg was_done = 0, runs = 0, address_taken = 0, data_taken = 0;
   reg [31:0] atom = 0, answered = 0;

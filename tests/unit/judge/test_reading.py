@@ -64,7 +64,7 @@ def test_what_was_read_before_the_first_enable_does_not_count() -> None:
     assert len(list(port.rule.end(SDP, 90))) == 1
 
 
-@pytest.mark.parametrize(("fetch", "found"), [(Fetch(0, True, False), 1), (Fetch(0, False, False), 0)])
+@pytest.mark.parametrize(("fetch", "found"), [(Fetch(data=False), 1), (Fetch(data=False, weights=False), 0)])
 def test_a_convolution_that_finds_all_in_the_buffer_need_not_read(fetch: Fetch, found: int) -> None:
     port = Port()
     port.rule.enable("CDMA", 0)

@@ -1,4 +1,4 @@
-"""A test in Python is judged when it ends, whether or not it asks for a verdict: by the launcher and by cocotb alone."""
+"""A test in Python is judged at its end, whether or not it asks for a verdict: by the launcher and by cocotb alone."""
 
 from __future__ import annotations
 

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from models.config import HwConfig
-from tb.judge.text import complaints
-from tb.judge.verdict import Ending
-from tb.run.compile.build import build
-from tb.run.compile.spec import BuildSpec, Built
-from tb.run.jobs import Job, PythonTest, run_job
-from tb.run.simulate import SimResult, simulate
-from tb.stimulus.exchange import REQUEST, Request
+from nvdla_models.config import HwConfig
+from nvdla_tb.judge.text import complaints
+from nvdla_tb.judge.verdict import Ending
+from nvdla_tb.run.compile.build import build
+from nvdla_tb.run.compile.spec import BuildSpec, Built
+from nvdla_tb.run.jobs import Job, PythonTest, run_job
+from nvdla_tb.run.simulate import SimResult, simulate
+from nvdla_tb.stimulus.exchange import REQUEST, Request
 from tests.sim.conftest import setup_of
 
 MODULE = "tests.sim.unjudged"

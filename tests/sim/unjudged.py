@@ -8,14 +8,14 @@ import cocotb
 import numpy as np
 from cocotb.handle import SimHandleBase
 
-from models.config import HwConfig
-from tb.judge.finding import Check
-from tb.nvdla.layers import Sdp
-from tb.nvdla.program.codec import encode
-from tb.nvdla.program.ops import InterruptNotify, RegWrite
-from tb.sim.bench import Bench
-from tb.stimulus.settings import BenchSettings
-from tests.sim.checkers import pass_through
+from nvdla_models.config import HwConfig
+from nvdla_tb.gate_tests.checkers import pass_through
+from nvdla_tb.judge.finding import Check
+from nvdla_tb.nvdla.layers import Sdp
+from nvdla_tb.nvdla.program.codec import encode
+from nvdla_tb.nvdla.program.ops import InterruptNotify, RegWrite
+from nvdla_tb.sim.bench import Bench
+from nvdla_tb.stimulus.settings import BenchSettings
 
 CONFIG = HwConfig.load("nv_small")
 

@@ -7,11 +7,11 @@ from dataclasses import replace
 
 import pytest
 
-from tb.judge.detail import NothingRead
-from tb.judge.finding import Check, Finding
-from tb.judge.reading import ReadRule
-from tb.judge.tracker import StartedLayer
-from tb.nvdla.program.conv_buffer import Fetch
+from nvdla_tb.judge.detail import NothingRead
+from nvdla_tb.judge.finding import Check, Finding
+from nvdla_tb.judge.reading import ReadRule
+from nvdla_tb.judge.tracker import StartedLayer
+from nvdla_tb.nvdla.program.conv_buffer import Fetch
 from tests.unit.nvdla.conv_samples import small_conv
 from tests.unit.nvdla.samples import small_sdp
 

@@ -6,8 +6,8 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from models.layout import Element
-from tb.judge.detail import (
+from nvdla_models.layout import Element
+from nvdla_tb.judge.detail import (
     Mismatch,
     MoreBadAccesses,
     MoreUnmappedAccesses,
@@ -16,9 +16,9 @@ from tb.judge.detail import (
     PortViolation,
     WrongRegister,
 )
-from tb.judge.finding import BYTES, Check, Finding
-from tb.judge.verdict import Ending, Margin, Verdict
-from tb.nvdla.memory import Ram
+from nvdla_tb.judge.finding import BYTES, Check, Finding
+from nvdla_tb.judge.verdict import Ending, Margin, Verdict
+from nvdla_tb.nvdla.memory import Ram
 from tests.unit.judge.findings import CUBE, LAYER, MISSED, TOLD, WRONG, Told
 
 MISMATCHES = (Check.VALUE, Check.MISSING, Check.STRAY, Check.DOUBLE, Check.LATE, Check.GOLDEN)

@@ -123,6 +123,9 @@ class Judge:
 
     Events come in the order in which they happened: no layer is credited with what was written before it began.
 
+    With ``plays_on``, a layer that must be refused does not end the program, unless the configuration lacks what it
+    needs. From then on nothing is predicted, so that only golden results and the rules of the ports judge the rest.
+
     Attributes:
         tracker: the registers of the DUT and its layers.
         board: comparison of expectations with memory.
@@ -193,6 +196,7 @@ class Judge:
         self._handshakes_at_reset: int | None = None
         self._bad_accesses = self._more_bad = self._more_unmapped = 0
         self.enabled = False
+        self.plays_on = False
 
     def reset(self) -> None:
         """Follow a reset of the DUT: registers, running layers and counters are gone, and memory must rest."""
@@ -213,13 +217,19 @@ class Judge:
         if register is None:
             self._unmapped(access)
             return
+        if self.verdict.unpredicted:
+            return
         if access.is_write:
             try:
                 self._start(register, value, cycle)
             except Refused as error:
                 self.verdict.refused = str(error)
                 self._line.stop()
-                raise
+                if error.lacking or not self.plays_on:
+                    raise
+                self.verdict.unpredicted, self._rules = True, ()
+                self.board.give_up()
+                return
             self._add(rule.write(register, value, cycle) for rule in self._rules)
         else:
             self._end(self.tracker.read(register, value), cycle)
@@ -283,7 +293,7 @@ class Judge:
     @property
     def interrupts_owed(self) -> list[str]:
         """The names, such as ``SDP_1``, of done interrupts that were not seen since they were owed last."""
-        return self._interrupts.owed
+        return [] if self.verdict.unpredicted else self._interrupts.owed
 
     @property
     def interrupts_seen(self) -> int:

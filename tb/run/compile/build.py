@@ -139,7 +139,7 @@ def _elaborated(recipe: Recipe) -> tuple[Port, ...]:
         raise BuildError(
             f"{min(unseen)} is included under a name that only a macro knows, so a change of it would go unnoticed: "
             "add it to the filelist's +incdir+ folders with a suffix such as .vh, or include it by its name",
-            log_path,
+            log_path=log_path,
         )
     write_checked(path, [asdict(port) for port in ports])
     return ports
@@ -192,8 +192,8 @@ def _run(recipe: Recipe, command: list[str], teller: Teller) -> None:
     ended = supervise(command, cwd=directory, environment=tool_environment(), log_path=log_path, meanwhile=look)
     if ended.returncode != 0:
         check_space(directory)
-        lines = last_relevant_lines(log_path)
-        raise BuildError(f"{recipe.spec.simulator} cannot build {recipe.spec.top}:\n{lines}\nlog: {log_path}", log_path)
+        what, lines = f"{recipe.spec.simulator} cannot build {recipe.spec.top}:", last_relevant_lines(log_path)
+        raise BuildError(what, *lines, f"log: {log_path}", log_path=log_path)
 
 
 def _train(recipe: Recipe, train: Training, teller: Teller) -> None:

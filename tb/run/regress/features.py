@@ -15,7 +15,7 @@ import msgspec
 
 from models.config import HwConfig
 from models.limits import RUN_TASKS
-from models.reading import read_text, read_toml, shown
+from models.reading import read_text, read_toml, resolved, shown
 from tb.coverage.model import CoverageModel, Item, load_model
 from tb.places import ROOT, module_of
 from tb.plain_data import converted
@@ -148,7 +148,7 @@ def load_feature_plan(path: Path, config: HwConfig) -> FeaturePlan:
 
 def _scenarios(path: Path) -> Iterator[PlannedTest]:
     for entry in load_plan(path):
-        yield PlannedTest(entry.name, str(path.resolve()), "plan", entry.config)
+        yield PlannedTest(entry.name, str(resolved(path)), "plan", entry.config)
 
 
 def _bench_tests(path: Path, module: str) -> Iterator[PlannedTest]:

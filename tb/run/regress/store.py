@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 
 from models.errors import InputError
-from models.reading import parse_json, shown
+from models.reading import parse_json, read_text, resolved, shown
 from tb.judge.verdict import Ending
 from tb.plain_data import converted
 from tb.run.dut import Device, Dut, about
@@ -66,7 +66,7 @@ class Run:
     def read_about(self) -> list[str]:
         """Return a line for each device, revision and date under test."""
         path = self.folder / ABOUT_FILE
-        return path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
+        return read_text(path).splitlines() if path.is_file() else []
 
 
 class Store:
@@ -85,7 +85,9 @@ class Store:
             path.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise StoreError(f"{path.parent} cannot be made: {error.strerror}") from error
-        self._path, self._folder = path, path.parent.resolve()
+        self._path, self._folder = path, resolved(path.parent)
+        if path.exists() and not path.is_file():
+            raise StoreError(f"{shown(path)} must be a regression store, not a folder, FIFO or device")
         with ExitStack() as unless_sound:
             try:
                 self._database = sqlite3.connect(path, timeout=_PATIENCE_SECONDS)

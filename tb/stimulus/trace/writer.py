@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from models.reading import resolved
 from tb.nvdla.memory import Ram
 from tb.nvdla.program import ops
 from tb.stimulus.player import unraised
@@ -62,7 +63,7 @@ def write(scenario: Scenario, folder: Path) -> Path:
     for name, chunks in writer.files.items():
         with (folder / name).open("w", encoding="ascii", newline="\n") as file:
             file.writelines(format_data(chunks))
-    cfg = folder / f"{folder.resolve().name}{SUFFIX}"
+    cfg = folder / f"{resolved(folder).name}{SUFFIX}"
     cfg.write_text("".join(f"{line}\n" for line in lines), encoding="ascii", newline="\n")
     return cfg
 

@@ -27,6 +27,7 @@ from tb.explain.waves import GTKWAVE_SUFFIX, SURFER_SUFFIX
 from tb.nvdla.program.ops import Op
 from tb.places import COMMAND
 from tb.stimulus.trace import read
+from tb.writing import writing
 
 MOST_LAYERS = 3
 """Layers of a run that are explained unless more are asked for: what follows is mostly of the same cause."""
@@ -105,7 +106,8 @@ def write_page(
         commands.append(("Explain it on the terminal", f"{COMMAND} explain {folder}"))
     if opened:
         commands.append(("Open the waves at the first wrong write, in this folder", "\n".join(opened)))
-    path.write_text(page(name, complaints, explanations, commands, about), encoding="utf-8")
+    with writing(path):
+        path.write_text(page(name, complaints, explanations, commands, about), encoding="utf-8")
 
 
 def explain_folder(folder: Path, config_name: str | None = None, most: int = MOST_LAYERS) -> list[Explanation]:

@@ -19,6 +19,7 @@ from tb.run.dut import about
 from tb.run.regress.store import Run
 from tb.run.result import Result
 from tb.run.simulate import LOG_NAME
+from tb.writing import writing
 
 Trend = Sequence[tuple[Run, Mapping[Ending, int], int]]
 """Runs, the oldest first, with the counts of their endings and of tasks that were not played."""
@@ -63,7 +64,8 @@ def _write(
     )
     # A link there would be followed.
     path.unlink(missing_ok=True)
-    path.write_text(text, encoding="utf-8")
+    with writing(path):
+        path.write_text(text, encoding="utf-8")
 
 
 def write_junit(title: str, results: Sequence[Result], path: Path) -> None:
@@ -87,7 +89,8 @@ def write_junit(title: str, results: Sequence[Result], path: Path) -> None:
         elif result.ending is Ending.REFUSED:
             ElementTree.SubElement(case, "skipped", message=text)
     path.unlink(missing_ok=True)
-    ElementTree.ElementTree(root).write(path, encoding="utf-8", xml_declaration=True)
+    with writing(path):
+        ElementTree.ElementTree(root).write(path, encoding="utf-8", xml_declaration=True)
 
 
 def _failure(group: Group, base: Path) -> dict[str, Any]:

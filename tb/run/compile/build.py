@@ -34,6 +34,7 @@ from tb.run.compile.wrapper import WRAPPER_TOP, check_dlhdl_ports, top_text, wra
 from tb.run.errors import BuildError, LaunchError
 from tb.run.process import last_relevant_lines, supervise
 from tb.run.space import check_space
+from tb.writing import writing
 
 
 class Teller(Protocol):
@@ -154,7 +155,8 @@ def _compile(recipe: Recipe, teller: Teller, train: Training | None) -> None:
     text = _wrapper_text(recipe, _elaborated(recipe))
     folders.emptied(directory.parent, directory.name)
     wrapper = directory / f"{WRAPPER_TOP}.sv"
-    wrapper.write_text(text, encoding="utf-8")
+    with writing(wrapper):
+        wrapper.write_text(text, encoding="utf-8")
     log_path = directory / "build.log"
     teller.say(f"building {spec.top} once for this content (minutes for a large design); log: {log_path}")
     if hierarchical:

@@ -25,6 +25,7 @@ from tb.run.jobs import SCENARIO_DIR, Job, with_settings
 from tb.run.result import Result
 from tb.run.systems import load_config, read_scenario
 from tb.run.task import BENCH, Task
+from tb.writing import writing
 
 BUNDLE_FILE = "bundle.json"
 PORT_MAP_FILE = "port_map.toml"
@@ -91,7 +92,8 @@ def write(folder: Path, task: Task, result: Result) -> None:
     if task.dut.port_map is not None:
         shutil.copyfile(task.dut.port_map, folder / PORT_MAP_FILE)
     contents = _Contents(_VERSION, task, result, tool_versions(task.dut.simulator))
-    (folder / BUNDLE_FILE).write_bytes(msgspec.json.format(msgspec.json.encode(contents), indent=1))
+    with writing(folder / BUNDLE_FILE):
+        (folder / BUNDLE_FILE).write_bytes(msgspec.json.format(msgspec.json.encode(contents), indent=1))
 
 
 def load(folder: Path) -> Bundle:

@@ -22,6 +22,7 @@ from tb.run.dut import Device, Dut, about
 from tb.run.errors import StoreError
 from tb.run.result import Result, failure_folder
 from tb.run.task import Task
+from tb.writing import writing
 
 ABOUT_FILE = "about.txt"
 """Says in the folder of a run what was tested."""
@@ -61,7 +62,8 @@ class Run:
         """Write down what is tested, with the revision that the RTL has now; the folder exists."""
         path = self.folder / ABOUT_FILE
         lines = [*self.read_about(), *(about(dut) for dut in duts)]
-        path.write_text("".join(f"{line}\n" for line in dict.fromkeys(lines)), encoding="utf-8")
+        with writing(path):
+            path.write_text("".join(f"{line}\n" for line in dict.fromkeys(lines)), encoding="utf-8")
 
     def read_about(self) -> list[str]:
         """Return a line for each device, revision and date under test."""

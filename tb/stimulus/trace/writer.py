@@ -16,6 +16,7 @@ from tb.stimulus.trace import notes, words
 from tb.stimulus.trace.data import Chunks, canonical, format_data
 from tb.stimulus.trace.errors import TraceError
 from tb.stimulus.trace.files import SUFFIX
+from tb.writing import writing
 
 _REGISTER = re.compile(r"(\w+)\.(\w+)", re.ASCII)
 _PLAIN_FILE = re.compile(r"(?=.{1,100}\Z)\w+(\.\w+)*\.dat", re.ASCII)
@@ -61,10 +62,11 @@ def write(scenario: Scenario, folder: Path) -> Path:
         raise TraceError(f"operation {index} ({type(scenario.ops[index]).__name__}): {message}")
     folder.mkdir(parents=True, exist_ok=True)
     for name, chunks in writer.files.items():
-        with (folder / name).open("w", encoding="ascii", newline="\n") as file:
+        with writing(folder / name), (folder / name).open("w", encoding="ascii", newline="\n") as file:
             file.writelines(format_data(chunks))
     cfg = folder / f"{resolved(folder).name}{SUFFIX}"
-    cfg.write_text("".join(f"{line}\n" for line in lines), encoding="ascii", newline="\n")
+    with writing(cfg):
+        cfg.write_text("".join(f"{line}\n" for line in lines), encoding="ascii", newline="\n")
     return cfg
 
 

@@ -17,12 +17,11 @@ from tb.cli.dut import (
     existing_store,
     wanted_device,
 )
-from tb.cli.regress_tasks import FEATURES
 from tb.coverage.status import Hits, item_status, totals
 from tb.report.features_table import RANDOM, Latest, feature_status, lines
 from tb.report.summary import counts_line
 from tb.run.dut import Device
-from tb.run.regress.features import load_feature_plan
+from tb.run.regress.features import FEATURES, load_feature_plan
 
 HELP = "print the test plan with the latest result and the coverage of each feature"
 EXAMPLE = "python -m tb plan --level L1"

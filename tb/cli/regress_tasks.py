@@ -19,17 +19,15 @@ from tb.cli.playing import plusarg_arguments
 from tb.cli.run import devices, planned, plans_of
 from tb.cli.trace import check_different
 from tb.dlhdl.config import SYSTEM, is_dlhdl
-from tb.places import COMMAND, PLANS
+from tb.places import COMMAND
 from tb.run.compile.kinds import CSB
 from tb.run.compile.ports import load_port_map
 from tb.run.dut import Dut
-from tb.run.regress.features import FeaturePlan, PlannedTest, load_feature_plan, planned_tests
+from tb.run.regress.features import FEATURES, FeaturePlan, PlannedTest, load_feature_plan, planned_tests
 from tb.run.task import BENCH, Task
 from tb.stimulus.generate.describe import PlanError
 from tb.stimulus.generate.random import ENGINES
 from tb.stimulus.trace import find_traces
-
-FEATURES = PLANS / "features.toml"
 
 _STATES = 4
 """Initial states of simulators in a level."""

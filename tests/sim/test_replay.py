@@ -42,10 +42,10 @@ def test_a_bundle_is_replayed(altered: Path, tmp_path: Path, capsys: pytest.Capt
     moved = tmp_path / "elsewhere"
     shutil.move(left, moved)
     assert bundle.load(moved).result.verdict.findings[0].check is Check.VALUE
-    assert f"python -m tb replay {left} --waves" in (moved / "failure.html").read_text(encoding="utf-8")
+    assert f"python -m tb replay {left} --rtl {altered} --waves" in (moved / "failure.html").read_text(encoding="utf-8")
     assert main(["explain", str(moved)]) == 1
     capsys.readouterr()
-    assert main(["replay", str(moved)]) == 0
+    assert main(["replay", str(moved), "--rtl", str(altered)]) == 0
     assert capsys.readouterr().out.endswith("\nreproduced\n")
     assert main(["replay", str(moved), "--rtl", str(ROOT / "hdl_stubs" / "nv_small.f")]) == 1
     assert "not reproduced:\n  ended as passed, not mismatch\n" in capsys.readouterr().out

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from functools import cache
 from pathlib import Path
 from typing import Annotated
 
@@ -17,14 +18,16 @@ from models.config import HwConfig
 from models.limits import RUN_TASKS
 from models.reading import read_text, read_toml, resolved, shown
 from tb.coverage.model import CoverageModel, Item, load_model
-from tb.places import ROOT, module_of
+from tb.places import PLANS, ROOT, module_of
 from tb.plain_data import converted
 from tb.stimulus.generate.describe import PlanError, Table
 from tb.stimulus.generate.plan import load_plan, plan_of
 from tb.stimulus.generate.random import ENGINES
 
-_MODULE = re.compile(r"\w+(\.\w+)*", re.ASCII)
+FEATURES = PLANS / "features.toml"
+"""The test plan of the testbench."""
 
+_MODULE = re.compile(r"\w+(\.\w+)*", re.ASCII)
 
 _Count = Annotated[int, msgspec.Meta(ge=0, le=RUN_TASKS)]
 
@@ -144,6 +147,12 @@ def load_feature_plan(path: Path, config: HwConfig) -> FeaturePlan:
     known = [test.name for test in tests if test.config in (None, home)]
     aimed = {test.name for test in planned_tests(features)}
     return FeaturePlan(model, levels, here, tuple(name for name in known if name not in aimed))
+
+
+@cache
+def bench_modules(path: Path) -> frozenset[str]:
+    """Return the modules of tests in Python that a test plan names: no others are imported for a stored task."""
+    return frozenset(map(module_of, Table(path.name, read_toml(path, PlanError)).names("bench")))
 
 
 def _scenarios(path: Path) -> Iterator[PlannedTest]:

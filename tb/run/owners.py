@@ -36,7 +36,7 @@ def check_said(path: Path) -> None:
         OwnerError: naming what somebody else owns, or may write.
     """
     trusted = _Trusted.now(os.environ)
-    for entry in dict.fromkeys((path, path.parent, path.resolve())):
+    for entry in dict.fromkeys((path, path.parent, resolved(path))):
         trusted.check(entry, _ALL, "it says what is built and run")
 
 

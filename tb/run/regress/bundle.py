@@ -14,7 +14,7 @@ from pathlib import Path
 import msgspec
 
 from models.errors import InputError
-from models.reading import read_json
+from models.reading import read_json, resolved
 from tb.explain.runs import OWN_CONFIG, own_config
 from tb.judge.text import complaints
 from tb.places import COMMAND
@@ -66,15 +66,15 @@ class Bundle:
         config, port_map = own_config(self.folder), self.folder / PORT_MAP_FILE
         return msgspec.structs.replace(
             self.task.dut,
-            config=self.task.dut.config if config is None else str(config.resolve()),
-            port_map=str(port_map.resolve()) if port_map.is_file() else self.task.dut.port_map,
+            config=self.task.dut.config if config is None else str(resolved(config)),
+            port_map=str(resolved(port_map)) if port_map.is_file() else self.task.dut.port_map,
         )
 
     def on(self, rtl: Path | None) -> Bundle:
         """Return the bundle with other RTL; None keeps its own."""
         if rtl is None:
             return self
-        dut = msgspec.structs.replace(self.task.dut, rtl=str(rtl.resolve()))
+        dut = msgspec.structs.replace(self.task.dut, rtl=str(resolved(rtl)))
         return replace(self, task=msgspec.structs.replace(self.task, dut=dut))
 
     def check_named(self, named: Named) -> None:

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from models.reading import resolved
 from tb.run.errors import LaunchError
 
 TRUST = "NVDLA_TRUST"

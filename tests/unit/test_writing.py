@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from tb.report.page import write_junit
-from tb.run.regress.code_coverage import write_counts
-from tb.run.space import in_words, write_whole
-from tb.writing import writing
+from nvdla_tb.report.page import write_junit
+from nvdla_tb.run.regress.code_coverage import write_counts
+from nvdla_tb.run.space import in_words, write_whole
+from nvdla_tb.writing import writing
 
 FULL = Path("/dev/full")
 """A device whose every write says that the disk is full."""

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from tb.run.dut import about, revision_of
+from nvdla_tb.run.dut import about, revision_of
 from tests.unit.run.regress.tasks import DUT
 
 

@@ -1,4 +1,4 @@
-"""The one error that all refusals share."""
+"""The error that all refusals share, and its kind for what a configuration lacks."""
 
 from __future__ import annotations
 
@@ -31,3 +31,7 @@ def printable(text: str, most: int) -> str:
     """Return text on one line, with at most so many characters, and with escapes for what is not printable."""
     escaped = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text[: most + 1])
     return escaped if len(escaped) <= most else f"{escaped[:most]}..."
+
+
+class LackingError(InputError):
+    """An input that needs what a configuration lacks: right hardware of that configuration cannot take it either."""

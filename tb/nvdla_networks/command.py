@@ -45,9 +45,6 @@ from nvdla_tb.run.space import write_whole
 from nvdla_tb.stimulus.model import play_model
 from nvdla_tb.stimulus.trace import write
 
-HELP = "play a network and judge every byte of every layer"
-EXAMPLE = "nvdla-tb network lenet.nvdla --image seven.pgm --rtl my_filelist.f"
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the subcommand's options."""

@@ -29,9 +29,6 @@ from nvdla_tb.stimulus.model import Played, play_model
 from nvdla_tb.stimulus.trace import TraceError, TraceUnsupported, find_traces, measured, read
 from nvdla_tb.stimulus.trace.files import MEASURED
 
-HELP = "play traces of the public format and judge every byte and CRC"
-EXAMPLE = "nvdla-tb trace traces/sdp_* --rtl my_filelist.f"
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the subcommand's options."""

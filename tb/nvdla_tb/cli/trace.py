@@ -109,7 +109,7 @@ def compare(args: argparse.Namespace) -> int:
         results.append(result)
         families.setdefault(_UNREADABLE if _is_broken(result) else family_of(path), []).append(result)
     if all(map(_is_broken, results)):
-        raise TraceError("\n".join(line for result in results for line in complaints(result.verdict)))
+        raise TraceError(*(line for result in results for line in complaints(result.verdict)))
     print(f"{aligned([_COLUMNS, *_rows(families)], left=3)}\n")
     problems = "\n".join((*filter(None, [failures.told(results)]), *_unchecked(results)))
     if problems:

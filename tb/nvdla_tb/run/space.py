@@ -7,6 +7,9 @@ import os
 import shutil
 from pathlib import Path
 
+from nvdla_models.reading import shown
+from nvdla_tb.writing import writing
+
 MACHINE = frozenset(
     (
         *(errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EIO),
@@ -37,8 +40,8 @@ def check_space(folder: Path) -> None:
 
 
 def in_words(error: OSError) -> str:
-    """Return an error of the machine as one line, with the file that it is about."""
-    return f"{error.filename}: {error.strerror}" if error.filename else str(error.strerror)
+    """Return an error of the machine as one printable line, with the file that it is about."""
+    return shown(f"{os.fsdecode(error.filename)}: {error.strerror}" if error.filename else error.strerror)
 
 
 def write_whole(path: Path, content: str | bytes) -> None:
@@ -55,19 +58,20 @@ def write_whole(path: Path, content: str | bytes) -> None:
     """
     data = content.encode() if isinstance(content, str) else content
     part = path.with_name(f".{path.name}.{os.getpid()}") if path.is_file() or not path.exists() else path
-    try:
-        with part.open("wb") as file:
-            file.write(data)
+    with writing(path):
+        try:
+            with part.open("wb") as file:
+                file.write(data)
+                if part != path:
+                    file.flush()
+                    os.fsync(file.fileno())
             if part != path:
-                file.flush()
-                os.fsync(file.fileno())
-        if part != path:
-            part.replace(path)
-            _keep_entries(path.parent)
-    except OSError as error:
-        if part != path:
-            part.unlink(missing_ok=True)
-        raise OSError(error.errno, error.strerror, str(path)) from error
+                part.replace(path)
+                _keep_entries(path.parent)
+        except OSError:
+            if part != path:
+                part.unlink(missing_ok=True)
+            raise
 
 
 def _keep_entries(folder: Path) -> None:

@@ -28,13 +28,7 @@ DEFAULT_TOP = "NV_nvdla"
 
 def add_dut_options(parser: argparse.ArgumentParser) -> None:
     """Add the options that say which RTL to build and how."""
-    own = project.current()
-    config, sim = own.config or DEFAULT_CONFIG, own.sim or "verilator"
-    group = parser.add_argument_group("device under test", f"defaults: those of {PROJECT_FILE}, if there is one")
-    group.add_argument("--config", default=config, metavar="NAME|FILE", help=f"configuration (default: {config})")
-    group.add_argument("--sim", default=sim, choices=("verilator", "icarus"), help=f"default: {sim}")
-    rtl_options(group, "the embedded DUT")
-    group.add_argument("--port-map", type=Path, default=own.port_map, metavar="TOML", help="how port names differ")
+    group = device_options(parser)
     group.add_argument(
         "--backend",
         choices=BACKENDS,
@@ -44,6 +38,18 @@ def add_dut_options(parser: argparse.ArgumentParser) -> None:
         "--debug", action="store_true", help="make all signals visible to tests (slower; default: top ports)"
     )
     build_option(group)
+
+
+def device_options(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
+    """Add the options that say which RTL it is, and in which simulator, in a group, and return it."""
+    own = project.current()
+    config, sim = own.config or DEFAULT_CONFIG, own.sim or "verilator"
+    group = parser.add_argument_group("device under test", f"defaults: those of {PROJECT_FILE}, if there is one")
+    group.add_argument("--config", default=config, metavar="NAME|FILE", help=f"configuration (default: {config})")
+    group.add_argument("--sim", default=sim, choices=("verilator", "icarus"), help=f"default: {sim}")
+    rtl_options(group, "the embedded DUT")
+    group.add_argument("--port-map", type=Path, default=own.port_map, metavar="TOML", help="how port names differ")
+    return group
 
 
 def rtl_options(group: argparse._ActionsContainer, otherwise: str) -> None:

@@ -7,7 +7,10 @@ import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
+import msgspec
+
 from models.config import HwConfig
+from models.errors import InputError
 from tb.cli import numbers
 from tb.cli.console import Console
 from tb.cli.dut import (
@@ -29,10 +32,11 @@ from tb.places import COMMAND
 from tb.run import folders
 from tb.run.compile.spec import CODE_COVERAGE
 from tb.run.dut import Dut
-from tb.run.errors import LOOPBACK
+from tb.run.errors import LOOPBACK, LaunchError
+from tb.run.evidence import check_unchanged, with_evidence
 from tb.run.regress.code_exclusions import load_exclusions
 from tb.run.regress.named import Named
-from tb.run.regress.store import Store
+from tb.run.regress.store import Run, Store
 from tb.run.systems import note
 from tb.run.task import Task
 from tb.stimulus.generate.random import ENGINES
@@ -140,6 +144,7 @@ def main(args: argparse.Namespace) -> int:
         if args.kind == "resume":
             run = store.run(args.run)
             _check_named(args, store.tasks(run))
+            _check_resumable(run, store.tasks(run))
             store.forget_lost(run)
             return Player(args, store, run, until).play()
         if args.kind == "rerun-failed":
@@ -150,7 +155,8 @@ def main(args: argparse.Namespace) -> int:
                 print(f"run {old.id} has no failures")
                 return 0
             _check_named(args, failed)
-            return Player(args, store, store.start(f"failures of {old.title}", failed), until).play()
+            now = [msgspec.structs.replace(task, dut=with_evidence(task.dut, task.plusargs)) for task in failed]
+            return Player(args, store, store.start(f"failures of {old.title}", now), until).play()
         if is_dlhdl(args.config):
             check_dlhdl(args)
             Console.of(args).say(f"note: {note(args.config, args.rtl)}")
@@ -168,6 +174,19 @@ def main(args: argparse.Namespace) -> int:
         if level is None or chosen:
             return player.play()
         return player.play(level.search, level.steered)
+
+
+def _check_resumable(run: Run, tasks: Sequence[Task]) -> None:
+    """Check that what a run lacks would be played on what the rest was played on.
+
+    Raises:
+        InputError: when it would not.
+    """
+    try:
+        for task in tasks[:1]:
+            check_unchanged(task.dut, task.plusargs)
+    except LaunchError as error:
+        raise InputError(f"run {run.id} cannot be resumed, start a new one: {error}") from error
 
 
 def _check_named(args: argparse.Namespace, tasks: Sequence[Task]) -> None:

@@ -24,7 +24,7 @@ from tb.dlhdl.config import is_dlhdl
 from tb.judge.verdict import Ending
 from tb.places import COMMAND
 from tb.report import failures, page, performance, summary
-from tb.report.features_table import feature_status, latest_of, section
+from tb.report.features_table import feature_status, section
 from tb.report.leads import with_leads
 from tb.report.page_coverage import code_lines, code_sections, coverage_sections
 from tb.report.summary import after_regression
@@ -198,7 +198,7 @@ def conclude(store: Store, run: Run, args: argparse.Namespace) -> int:
     hits, model, sections = store.coverage(run), model_of(store, run), []
     if model is not None:
         plan = load_feature_plan(FEATURES, model.config)
-        features = section(feature_status(plan, plan.features, latest_of(results), hits))
+        features = section(feature_status(plan, plan.features, store.latest(run), hits))
         sections = [features, *coverage_sections(model, hits)]
     counted = code_coverage.of_run(run.folder)
     reached = code_coverage.coverage_of(counted, args.code_exclusions) if counted else None

@@ -22,6 +22,7 @@ from tb.places import COMMAND
 from tb.run.compile.kinds import CSB
 from tb.run.compile.ports import load_port_map
 from tb.run.dut import Dut
+from tb.run.evidence import with_evidence
 from tb.run.regress.features import FEATURES, FeaturePlan, PlannedTest, load_feature_plan, planned_tests
 from tb.run.task import BENCH, Task
 from tb.stimulus.generate.describe import PlanError
@@ -97,8 +98,9 @@ def check_dlhdl(args: argparse.Namespace) -> None:
 
 
 def counting_dut(args: argparse.Namespace) -> Dut:
-    """Return the device under test with what is counted of its code."""
-    return msgspec.structs.replace(dut_of(args), coverage=args.code_coverage)
+    """Return the device under test with what is counted of its code, and with its content of now."""
+    dut = msgspec.structs.replace(dut_of(args), coverage=args.code_coverage)
+    return with_evidence(dut, args.plusarg)
 
 
 def _again(args: argparse.Namespace) -> str:

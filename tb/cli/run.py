@@ -14,7 +14,17 @@ from models.config import HwConfig
 from models.errors import InputError
 from tb.cli import numbers
 from tb.cli.console import Console
-from tb.cli.dut import DEFAULT_TOP, add_dut_options, altered, build_dut, dut_arguments
+from tb.cli.dut import (
+    DEFAULT_RESULTS,
+    DEFAULT_TOP,
+    STORE,
+    add_dut_options,
+    altered,
+    build_dut,
+    dut_arguments,
+    dut_of,
+)
+from tb.cli.kept import kept_in
 from tb.cli.patterns import matches, only_option
 from tb.cli.playing import add_run_options, check_run_options, play_and_report
 from tb.dlhdl import deployment
@@ -24,7 +34,9 @@ from tb.places import COMMAND, PLANS
 from tb.report.summary import after_plan
 from tb.run import project
 from tb.run.compile.wrapper import DLHDL_TOP as TOP
+from tb.run.evidence import with_evidence
 from tb.run.jobs import Job
+from tb.run.regress.store import Store
 from tb.run.systems import AnyConfig, note
 from tb.run.task import planned_job
 from tb.stimulus.generate.describe import PlanError
@@ -63,13 +75,21 @@ def main(args: argparse.Namespace) -> int:
         console.say(f"note: {note(args.config, args.rtl)}")
     by_default = args.plan is None and not (is_nvdla and project.current().plans)
     plays = []
+    # Before anything is built: RTL that changes meanwhile is refused by the build.
+    dut = with_evidence(dut_of(args), args.plusarg) if is_nvdla else None
     for device, config in found:
         built = build_dut(device, config, waves=args.waves)
         jobs = [_job(entry, None if by_default else path, config, device) for entry, path in chosen]
         plays.append((device, jobs, built))
-    code = play_and_report(args, plays, "-".join(path.stem for path in paths))
-    if is_nvdla:
-        console.say(after_plan(name, len(chosen), args.only, passed=code == 0, dut=dut_arguments(args)))
+    title = "-".join(path.stem for path in paths)
+    if dut is None:
+        return play_and_report(args, plays, title)
+    sources = {entry.name: str(path.resolve()) for entry, path in chosen}
+    with Store(DEFAULT_RESULTS / STORE) as store:
+        jobs = plays[0][1]
+        keep = kept_in(store, dut, jobs, [sources[job.name] for job in jobs], args)
+        code = play_and_report(args, plays, title, keep)
+    console.say(after_plan(name, len(chosen), args.only, passed=code == 0, dut=dut_arguments(args)))
     return code
 
 

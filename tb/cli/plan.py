@@ -13,6 +13,7 @@ from tb.coverage.status import Hits, item_status, totals
 from tb.report.features_table import feature_status, lines, random_endings
 from tb.report.summary import counts_line
 from tb.run.dut import about
+from tb.run.errors import LaunchError
 from tb.run.evidence import evidence_of
 from tb.run.regress.features import FEATURES, load_feature_plan
 from tb.run.regress.store import Latest
@@ -63,8 +64,12 @@ _Shown = tuple[str, list[str], Latest, Hits]
 def _of_dut(args: argparse.Namespace) -> _Shown:
     """Return what is known of the device that the options select, as it is now."""
     dut = dut_of(args)
-    evidence = evidence_of(dut, args.plusarg)
     heading = [f"DUT: {about(dut)}"]
+    try:
+        evidence = evidence_of(dut, args.plusarg)
+    except LaunchError as error:
+        # What cannot be read has played nothing.
+        return dut.config, [*heading, f"no result can be of it: {error}"], {}, {}
     if not os.path.isfile(args.results / STORE):
         return dut.config, heading, {}, {}
     with existing_store(args.results) as store:

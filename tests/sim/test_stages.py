@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from models.config import HwConfig
-from tb.cli.command import main
-from tb.explain.page import FILE_NAME as PAGE_FILE
-from tb.places import HDL
-from tb.run.compile.build import build
-from tb.run.compile.spec import BuildSpec, Built
-from tb.run.inside import watched
-from tb.run.jobs import Job, run_job
+from nvdla_models.config import HwConfig
+from nvdla_tb.cli.command import main
+from nvdla_tb.explain.page import FILE_NAME as PAGE_FILE
+from nvdla_tb.paths import HDL
+from nvdla_tb.run.compile.build import build
+from nvdla_tb.run.compile.spec import BuildSpec, Built
+from nvdla_tb.run.inside import watched
+from nvdla_tb.run.jobs import Job, run_job
 from tests.sim.conftest import job_of, needs_icarus, planned, setup_of
 
 CONFIG = HwConfig.load("nv_small")
@@ -72,7 +72,7 @@ def test_a_failure_is_played_again_on_the_same_model_to_name_the_unit(tmp_path: 
     assert "first bad stage" not in page
     again = watched(job, result, setup, tmp_path)
     page = (tmp_path / PAGE_FILE).read_text(encoding="utf-8")
-    assert f"python -m tb explain {tmp_path}<" in page, "the folder of the run that was watched is gone"
+    assert f"nvdla-tb explain {tmp_path}<" in page, "the folder of the run that was watched is gone"
     assert main(["explain", str(tmp_path)]) == 1
     assert again.explained is not None
     assert again.explained.located

@@ -8,19 +8,19 @@ from pathlib import Path
 
 import pytest
 
-from models.config import HwConfig
-from tb.cli.command import main
-from tb.judge.text import complaints, why_not_passed
-from tb.judge.verdict import Ending
-from tb.nvdla.memory import Ram
-from tb.nvdla.program.ops import CheckCrc, CheckFile, MemLoad, Op, RegWrite
-from tb.run.compile.spec import Built
-from tb.run.jobs import run_job
-from tb.run.result import Result
-from tb.run.task import trace_job
-from tb.stimulus.model import play_model
-from tb.stimulus.scenario import Scenario
-from tb.stimulus.trace import write
+from nvdla_models.config import HwConfig
+from nvdla_tb.cli.command import main
+from nvdla_tb.judge.text import complaints, why_not_passed
+from nvdla_tb.judge.verdict import Ending
+from nvdla_tb.nvdla.memory import Ram
+from nvdla_tb.nvdla.program.ops import CheckCrc, CheckFile, MemLoad, Op, RegWrite
+from nvdla_tb.run.compile.spec import Built
+from nvdla_tb.run.jobs import run_job
+from nvdla_tb.run.result import Result
+from nvdla_tb.run.task import trace_job
+from nvdla_tb.stimulus.model import play_model
+from nvdla_tb.stimulus.scenario import Scenario
+from nvdla_tb.stimulus.trace import write
 from tests.sim.conftest import planned, setup_of
 
 CONFIG = HwConfig.load("nv_small")

@@ -20,11 +20,11 @@ from nvdla_networks.network_report import LayerVerdict, report_of
 from nvdla_networks.scenario import play_networks, results_of
 from nvdla_tb.cli.command import main
 from nvdla_tb.explain import explain_folder
-from nvdla_tb.paths import ROOT
 from nvdla_tb.run.compile.build import build
 from nvdla_tb.run.compile.spec import BuildSpec
 from nvdla_tb.stimulus.model import play_model
 from tests.references import NETWORKS, needs_networks
+from tests.repository import ROOT
 from tests.sim.conftest import played
 from tests.unit.networks.compiler.playing import graph_of
 from tests.unit.networks.loadables import SHAPE, copying, residual, residual_of

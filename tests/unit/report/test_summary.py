@@ -30,7 +30,7 @@ def test_what_fails_proves_nothing_and_a_choice_is_called_so() -> None:
 
 
 def test_the_gate_is_a_command_and_a_level_that_exist() -> None:
-    args = parser().parse_args(shlex.split(summary.gate_command(DUT))[3:])
+    args = parser().parse_args(shlex.split(summary.gate_command(DUT))[1:])
     assert feature_plan(args).level(args.level).name == summary.GATE
 
 

@@ -38,7 +38,7 @@ class Dut(msgspec.Struct, frozen=True):
         debug: Whether all signals are visible.
         backend: ``native`` or ``coroutine``; runs stored before there was a choice had the latter.
         coverage: What is counted of the RTL's code: ``line``, ``toggle``, ``both``, or None.
-        evidence: Digest of what its results are evidence of (``nvdla_tb.run.evidence``); empty when they are of nothing.
+        evidence: Digest of what its results are evidence of, see ``evidence``; empty when they are of nothing.
     """
 
     config: str

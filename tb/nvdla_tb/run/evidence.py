@@ -9,12 +9,11 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from functools import cache
-from pathlib import Path
 
 import msgspec
 
 from nvdla_models.config import BUILTIN_DIR
-from nvdla_tb.paths import HDL, PACKAGE, ROOT
+from nvdla_tb.paths import HDL, PACKAGE
 from nvdla_tb.run.cache import MODELS
 from nvdla_tb.run.compile.recipe import recipe_of
 from nvdla_tb.run.dut import Dut
@@ -38,7 +37,7 @@ def with_evidence(dut: Dut, plusargs: Sequence[str]) -> Dut:
 def evidence_of(dut: Dut, plusargs: Sequence[str]) -> str:
     """Return the digest of the content of RTL, configuration and ports, of simulator, arguments and testbench.
 
-    Neither names nor places of files count. Source lines of the testbench do, those of the tests that it brings too.
+    Neither names nor places of files count. The testbench's own files do, those of the tests that it brings too.
 
     Raises:
         LaunchError: for RTL that cannot be read.
@@ -64,14 +63,8 @@ def check_unchanged(dut: Dut, plusargs: Sequence[str]) -> None:
 def _code_key() -> str:
     """Return a digest of the testbench: this process goes on with what it has loaded."""
     digest = hashlib.sha256()
-    for folder in (PACKAGE, BUILTIN_DIR.parent, HDL, ROOT / "tests" / "sim"):
+    for folder in (PACKAGE, BUILTIN_DIR.parent, HDL):
         for path in sorted(path for path in folder.rglob("*") if path.suffix in _CODE):
             digest.update(str(path.relative_to(folder)).encode())
-            digest.update(hashlib.sha256(_lines(path)).digest())
+            digest.update(hashlib.sha256(path.read_bytes()).digest())
     return digest.hexdigest()
-
-
-def _lines(path: Path) -> bytes:
-    """Return a file without the imports of Python, which have other names in an installed package."""
-    lines = path.read_bytes().splitlines()
-    return b"\n".join(line for line in lines if not line.lstrip().startswith((b"from ", b"import ")))

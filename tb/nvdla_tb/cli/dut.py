@@ -72,19 +72,25 @@ def build_option(group: argparse._ActionsContainer) -> None:
 
 
 def again(args: argparse.Namespace, *options: str) -> list[str]:
-    """Return those of some options that have a value, as words that give it again."""
+    """Return those of some options that have a value, as words that give it again, in whichever folder."""
     words = []
     for option in options:
         value = getattr(args, option)
         if value is not None and value is not False and value != []:
             values = [] if value is True else value if isinstance(value, list) else [value]
-            words += [f"--{option.replace('_', '-')}", *map(str, values)]
+            words += [f"--{option.replace('_', '-')}", *map(anywhere, values)]
     return words
 
 
+def anywhere(value: object) -> str:
+    """Return a value of an option as a word that means the same in every folder."""
+    is_file = isinstance(value, Path) or (isinstance(value, str) and value.endswith(".toml"))
+    return os.path.abspath(str(value)) if is_file else str(value)
+
+
 def dut_arguments(args: argparse.Namespace) -> str:
-    """Return the options that select the same DUT again."""
-    top = [] if args.top == (project.current().top or DEFAULT_TOP) else ["top"]
+    """Return the options that select the same DUT again, with another project file or none as well."""
+    top = [] if args.top == DEFAULT_TOP == (project.current().top or DEFAULT_TOP) else ["top"]
     return shlex.join(again(args, "config", "sim", "rtl", "port_map", *top, "backend", "debug"))
 
 

@@ -17,7 +17,7 @@ from dlhdl_tb.config import is_dlhdl
 from nvdla_models.config import HwConfig
 from nvdla_models.errors import InputError
 from nvdla_tb.cli.console import Console, Progress
-from nvdla_tb.cli.dut import DEFAULT_RESULTS, MODELS
+from nvdla_tb.cli.dut import MODELS
 from nvdla_tb.cli.regress_tasks import random_tasks
 from nvdla_tb.coverage.model import CoverageModel, load_model
 from nvdla_tb.coverage.status import item_status, table, totals
@@ -215,9 +215,7 @@ def conclude(store: Store, run: Run, args: argparse.Namespace) -> int:
         print("\n" + "\n".join(table(model, item_status(model, hits))))
     if reached is not None:
         print("\n" + "\n".join(code_lines(reached)))
-    folder = run.folder.parent
-    elsewhere = folder != DEFAULT_RESULTS.resolve()
-    again = f"{run.id} --results {shlex.quote(str(folder))}" if elsewhere else str(run.id)
+    again = f"{run.id} --results {shlex.quote(str(run.folder.parent))}"
     if model is not None:
         print(f"holes: {COMMAND} coverage {again}")
     print(f"reports: {run.folder}/index.html, {run.folder}/junit.xml")

@@ -13,7 +13,7 @@ from dlhdl_tb.config import SYSTEM, is_dlhdl
 from nvdla_models.config import HwConfig
 from nvdla_models.errors import InputError
 from nvdla_models.limits import RUN_SEEDS, RUN_TASKS
-from nvdla_tb.cli.dut import dut_arguments, dut_of
+from nvdla_tb.cli.dut import anywhere, dut_arguments, dut_of
 from nvdla_tb.cli.patterns import matches, said
 from nvdla_tb.cli.playing import plusarg_arguments
 from nvdla_tb.cli.run import devices, planned, plans_of
@@ -178,7 +178,7 @@ def _test_tasks(args: argparse.Namespace, tests: Sequence[PlannedTest], seeds: r
 def _trace_tasks(args: argparse.Namespace) -> list[Task]:
     paths, dut, options = find_traces(args.paths), counting_dut(args), _again(args)
     check_different([path.stem for path in paths], paths)
-    reruns = [f"{COMMAND} trace {shlex.quote(str(path))} {options}" for path in paths]
+    reruns = [f"{COMMAND} trace {shlex.quote(anywhere(path))} {options}" for path in paths]
     return [
         Task(path.stem, 0, "trace", str(path.resolve()), dut, rerun, args.exact, tuple(args.plusarg))
         for path, rerun in zip(paths, reruns, strict=True)

@@ -23,6 +23,7 @@ from nvdla_tb.cli.dut import (
     STORE,
     add_dut_options,
     altered,
+    anywhere,
     build_dut,
     dut_arguments,
     dut_of,
@@ -160,7 +161,7 @@ def _core(args: argparse.Namespace, config: DlhdlConfig) -> argparse.Namespace:
 
 def _job(entry: Any, plan: Path | None, config: AnyConfig, device: argparse.Namespace) -> Job:
     """Return the job that plays a scenario on a device; on one of several cores, its name ends with the core's."""
-    own = "" if plan is None else f" --plan {shlex.quote(str(plan))}"
+    own = "" if plan is None else f" --plan {shlex.quote(anywhere(plan))}"
     rerun = f"{COMMAND} run --only {shlex.quote(entry.name)} --seed {device.seed}{own} {dut_arguments(device)}"
     if not isinstance(config, DlhdlConfig):
         return planned_job(entry, config, device.seed, rerun)

@@ -18,9 +18,6 @@ from nvdla_tb.run.evidence import evidence_of
 from nvdla_tb.run.regress.features import FEATURES, load_feature_plan
 from nvdla_tb.run.regress.store import Latest
 
-HELP = "print the test plan with the latest result and the coverage of each feature"
-EXAMPLE = "nvdla-tb plan --level L1"
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the subcommand's options."""

@@ -15,6 +15,7 @@ from dlhdl_tb.config import SYSTEM, DlhdlConfig, configs_of, is_dlhdl
 from dlhdl_tb.scenario import load_plan as load_dlhdl_plan
 from nvdla_models.config import HwConfig
 from nvdla_models.errors import InputError
+from nvdla_models.reading import resolved
 from nvdla_tb.cli import numbers
 from nvdla_tb.cli.console import Console
 from nvdla_tb.cli.dut import (
@@ -42,9 +43,6 @@ from nvdla_tb.run.systems import AnyConfig, note
 from nvdla_tb.run.task import planned_job
 from nvdla_tb.stimulus.generate.describe import PlanError
 from nvdla_tb.stimulus.generate.plan import load_plan, plan_of
-
-HELP = "play a plan of scenarios and judge every byte"
-EXAMPLE = "nvdla-tb run --only 'pdp_*' --seed 7 --sim icarus"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -88,7 +86,7 @@ def main(args: argparse.Namespace) -> int:
     title = "-".join(path.stem for path in paths)
     if dut is None:
         return play_and_report(args, plays, title)
-    sources = {entry.name: str(path.resolve()) for entry, path in chosen}
+    sources = {entry.name: str(resolved(path)) for entry, path in chosen}
     with Store(DEFAULT_RESULTS / STORE) as store:
         jobs = plays[0][1]
         keep = kept_in(store, dut, jobs, [sources[job.name] for job in jobs], args)

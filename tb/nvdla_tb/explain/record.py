@@ -32,6 +32,7 @@ from nvdla_tb.nvdla.program.codec import encode
 from nvdla_tb.nvdla.program.conv_buffer import ConvBuffer
 from nvdla_tb.nvdla.program.ops import RegWrite
 from nvdla_tb.plain_data import converted
+from nvdla_tb.writing import writing
 
 SCENARIO_FOLDER = "scenario"
 """Name of the scenario in the folder of a run."""
@@ -87,7 +88,8 @@ def save(path: Path, seen: Seen, config: HwConfig | DlhdlConfig, config_name: st
     for number, part in enumerate(seen.beats):
         arrays |= {f"beats_{number}_{name}": getattr(part, name) for name in BEAT_FIELDS}
     facts = _Facts(config_name, [_facts(layer, config) for layer in seen.layers], [part.ram for part in seen.beats])
-    np.savez_compressed(path, facts=np.array(msgspec.json.encode(facts).decode()), **arrays)
+    with writing(path):
+        np.savez_compressed(path, facts=np.array(msgspec.json.encode(facts).decode()), **arrays)
 
 
 def _facts(layer: SeenLayer, config: HwConfig | DlhdlConfig) -> _LayerFacts:

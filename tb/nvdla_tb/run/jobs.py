@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 
 from nvdla_models.errors import InputError
+from nvdla_models.reading import resolved
 from nvdla_tb.explain.page import FILE_NAME as PAGE_FILE
 from nvdla_tb.explain.runs import write_page
 from nvdla_tb.judge.detail import Note
@@ -23,7 +24,7 @@ from nvdla_tb.nvdla.memory import Range
 from nvdla_tb.run import folders
 from nvdla_tb.run.compile.spec import Built
 from nvdla_tb.run.dut import Dut, about
-from nvdla_tb.run.process import spread
+from nvdla_tb.run.process import last_lines, spread
 from nvdla_tb.run.result import Result, identity
 from nvdla_tb.run.simulate import LOG_NAME, SharedProcess, SimResult, simulate
 from nvdla_tb.run.systems import ENTRY_ENVIRONMENT, AnyScenario, entry_module, save_scenario
@@ -141,7 +142,7 @@ class Job:
 
 
 def _absolute(path: Path | None) -> str | None:
-    return None if path is None else str(path.resolve())
+    return None if path is None else str(resolved(path))
 
 
 def with_settings(job: Job, rerun: str | None = None, **settings: Any) -> Job:
@@ -292,7 +293,7 @@ def _played(job: Job, setup: Setup, work_dir: Path, process: SharedProcess | Non
         if run.log_path.resolve() != (work_dir / LOG_NAME).resolve():
             # The process died before it took the request: what it said lies in its own folder.
             shutil.copyfile(run.log_path, work_dir / LOG_NAME)
-        tail = run.log_path.read_text(encoding="utf-8", errors="replace").splitlines()[-_LOG_LINES:]
+        tail = last_lines(run.log_path)[-_LOG_LINES:]
         verdict = Verdict.of(_check_of(run), "\n".join((run.message, *tail)))
         return job.result(dut, verdict, run.seconds, work_dir)
     verdict = _verdict_of(answer, run)

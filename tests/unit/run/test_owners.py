@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from tb.cli.command import main
-from tb.places import PROJECT_FILE
-from tb.run.owners import TRUST, OwnerError, check_executed, check_said
-from tb.run.project import found, results_and_cache
+from nvdla_tb.cli.command import main
+from nvdla_tb.paths import PROJECT_FILE
+from nvdla_tb.run.owners import TRUST, OwnerError, check_executed, check_said
+from nvdla_tb.run.project import found, results_and_cache
 from tests.strangers import STRANGER, needs_strangers
 
 NAME = pwd.getpwuid(STRANGER).pw_name if STRANGER in {entry.pw_uid for entry in pwd.getpwall()} else f"user {STRANGER}"

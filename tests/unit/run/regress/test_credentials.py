@@ -15,12 +15,12 @@ from pathlib import Path
 import pytest
 from distributed.security import Security
 
-from tb.cli.command import main
-from tb.places import ROOT
-from tb.run.owners import OwnerError
-from tb.run.regress import credentials
-from tb.run.regress.cluster import cluster
-from tb.run.regress.credentials import CredentialsError, security_of
+from nvdla_tb.cli.command import main
+from nvdla_tb.paths import ROOT
+from nvdla_tb.run.owners import OwnerError
+from nvdla_tb.run.regress import credentials
+from nvdla_tb.run.regress.cluster import cluster
+from nvdla_tb.run.regress.credentials import CredentialsError, security_of
 from tests.strangers import STRANGER, needs_strangers
 from tests.unit.run.regress.processes import LOOPBACK
 
@@ -178,7 +178,7 @@ def test_what_is_said_of_credentials_fits_the_scheduler(
 
 def test_a_cluster_names_the_file_of_its_credentials(tmp_path: Path) -> None:
     path = tmp_path / "own.pem"
-    words = [sys.executable, "-m", "tb", "cluster", "--jobs", "1", "--port", "0", "--credentials", str(path)]
+    words = [sys.executable, "-m", "nvdla_tb", "cluster", "--jobs", "1", "--port", "0", "--credentials", str(path)]
     with subprocess.Popen(words, cwd=ROOT, stdout=subprocess.PIPE, text=True) as started:
         assert started.stdout is not None
         said = started.stdout.readline()

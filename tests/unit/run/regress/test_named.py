@@ -10,20 +10,20 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from models.config import HwConfig
-from models.errors import InputError
-from tb.cli.command import main
-from tb.judge.verdict import Ending, Verdict
-from tb.places import PROJECT_FILE, module_of
-from tb.run.dut import Dut
-from tb.run.jobs import SCENARIO_DIR
-from tb.run.regress import bundle
-from tb.run.regress.features import FEATURES, load_feature_plan
-from tb.run.regress.named import Named, NotNamedError, options_of
-from tb.run.regress.store import Store
-from tb.run.task import BENCH, Task
-from tb.stimulus.generate.random import random_entry
-from tb.stimulus.trace import write
+from nvdla_models.config import HwConfig
+from nvdla_models.errors import InputError
+from nvdla_tb.cli.command import main
+from nvdla_tb.judge.verdict import Ending, Verdict
+from nvdla_tb.paths import PROJECT_FILE, module_of
+from nvdla_tb.run.dut import Dut
+from nvdla_tb.run.jobs import SCENARIO_DIR
+from nvdla_tb.run.regress import bundle
+from nvdla_tb.run.regress.features import FEATURES, load_feature_plan
+from nvdla_tb.run.regress.named import Named, NotNamedError, options_of
+from nvdla_tb.run.regress.store import Store
+from nvdla_tb.run.task import BENCH, Task
+from nvdla_tb.stimulus.generate.random import random_entry
+from nvdla_tb.stimulus.trace import write
 from tests.unit.run.regress.tasks import ended, task, wrong
 
 CONFIG = HwConfig.load("nv_small")
@@ -76,7 +76,7 @@ def test_rtl_that_only_a_bundle_names_is_shown_and_not_built(
     theirs: Task, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = bundled(tmp_path / "bundle", theirs)
-    again = f"python -m tb replay {folder} --rtl {theirs.dut.rtl}"
+    again = f"nvdla-tb replay {folder} --rtl {theirs.dut.rtl}"
     assert refusal(capsys, "replay", folder) == wants(folder, f"the RTL {theirs.dut.rtl}", again)
     assert not (tmp_path / "hit").exists()
     assert list(Path.cwd().iterdir()) == []
@@ -90,7 +90,7 @@ def test_rtl_that_only_a_store_names_is_shown_and_not_built(
     for kind in ("resume", "rerun-failed"):
         number = 1 if kind == "rerun-failed" else 2
         said = refusal(capsys, "regress", kind, number, "--results", results)
-        again = f"python -m tb regress {kind} {number} --results {results} --rtl {theirs.dut.rtl}"
+        again = f"nvdla-tb regress {kind} {number} --results {results} --rtl {theirs.dut.rtl}"
         assert said == wants(results / "results.sqlite", f"the RTL {theirs.dut.rtl}", again)
     assert not (tmp_path / "hit").exists()
     assert sorted(path.name for path in results.iterdir()) == ["results.sqlite"]
@@ -117,7 +117,7 @@ def test_arguments_that_only_a_bundle_names_do_not_reach_a_simulator(
 ) -> None:
     armed = replace(theirs, dut=Dut("nv_small", "icarus"), plusargs=(*LEVELS, plusarg))
     folder = bundled(tmp_path / "bundle", armed)
-    again = f"python -m tb replay {folder} --plusarg {plusarg}"
+    again = f"nvdla-tb replay {folder} --plusarg {plusarg}"
     assert refusal(capsys, "replay", folder) == wants(folder, plusarg, again)
     Named(None, (plusarg,)).check("x", [armed], "again")
 

@@ -1,3 +1,0 @@
-"""The NVDLA testbench; everything outside ``tb.sim`` runs without a simulator."""
-
-__version__ = "0.1.0"

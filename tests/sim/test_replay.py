@@ -10,8 +10,8 @@ import pytest
 from nvdla_models.config import BUILTIN_DIR
 from nvdla_tb.cli.command import main
 from nvdla_tb.judge.finding import Check
-from nvdla_tb.paths import ROOT
 from nvdla_tb.run.regress import bundle
+from tests.repository import ROOT
 from tests.sim.conftest import needs_icarus
 
 SCENARIO = "sdp_pass_through_half_atom"

@@ -73,7 +73,7 @@ def trace_job(path: Path, config: HwConfig, rerun: str) -> Job:
         scenario = job.nvdla_scenario()
     except TraceUnsupported as error:
         return replace(job, refused=str(error))
-    reason = refusal(scenario.ops, config)
+    reason = refusal(scenario.ops, config, golden=bool(scenario.checks))
     return replace(job, name=scenario.name, seed=scenario.seed, make=lambda: scenario, refused=reason)
 
 

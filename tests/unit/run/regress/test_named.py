@@ -14,7 +14,7 @@ from nvdla_models.config import HwConfig
 from nvdla_models.errors import InputError
 from nvdla_tb.cli.command import main
 from nvdla_tb.judge.verdict import Ending, Verdict
-from nvdla_tb.paths import PROJECT_FILE, module_of
+from nvdla_tb.paths import PROJECT_FILE
 from nvdla_tb.run.dut import Dut
 from nvdla_tb.run.jobs import SCENARIO_DIR
 from nvdla_tb.run.regress import bundle
@@ -102,7 +102,7 @@ def test_a_module_that_a_store_names_is_not_imported(
     evil = replace(theirs, test=f"{MODULE}.hit", kind=BENCH, source=MODULE, dut=Dut("nv_small", "icarus"))
     results = stored(tmp_path / "results", evil)
     modules = ", ".join(
-        sorted(module_of(f"tests.sim.{name}") for name in ("checkers", "far_strides", "interfaces", "stress"))
+        sorted(f"nvdla_tb.gate_tests.{name}" for name in ("checkers", "far_strides", "interfaces", "stress"))
     )
     assert refusal(capsys, "regress", "resume", "--results", results) == (
         f"{results}/results.sqlite: tests in Python must be of {modules}, not of {MODULE}, which is not imported"

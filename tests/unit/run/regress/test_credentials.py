@@ -16,11 +16,11 @@ import pytest
 from distributed.security import Security
 
 from nvdla_tb.cli.command import main
-from nvdla_tb.paths import ROOT
 from nvdla_tb.run.owners import OwnerError
 from nvdla_tb.run.regress import credentials
 from nvdla_tb.run.regress.cluster import cluster
 from nvdla_tb.run.regress.credentials import CredentialsError, security_of
+from tests.repository import ROOT
 from tests.strangers import STRANGER, needs_strangers
 from tests.unit.run.regress.processes import LOOPBACK
 

@@ -13,6 +13,7 @@ from dlhdl_tb.config import is_dlhdl
 from nvdla_models.config import HwConfig
 from nvdla_models.errors import InputError
 from nvdla_tb.cli import numbers
+from nvdla_tb.cli.cluster import credentials_options
 from nvdla_tb.cli.console import Console
 from nvdla_tb.cli.dut import (
     BUILD_ROOT,
@@ -26,7 +27,7 @@ from nvdla_tb.cli.dut import (
 )
 from nvdla_tb.cli.patterns import only_option
 from nvdla_tb.cli.playing import exact_option, scenario_options, slower_option
-from nvdla_tb.cli.regress_play import Player, batch_of, conclude, deadline, is_over
+from nvdla_tb.cli.regress_play import Player, batch_of, conclude, credentials_of, deadline, is_over
 from nvdla_tb.cli.regress_tasks import check_dlhdl, feature_plan, random_tasks, seed_lots, tasks_of
 from nvdla_tb.paths import COMMAND
 from nvdla_tb.run import folders
@@ -120,6 +121,7 @@ def _add_cluster_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--listen", default=LOOPBACK, metavar="HOST", help=f"address of a scheduler started here (default: {LOOPBACK})"
     )
+    credentials_options(group)
     group.add_argument("--no-waves", action="store_true", help="do not play failures again for their waves")
     group.add_argument(
         "--time-budget", type=numbers.budget, metavar="SECONDS", help="start nothing later (default: no limit)"
@@ -129,8 +131,8 @@ def _add_cluster_options(parser: argparse.ArgumentParser) -> None:
 def main(args: argparse.Namespace) -> int:
     """Carry the subcommand out and return the exit code."""
     args.code_exclusions = tuple(exclusion for path in args.code_exclusions for exclusion in load_exclusions(path))
-    if args.kind != "show":
-        batch_of(args)
+    if args.kind != "show" and batch_of(args) is None:
+        credentials_of(args)
     until = deadline(args)
     reads = args.kind in ("show", "resume", "rerun-failed")
     if not reads:

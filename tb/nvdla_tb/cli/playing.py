@@ -224,10 +224,13 @@ Plays = Sequence[tuple[argparse.Namespace, Sequence[Job], Built]]
 """By device, the options that select it, jobs, whose identities all differ, and its model."""
 
 
-def play_and_report(args: argparse.Namespace, plays: Plays, title: str) -> int:
+def play_and_report(
+    args: argparse.Namespace, plays: Plays, title: str, keep: Callable[[Result], object] = lambda result: None
+) -> int:
     """Play jobs with live progress, print table, complaints and summary, and write the reports.
 
-    The reports are there before anything is played, and in them what was not played yet.
+    The reports are there before anything is played, and in them what was not played yet. Each result goes to ``keep``
+    when it is there.
 
     Returns:
         The exit code.
@@ -244,7 +247,7 @@ def play_and_report(args: argparse.Namespace, plays: Plays, title: str) -> int:
     with alone_in(root):
         _remove_earlier(root, args, console)
         with LiveReport(planned, write) as live:
-            results = _played(args, plays, root, console, live)
+            results = _played(args, plays, root, console, live, keep)
             slower = slower_than_before(args, performance.cycles_of(results), before)
             problems = [*slower, *summary.problems_of(summary.endings(results))]
             _tell(args, results, problems, root, console)
@@ -292,7 +295,14 @@ def _tell(
         console.result(line)
 
 
-def _played(args: argparse.Namespace, plays: Plays, root: Path, console: Console, live: LiveReport) -> list[Result]:
+def _played(
+    args: argparse.Namespace,
+    plays: Plays,
+    root: Path,
+    console: Console,
+    live: LiveReport,
+    keep: Callable[[Result], object],
+) -> list[Result]:
     """Play jobs, and return their results in the order of the jobs."""
     found: dict[str, Result] = {}
     played: dict[str, tuple[Job, Setup]] = {}
@@ -303,6 +313,7 @@ def _played(args: argparse.Namespace, plays: Plays, root: Path, console: Console
         for job, result in run_jobs(jobs, setup, root, workers=args.jobs, isolated=args.isolate):
             found[job.identity] = result
             live.add(job.identity, result)
+            keep(result)
             progress.add(result)
     console.clear()
     results = with_handovers([found[identity] for identity in played], played, root, console)

@@ -125,7 +125,10 @@ def test_the_latest_result_of_a_seed_is_that_of_the_newest_run_that_played_it(st
         ("one", "SDP,PDP"): {Ending.PASSED: 1, Ending.HANG: 1},
         ("other", "SDP,PDP"): {Ending.HANG: 1},
     }
-    assert store.latest(second) == {("one", "SDP,PDP"): {Ending.PASSED: 1}}
+    assert store.latest(second) == {
+        ("one", "SDP,PDP"): {Ending.PASSED: 1, Ending.NOT_PLAYED: 1},
+        ("other", "SDP,PDP"): {Ending.NOT_PLAYED: 1},
+    }, "also what no run has played"
     assert store.latest() == {}
 
 

@@ -207,6 +207,16 @@ def test_every_byte_of_a_random_onnx_network_is_equal_on_the_device(
     assert re.search(r"RTL and model: same bits \((10+) of \1 elements equal\)", capsys.readouterr().out)
 
 
+def test_no_layer_has_more_stalls_than_cycles(tmp_path: Path) -> None:
+    """Counters of PDP go on from layer to layer, and a stage of SDP_RDMA that rests shows an earlier layer's."""
+    (tmp_path / "mixed.onnx").write_bytes(random_networks.mixed(side=12).SerializeToString())
+    layers = reported(tmp_path, str(tmp_path / "mixed.onnx"), "--performance")["performance"]
+    assert all(stalls <= layer["cycles"] for layer in layers for stalls in layer["stalls"].values())
+    assert sum("PDP.D_PERF_WRITE_STALL" in layer["stalls"] for layer in layers) >= 3
+    of_operands = ["SDP_RDMA.D_PERF_BRDMA_READ_STALL" in layer["stalls"] for layer in layers]
+    assert not all(of_operands)
+
+
 @pytest.mark.parametrize(
     "model", [random_networks.mixed(side=12), random_networks.inception(side=24)], ids=["mixed", "normalisation"]
 )

@@ -10,6 +10,7 @@ from pathlib import Path
 import msgspec
 
 from nvdla_models.errors import InputError
+from nvdla_models.reading import resolved
 from nvdla_tb.cli.console import Console
 from nvdla_tb.paths import PROJECT_FILE
 from nvdla_tb.run import cache, folders, project
@@ -28,13 +29,7 @@ DEFAULT_TOP = "NV_nvdla"
 
 def add_dut_options(parser: argparse.ArgumentParser) -> None:
     """Add the options that say which RTL to build and how."""
-    own = project.current()
-    config, sim = own.config or DEFAULT_CONFIG, own.sim or "verilator"
-    group = parser.add_argument_group("device under test", f"defaults: those of {PROJECT_FILE}, if there is one")
-    group.add_argument("--config", default=config, metavar="NAME|FILE", help=f"configuration (default: {config})")
-    group.add_argument("--sim", default=sim, choices=("verilator", "icarus"), help=f"default: {sim}")
-    rtl_options(group, "the embedded DUT")
-    group.add_argument("--port-map", type=Path, default=own.port_map, metavar="TOML", help="how port names differ")
+    group = device_options(parser)
     group.add_argument(
         "--backend",
         choices=BACKENDS,
@@ -44,6 +39,18 @@ def add_dut_options(parser: argparse.ArgumentParser) -> None:
         "--debug", action="store_true", help="make all signals visible to tests (slower; default: top ports)"
     )
     build_option(group)
+
+
+def device_options(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
+    """Add the options that say which RTL it is, and in which simulator, in a group, and return it."""
+    own = project.current()
+    config, sim = own.config or DEFAULT_CONFIG, own.sim or "verilator"
+    group = parser.add_argument_group("device under test", f"defaults: those of {PROJECT_FILE}, if there is one")
+    group.add_argument("--config", default=config, metavar="NAME|FILE", help=f"configuration (default: {config})")
+    group.add_argument("--sim", default=sim, choices=("verilator", "icarus"), help=f"default: {sim}")
+    rtl_options(group, "the embedded DUT")
+    group.add_argument("--port-map", type=Path, default=own.port_map, metavar="TOML", help="how port names differ")
+    return group
 
 
 def rtl_options(group: argparse._ActionsContainer, otherwise: str) -> None:
@@ -66,19 +73,25 @@ def build_option(group: argparse._ActionsContainer) -> None:
 
 
 def again(args: argparse.Namespace, *options: str) -> list[str]:
-    """Return those of some options that have a value, as words that give it again."""
+    """Return those of some options that have a value, as words that give it again, in whichever folder."""
     words = []
     for option in options:
         value = getattr(args, option)
         if value is not None and value is not False and value != []:
             values = [] if value is True else value if isinstance(value, list) else [value]
-            words += [f"--{option.replace('_', '-')}", *map(str, values)]
+            words += [f"--{option.replace('_', '-')}", *map(anywhere, values)]
     return words
 
 
+def anywhere(value: object) -> str:
+    """Return a value of an option as a word that means the same in every folder."""
+    is_file = isinstance(value, Path) or (isinstance(value, str) and value.endswith(".toml"))
+    return os.path.abspath(str(value)) if is_file else str(value)
+
+
 def dut_arguments(args: argparse.Namespace) -> str:
-    """Return the options that select the same DUT again."""
-    top = [] if args.top == (project.current().top or DEFAULT_TOP) else ["top"]
+    """Return the options that select the same DUT again, with another project file or none as well."""
+    top = [] if args.top == DEFAULT_TOP == (project.current().top or DEFAULT_TOP) else ["top"]
     return shlex.join(again(args, "config", "sim", "rtl", "port_map", *top, "backend", "debug"))
 
 
@@ -89,14 +102,14 @@ def altered(args: argparse.Namespace, **options: object) -> argparse.Namespace:
 
 def device_of(config: str, rtl: Path | None) -> Device:
     """Return the device that options name, with paths that every worker and every folder understands."""
-    absolute = str(Path(config).resolve()) if config.endswith(".toml") else config
-    return Device(absolute, None if rtl is None else str(rtl.resolve()))
+    absolute = str(resolved(Path(config))) if config.endswith(".toml") else config
+    return Device(absolute, None if rtl is None else str(resolved(rtl)))
 
 
 def dut_of(args: argparse.Namespace) -> Dut:
     """Return the device under test that the options select, with paths that every worker understands."""
     config, rtl = device_of(args.config, args.rtl)
-    port_map = None if args.port_map is None else str(args.port_map.resolve())
+    port_map = None if args.port_map is None else str(resolved(args.port_map))
     backend = args.backend or ("native" if args.sim == "verilator" else "coroutine")
     return Dut(config, args.sim, rtl, args.top, port_map, args.debug, backend)
 

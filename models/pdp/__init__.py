@@ -26,7 +26,16 @@ from numpy.typing import NDArray
 from models.arithmetic import HARDWARE, Rules, channel_blocks
 from models.config import HwConfig
 from models.pdp import floating, integer
-from models.pdp.params import MAX_KERNEL, MAX_STRIDE, PAD_VALUE_BITS, RECIPROCAL_BITS, PdpParams, PoolMethod
+from models.pdp.params import (
+    MAX_KERNEL,
+    MAX_STRIDE,
+    PAD_VALUE_BITS,
+    RECIPROCAL_BITS,
+    PdpParams,
+    PoolMethod,
+    padding_sums,
+    reciprocal,
+)
 from models.precision import check_cube_array
 
 

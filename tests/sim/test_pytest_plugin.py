@@ -33,7 +33,7 @@ TESTS = """import cocotb
 import numpy as np
 import pytest
 
-from tb.nvdla.layers import Sdp
+from tb.nvdla.short import Sdp
 from tb.sim.bench import Bench
 
 

@@ -17,6 +17,7 @@ from tb.coverage.attributes.values import (
     yes,
 )
 from tb.nvdla.layers import ConvLayer
+from tb.nvdla.layers.conv import kernel_sides
 from tb.nvdla.program.conv_buffer import Fetch
 from tb.nvdla.surfaces import ImageSurface
 
@@ -33,7 +34,7 @@ def conv_attributes(layer: ConvLayer) -> Attributes:
     params, config = layer.params, layer.dst.layout.config
     channels, height, width = layer.src.layout.shape
     kernels = layer.weights.layout.shape[0]
-    rows, columns = layer.kernel_sides
+    rows, columns = kernel_sides(layer.weights.layout)
     _, out_height, out_width = layer.dst.layout.shape
     group = config.kernel_group_size(params.precision)
     return {

@@ -7,7 +7,7 @@ from tb.nvdla.layers.conv import ConvLayer
 from tb.nvdla.layers.pdp import LINE_BUFFER_ELEMENTS, PdpLayer, WidthSplit
 from tb.nvdla.layers.pooled import PooledLayer, on_the_fly
 from tb.nvdla.layers.rubik import RubikLayer, RubikMode
-from tb.nvdla.layers.sdp import Sdp, SdpLayer
+from tb.nvdla.layers.sdp import SdpLayer
 from tb.nvdla.layers.stages import StageSource, is_per_channel, processing_precision, strides_are_ignored
 from tb.nvdla.surfaces import LinesSurface, OperandSurface, PlanarSurface, Surface
 

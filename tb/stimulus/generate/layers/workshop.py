@@ -13,19 +13,19 @@ from models.config import HwConfig
 from models.converter import Converter, ConverterEncoding
 from models.errors import InputError
 from models.layout import (
-    CompressedWeightLayout,
     FeatureLayout,
     KernelLayout,
     OperandLayout,
     PixelLayout,
     WinogradWeightLayout,
 )
-from models.layout.alignment import WEIGHT_SIZE_ALIGNMENT_BYTES, WEIGHT_START_ALIGNMENT_BYTES
+from models.layout.alignment import WEIGHT_START_ALIGNMENT_BYTES
 from models.limits import DRAWN_BYTES
 from models.precision import Precision
 from tb.nvdla.layers import ConvLayer, Layer, OperandSurface, Surface, on_the_fly
 from tb.nvdla.memory import MemoryImage
-from tb.nvdla.surfaces import Compression, ImageSurface, WeightSurface
+from tb.nvdla.placing import store_compressed
+from tb.nvdla.surfaces import ImageSurface, WeightSurface
 from tb.stimulus.generate.describe import PlanError, Table
 from tb.stimulus.generate.layers.data import FLOATS, INTEGERS, draw_bytes, draw_patterns
 
@@ -132,15 +132,7 @@ class Workshop:
         """
         weights = self.draw_weights(layout, limits, numbers)
         weights[self.rng.random(weights.shape) < zero_percent / 100] = 0
-        packed = CompressedWeightLayout(layout).pack(weights)
-        addresses = []
-        for part, data in (("weights", packed.weights), ("mask", packed.wmb), ("sizes", packed.wgs)):
-            size = max(len(data), WEIGHT_SIZE_ALIGNMENT_BYTES)
-            addresses.append(self.allocate(size, f"{name}_{part}", WEIGHT_START_ALIGNMENT_BYTES))
-            self.memory.write(addresses[-1], np.concatenate([data, np.zeros(size - len(data), np.uint8)]))
-        size = max(len(packed.weights), WEIGHT_SIZE_ALIGNMENT_BYTES)
-        compression = Compression(addresses[1], addresses[2], size)
-        return WeightSurface(layout, addresses[0], compression=compression)
+        return store_compressed(self.memory, self.allocate, name, layout, weights)
 
     def draw_weights(self, layout: KernelLayout, limits: tuple[int, int], numbers: str) -> NDArray[Any]:
         """Return random kernels as they are packed; channels that only fill an atom are 0.

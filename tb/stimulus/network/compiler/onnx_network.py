@@ -12,13 +12,13 @@ from models.cdp import CdpParams
 from models.config import HwConfig
 from models.errors import InputError
 from models.layout.raw import round_up
+from models.lrn import normalisation
 from models.precision import Precision
 from tb.nvdla.memory import Ram
 from tb.stimulus.network.compiler.arrange import arranged
 from tb.stimulus.network.compiler.fuse import Compute, fused
-from tb.stimulus.network.compiler.graph import Floats, Graph, Lrn
+from tb.stimulus.network.compiler.graph import Floats, Graph, Lrn, Node
 from tb.stimulus.network.compiler.layers import LayerBuilder
-from tb.stimulus.network.compiler.normalise import normalisation
 from tb.stimulus.network.compiler.operations import TaskWriter
 from tb.stimulus.network.compiler.plan import Plan, Pooled, planned
 from tb.stimulus.network.compiler.quantise import Arithmetic, arithmetic, scales_of
@@ -85,8 +85,7 @@ class OnnxNetwork:
             if isinstance(step, Compute):
                 numbers[step.name] = arithmetic(step, scales, target, per_channel=per_channel)
             elif isinstance(lrn := step.operation, Lrn):
-                shape, src, out = placed.graph.shapes[step.output], scales[step.inputs[0]], scales[step.output]
-                numbers[step.name] = normalisation(step.name, target, lrn, shape, src, out)
+                numbers[step.name] = _normalised(step, lrn, target, placed.graph.shapes[step.output][0], scales)
         return cls(name, placed.graph, target, plan, scales, numbers)
 
     def place(self) -> Network:
@@ -173,6 +172,22 @@ class _Placer:
         if name not in self._constants:
             self._constants[name] = self.reserve(f"c{len(self._constants)}", len(data), data)
         return self._constants[name]
+
+
+def _normalised(node: Node, lrn: Lrn, target: Target, channels: int, scales: Mapping[str, float]) -> CdpParams:
+    try:
+        return normalisation(
+            target.precision,
+            channels,
+            lrn.size,
+            alpha=lrn.alpha,
+            beta=lrn.beta,
+            bias=lrn.bias,
+            src_scale=scales[node.inputs[0]],
+            dst_scale=scales[node.output],
+        )
+    except InputError as error:
+        raise NetworkError(f"node {node.name!r}: {error}") from error
 
 
 def random_samples(graph: Graph, count: int, seed: int) -> list[dict[str, Any]]:

@@ -15,11 +15,11 @@ from models.pdp import PdpParams, PoolMethod
 from models.precision import Precision
 from tb.judge.tracker import LayerTracker
 from tb.nvdla.layers import PdpLayer
+from tb.nvdla.layers.pdp import split_width
 from tb.nvdla.memory import GUARD_BYTES
 from tb.nvdla.program.ops import Comparison, InterruptNotify, MemLoad, Poll, RegRead, RegWrite, SyncWait
 from tb.places import PLANS
 from tb.stimulus.generate.engines import GENERATORS
-from tb.stimulus.generate.layers.pdp import split_width
 from tb.stimulus.generate.plan import PlanEntry, load_plan
 from tb.stimulus.refusal import refusal
 from tests.unit.nvdla.samples import SMALL

@@ -1,7 +1,7 @@
 """The NVDLA testbench; everything outside ``tb.sim`` runs without a simulator.
 
-``from nvdla_tb import Bench, Conv`` is its front door: the names of ``api``. They are imported when one of them is first
-asked for, because each command, and each pytest run in an environment with the testbench, imports this package, too.
+``from nvdla_tb import Bench, Conv`` is its front door: the names of ``api``. They are imported when one of them is
+asked for: each command, and each pytest run in an environment with the testbench, imports this package, too.
 """
 
 from importlib import import_module
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from tb.api import *
+    from tb.api import *  # noqa: F403
 else:
 
     def __getattr__(name: str) -> Any:

@@ -3,6 +3,7 @@
 from models.config import HwConfig
 from models.errors import InputError
 from models.precision import Precision
+from tb.judge.finding import Check
 from tb.nvdla.memory import MemoryImage, Ram
 from tb.nvdla.short import Bdma, Cdp, Conv, Pdp, Rubik, Sdp
 from tb.sim.bench import Bench
@@ -13,6 +14,7 @@ __all__ = [
     "Bench",
     "BenchSettings",
     "Cdp",
+    "Check",
     "Conv",
     "HwConfig",
     "InputError",

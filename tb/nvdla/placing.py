@@ -193,7 +193,7 @@ class Placing:
         nbytes = tight_weight_bytes(layout)
         address = self._allocate(ram, nbytes, "weights", WEIGHT_START_ALIGNMENT_BYTES)
         self.memories[ram].write(address, layout.pack(weights)[:nbytes])
-        return WeightSurface(layout, address, ram, whole_bytes=nbytes)
+        return WeightSurface(layout, address, ram, whole_bytes=None if nbytes == layout.nbytes else nbytes)
 
     def place_operands(
         self, values: Array, multipliers: Array | None = None, *, precision: Precision | None = None, ram: Ram = Ram.MC

@@ -12,7 +12,7 @@ from models.precision import Precision
 from tb.nvdla.layers import ConvLayer, Surface, on_the_fly
 from tb.nvdla.layers.conv import buffered_lines, kernel_sides, slice_entries
 from tb.nvdla.short.axes import Pair, Sides, pair, sides
-from tb.nvdla.short.steps import Operand, Steps, dealt, pattern
+from tb.nvdla.short.steps import Operand, Steps, dealt, pattern, whole
 from tb.nvdla.surfaces import CbufUse, ImageSurface, WeightSurface
 
 
@@ -139,9 +139,7 @@ def Conv(  # noqa: N802
 def _pad_value(value: float, precision: Precision) -> int:
     if precision is Precision.FP16:
         return pattern(value)
-    if type(value) is not int:
-        raise InputError(f"pad_value must be an integer for {precision.name}, not {value!r}")
-    return value
+    return whole("pad_value", value, precision, *precision.limits)
 
 
 def _conversion(

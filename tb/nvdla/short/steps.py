@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from models.arithmetic import check_range, limits
+from models.arithmetic import check_range, check_shift, limits
 from models.config import HwConfig
 from models.errors import InputError
 from models.fp16 import FP16
@@ -95,7 +95,21 @@ def pattern(value: float) -> int:
     return int(FP16.encode(np.array([value], np.float64))[0])
 
 
+def whole(name: str, value: float, precision: Precision, low: int, high: int) -> int:
+    """Return a number that must be an integer, because the precision is one of integers.
+
+    Raises:
+        InputError: calling the argument ``name``, when it is none or out of its range.
+    """
+    if isinstance(value, bool) or not isinstance(value, int | np.integer):
+        raise InputError(f"{name} must be an integer for {precision.name}, not {value!r}")
+    check_range(name, int(value), low, high)
+    return int(value)
+
+
 def _check(steps: Steps, config: HwConfig, shape: tuple[int, int, int], *, is_float: bool) -> None:
+    check_shift("shift", steps.shift)
+    check_shift("prelu_shift", steps.prelu_shift)
     if steps.residual is not None and steps.residual.shape != shape:
         raise InputError(f"residual must have the shape {shape} of the output, not {steps.residual.shape}")
     if steps.prelu is None and steps.prelu_shift:
@@ -182,7 +196,4 @@ class _Dealer:
     def _in_register(self, name: str, operand: float) -> int:
         if self._is_float:
             return pattern(operand)
-        if type(operand) is not int:
-            raise InputError(f"{name} must be an integer for {self._precision.name}, not {operand!r}")
-        check_range(name, operand, *limits(OPERAND_BITS))
-        return operand
+        return whole(name, operand, self._precision, *limits(OPERAND_BITS))

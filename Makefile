@@ -59,10 +59,10 @@ lock: ready
 # Regressions with their history, failures and scores stay.
 #: clean      remove logs and pages of runs; distclean: also packages, scores and regressions
 clean:
-	@"$$PYTHON" -m tb.run.clean
+	@"$$PYTHON" -m nvdla_tb.run.clean
 
 distclean:
-	@"$$PYTHON" -m tb.run.clean --all
+	@"$$PYTHON" -m nvdla_tb.run.clean --all
 	[ ! -f "$$VENV/pyvenv.cfg" ] || rm -rf "$$VENV"
 
 ready:

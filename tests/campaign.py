@@ -24,11 +24,11 @@ from typing import Any
 
 import msgspec
 
-from tb.places import ROOT
-from tb.run.compile.build import build
-from tb.run.dut import Dut
-from tb.run.regress.store import Store
-from tb.run.result import Result
+from nvdla_tb.paths import ROOT
+from nvdla_tb.run.compile.build import build
+from nvdla_tb.run.dut import Dut
+from nvdla_tb.run.regress.store import Store
+from nvdla_tb.run.result import Result
 from tests.marked import Mark, marked
 
 PLAYED = ("--only", "sdp_*")
@@ -206,7 +206,7 @@ class _Run:
     def _start(self, *words: str) -> subprocess.Popen[str]:
         self._campaign.figures.drivers += words[0] == "regress"
         return subprocess.Popen(
-            [sys.executable, "-m", "tb", *words],
+            [sys.executable, "-m", "nvdla_tb", *words],
             cwd=ROOT,
             env=self._environment,
             stdout=subprocess.PIPE,

@@ -273,7 +273,7 @@ void harness_csb_restart(int* out_flags, int* addr, int* wdat) {
     show(harness::csb.pins, out_flags, addr, wdat);
 }
 
-// Functions that the bench calls through tb/sim/native.py.
+// Functions that the bench calls through tb/nvdla_tb/sim/native.py.
 
 void nvb_csb_configure(const harness::CsbSettings* settings) { harness::csb.configure(*settings); }
 void nvb_csb_drop_all() { harness::csb.drop_all(); }

@@ -1,5 +1,5 @@
 // Plays register accesses back to back, with some outstanding at once, and serves the interrupt line:
-// the same behaviour, cycle by cycle, as tb/sim/csb.py and tb/sim/interrupts.py.
+// the same behaviour, cycle by cycle, as tb/nvdla_tb/sim/csb.py and tb/nvdla_tb/sim/interrupts.py.
 #pragma once
 
 #include <cstdint>
@@ -17,36 +17,36 @@ enum Comparison : uint32_t { EQUAL, GREATER, LESS, NOT_EQUAL, NOT_GREATER, NOT_L
 struct Op {
     uint32_t kind, address, value, nonposted, wake, mask, shift, comparison, batch, deadline_cycles;
 };
-static_assert(sizeof(Op) == 40, "as OP_RECORD in tb/sim/native.py");
+static_assert(sizeof(Op) == 40, "as OP_RECORD in tb/nvdla_tb/sim/native.py");
 
 struct Result {
     uint64_t cycle;
     uint32_t batch, index, status, value;
 };
-static_assert(sizeof(Result) == 24, "as RESULT_RECORD in tb/sim/native.py");
+static_assert(sizeof(Result) == 24, "as RESULT_RECORD in tb/nvdla_tb/sim/native.py");
 
 // A finished access, or a change of the interrupt line with its level as the value.
 struct Access {
     uint64_t cycle;
     uint32_t address, value, is_write, is_line;
 };
-static_assert(sizeof(Access) == 24, "as ACCESS_RECORD in tb/sim/native.py");
+static_assert(sizeof(Access) == 24, "as ACCESS_RECORD in tb/nvdla_tb/sim/native.py");
 
 struct CsbSettings {
     uint64_t seed;
     double stall;
     uint32_t deadline_cycles, most_outstanding;
 };
-static_assert(sizeof(CsbSettings) == 24, "as CsbSettingsRecord in tb/sim/native.py");
+static_assert(sizeof(CsbSettings) == 24, "as CsbSettingsRecord in tb/nvdla_tb/sim/native.py");
 
-// Rules of CSB, in the order of CsbRule in tb/judge/csb_rules.py.
+// Rules of CSB, in the order of CsbRule in tb/nvdla_tb/judge/csb_rules.py.
 enum CsbRule : uint32_t { READ_UNASKED, WRITE_UNASKED, READ_IN_RESET, WRITE_IN_RESET, LINE_IN_RESET, LINE_OFF_CLOCK };
 
 struct CsbViolation {
     uint64_t cycle;
     uint32_t rule, unused;
 };
-static_assert(sizeof(CsbViolation) == 16, "as VIOLATION_RECORD in tb/sim/native.py");
+static_assert(sizeof(CsbViolation) == 16, "as VIOLATION_RECORD in tb/nvdla_tb/sim/native.py");
 
 struct CsbInputs {
     bool ready, answer_valid, write_complete, interrupt, reset_n, resting;

@@ -19,7 +19,7 @@ extern bool wake;
 // Set when the bench changed pins outside a clock edge.
 extern bool kick;
 
-// One independent sequence of random numbers per purpose; the same numbers as in tb/sim/draws.py.
+// One independent sequence of random numbers per purpose; the same numbers as in tb/nvdla_tb/sim/draws.py.
 class Draws {
   public:
     enum Stream { CSB_STALL, READ_JITTER, WRITE_JITTER, READ_CHOICE, WRITE_CHOICE, READ_STALL, WRITE_STALL, AR, AW, W, PAUSE };

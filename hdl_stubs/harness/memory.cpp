@@ -1,4 +1,4 @@
-// Pages, allocations and poison: the same rules as tb/nvdla/memory.py.
+// Pages, allocations and poison: the same rules as tb/nvdla_tb/nvdla/memory.py.
 #include "memory.h"
 
 #include <algorithm>

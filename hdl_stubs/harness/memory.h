@@ -8,7 +8,7 @@
 
 namespace harness {
 
-// As in tb/nvdla/memory.py: one bit per byte says whether it was ever written.
+// As in tb/nvdla_tb/nvdla/memory.py: one bit per byte says whether it was ever written.
 struct Page {
     static constexpr uint64_t BYTES = 1 << 16;
     static constexpr uint8_t POISON = 0xDB;

@@ -283,7 +283,7 @@ void harness_port_pins(int port, int* out_flags, int* out_ids, svBitVecVal* rdat
     show(harness::ports[port].pins, out_flags, out_ids, rdata);
 }
 
-// Functions that the bench calls through tb/sim/native.py.
+// Functions that the bench calls through tb/nvdla_tb/sim/native.py.
 
 void nvb_port_configure(uint32_t port, const harness::PortSettings* settings) {
     harness::ports[port].configure(*settings);

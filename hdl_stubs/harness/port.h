@@ -1,4 +1,4 @@
-// The slave side of one memory port: the same behaviour, cycle by cycle, as tb/sim/memory_slave.py.
+// The slave side of one memory port: the same behaviour, cycle by cycle, as tb/nvdla_tb/sim/memory_slave.py.
 #pragma once
 
 #include <cstdint>
@@ -21,28 +21,28 @@ struct WriteRecord {
     uint8_t strobe[MAX_BUS_BYTES / 8];
     uint8_t data[MAX_BUS_BYTES];
 };
-static_assert(sizeof(WriteRecord) == 104, "as WRITE_RECORD in tb/sim/native.py");
+static_assert(sizeof(WriteRecord) == 104, "as WRITE_RECORD in tb/nvdla_tb/sim/native.py");
 
 struct ReadRecord {
     uint64_t cycle, address;
     uint32_t id, beats;
 };
-static_assert(sizeof(ReadRecord) == 24, "as READ_RECORD in tb/sim/native.py");
+static_assert(sizeof(ReadRecord) == 24, "as READ_RECORD in tb/nvdla_tb/sim/native.py");
 
 // An accepted answer to a write burst; `written` is the cycle of the burst's last beat, which names it on its port.
 struct AnswerRecord {
     uint64_t cycle, written;
     uint32_t id, unused;
 };
-static_assert(sizeof(AnswerRecord) == 24, "as ANSWER_RECORD in tb/sim/native.py");
+static_assert(sizeof(AnswerRecord) == 24, "as ANSWER_RECORD in tb/nvdla_tb/sim/native.py");
 
 struct FaultRecord {
     uint64_t cycle, address, nbytes, at;
     uint32_t id, reading, kind, unused;
 };
-static_assert(sizeof(FaultRecord) == 48, "as FAULT_RECORD in tb/sim/native.py");
+static_assert(sizeof(FaultRecord) == 48, "as FAULT_RECORD in tb/nvdla_tb/sim/native.py");
 
-// Rules of the port, in the order of PortRule in tb/judge/port_rules.py.
+// Rules of the port, in the order of PortRule in tb/nvdla_tb/judge/port_rules.py.
 enum Rule : uint32_t {
     AR_DROPPED,
     AR_CHANGED,
@@ -60,7 +60,7 @@ struct ViolationRecord {
     uint64_t cycle;
     uint32_t rule, unused;
 };
-static_assert(sizeof(ViolationRecord) == 16, "as VIOLATION_RECORD in tb/sim/native.py");
+static_assert(sizeof(ViolationRecord) == 16, "as VIOLATION_RECORD in tb/nvdla_tb/sim/native.py");
 
 // As the bench fills it in; see BenchSettings and PortSettings.
 struct PortSettings {
@@ -70,15 +70,15 @@ struct PortSettings {
     uint32_t write_latency_cycles, pause_cycles, pause_period_cycles, pause_channels;
     uint32_t read_clients, write_clients;  // ids must be below these, if they are not 0
 };
-static_assert(sizeof(PortSettings) == 72, "as PortSettingsRecord in tb/sim/native.py");
+static_assert(sizeof(PortSettings) == 72, "as PortSettingsRecord in tb/nvdla_tb/sim/native.py");
 
 struct Outstanding {
     uint64_t address;
     uint32_t id, reading;
 };
-static_assert(sizeof(Outstanding) == 16, "as OUTSTANDING_RECORD in tb/sim/native.py");
+static_assert(sizeof(Outstanding) == 16, "as OUTSTANDING_RECORD in tb/nvdla_tb/sim/native.py");
 
-// In the order of CHANNELS in tb/stimulus/settings.py.
+// In the order of CHANNELS in tb/nvdla_tb/stimulus/settings.py.
 enum Channel : uint32_t { CHANNEL_AR, CHANNEL_AW, CHANNEL_W, CHANNEL_R, CHANNEL_B, CHANNELS };
 
 // The pins that the port drives.

@@ -1,7 +1,7 @@
 // CSB on one side, the APB pins of a wrapped NVDLA on the other: one transfer for each request.
 //
 // A request is accepted before its transfer begins, so that whoever watches CSB hears of a write before the device
-// does. A bit of `broken` is high at every edge at which that rule of APB_RULES (tb/judge/wrapped_rules.py) is broken.
+// does. A bit of `broken` is high at every edge at which that rule of APB_RULES (tb/nvdla_tb/judge/wrapped_rules.py) is broken.
 module nvdla_shim_apb #(
   parameter ADDRESS_BITS = 32,
   parameter [63:0] BASE = 64'd0

@@ -1,7 +1,7 @@
 // Watches what a wrapped NVDLA asks of memory by AXI4, in so far as the memory port of NVDLA cannot say it.
 //
 // Handshakes, ids, lengths and data go past it to the slave of the memory port, and are judged there. A bit of `broken`
-// is high at every edge at which that rule of AXI4_RULES (tb/judge/wrapped_rules.py) is broken.
+// is high at every edge at which that rule of AXI4_RULES (tb/nvdla_tb/judge/wrapped_rules.py) is broken.
 module nvdla_shim_axi4 #(
   parameter DATA_BITS = 64,
   parameter ADDRESS_BITS = 32,

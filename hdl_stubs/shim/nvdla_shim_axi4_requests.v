@@ -1,4 +1,4 @@
-// The rules of one address channel of AXI4, in the order of AXI4_RULES (tb/judge/wrapped_rules.py).
+// The rules of one address channel of AXI4, in the order of AXI4_RULES (tb/nvdla_tb/judge/wrapped_rules.py).
 module nvdla_shim_axi4_requests #(
   parameter DATA_BITS = 64,
   parameter ADDRESS_BITS = 32,

@@ -2,7 +2,7 @@
 //
 // A request is accepted before its transaction begins, so that whoever watches CSB hears of a write before the device
 // does. Answers are taken one cycle after they came, so that they must stay. A bit of `broken` is high at every edge
-// at which that rule of AXI_LITE_RULES (tb/judge/wrapped_rules.py) is broken.
+// at which that rule of AXI_LITE_RULES (tb/nvdla_tb/judge/wrapped_rules.py) is broken.
 module nvdla_shim_axi_lite #(
   parameter ADDRESS_BITS = 32,
   parameter [63:0] BASE = 64'd0

@@ -19,51 +19,51 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from models.config import BUILTIN_DIR, HwConfig
-from models.errors import InputError
-from models.layout import FeatureLayout, PixelLayout
-from models.precision import Precision
-from models.reading import parse_json
-from tb.array_files import read_array
-from tb.cli.command import parser
-from tb.cli.layout_files import read_memory, read_png
-from tb.cli.layout_formats import chosen
-from tb.coverage.model import load_model
-from tb.dlhdl.config import EMBEDDED_HEADER, DlhdlConfig
-from tb.dlhdl.registers import RegisterMap
-from tb.dlhdl.scenario import FILE_NAME as SCENARIO_FILE
-from tb.dlhdl.scenario import load_plan as load_dlhdl_plan
-from tb.dlhdl.scenario import read as read_dlhdl
-from tb.explain import record
-from tb.explain.handovers import load_handovers
-from tb.judge.text import complaints
-from tb.judge.verdict import Ending
-from tb.places import HDL, PLANS
-from tb.plain_data import converted
-from tb.report.performance import read_cycles
-from tb.run.compile import filelist
-from tb.run.compile.ports import load_port_map
-from tb.run.regress import bundle
-from tb.run.regress.cluster import Batch, read_settings
-from tb.run.regress.code_coverage import read_counts
-from tb.run.regress.features import load_feature_plan
-from tb.run.regress.store import Store
-from tb.run.result import Result
-from tb.run.task import Task
-from tb.stimulus.exchange import Answer
-from tb.stimulus.generate.plan import load_plan
-from tb.stimulus.model import play_model
-from tb.stimulus.network.compiled import Compiled
-from tb.stimulus.network.compiler.onnx_network import OnnxNetwork, random_samples
-from tb.stimulus.network.compiler.reader import read_onnx
-from tb.stimulus.network.images import Preparation, read_golden, read_input
-from tb.stimulus.network.loadable import parse_loadable, read_loadable
-from tb.stimulus.network.network import Network
-from tb.stimulus.network.scenario import play_networks, results_of
-from tb.stimulus.refusal import refusal
-from tb.stimulus.trace import read
-from tb.tools.score.catalogue import load_catalogue
-from tb.tools.score.journal import Journal, Played
+from dlhdl_tb.config import EMBEDDED_HEADER, DlhdlConfig
+from dlhdl_tb.registers import RegisterMap
+from dlhdl_tb.scenario import FILE_NAME as SCENARIO_FILE
+from dlhdl_tb.scenario import load_plan as load_dlhdl_plan
+from dlhdl_tb.scenario import read as read_dlhdl
+from nvdla_models.config import BUILTIN_DIR, HwConfig
+from nvdla_models.errors import InputError
+from nvdla_models.layout import FeatureLayout, PixelLayout
+from nvdla_models.precision import Precision
+from nvdla_models.reading import parse_json
+from nvdla_networks.compiled import Compiled
+from nvdla_networks.compiler.onnx_network import OnnxNetwork, random_samples
+from nvdla_networks.compiler.reader import read_onnx
+from nvdla_networks.images import Preparation, read_golden, read_input
+from nvdla_networks.loadable import parse_loadable, read_loadable
+from nvdla_networks.network import Network
+from nvdla_networks.scenario import play_networks, results_of
+from nvdla_score.catalogue import load_catalogue
+from nvdla_score.journal import Journal, Played
+from nvdla_tb.array_files import read_array
+from nvdla_tb.cli.command import parser
+from nvdla_tb.cli.layout_files import read_memory, read_png
+from nvdla_tb.cli.layout_formats import chosen
+from nvdla_tb.coverage.model import load_model
+from nvdla_tb.explain import record
+from nvdla_tb.explain.handovers import load_handovers
+from nvdla_tb.judge.text import complaints
+from nvdla_tb.judge.verdict import Ending
+from nvdla_tb.paths import HDL, PLANS
+from nvdla_tb.plain_data import converted
+from nvdla_tb.report.performance import read_cycles
+from nvdla_tb.run.compile import filelist
+from nvdla_tb.run.compile.ports import load_port_map
+from nvdla_tb.run.regress import bundle
+from nvdla_tb.run.regress.cluster import Batch, read_settings
+from nvdla_tb.run.regress.code_coverage import read_counts
+from nvdla_tb.run.regress.features import load_feature_plan
+from nvdla_tb.run.regress.store import Store
+from nvdla_tb.run.result import Result
+from nvdla_tb.run.task import Task
+from nvdla_tb.stimulus.exchange import Answer
+from nvdla_tb.stimulus.generate.plan import load_plan
+from nvdla_tb.stimulus.model import play_model
+from nvdla_tb.stimulus.refusal import refusal
+from nvdla_tb.stimulus.trace import read
 from tests.fuzz import samples
 from tests.fuzz.mutate import Mutate, of_arrays, of_bytes, of_header, of_json, of_words
 

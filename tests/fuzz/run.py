@@ -18,7 +18,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from types import FrameType
 
-from models.errors import InputError
+from nvdla_models.errors import InputError
 from tests.fuzz.readers import Reader
 
 SECONDS = 2.0

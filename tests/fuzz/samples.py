@@ -15,31 +15,31 @@ import msgspec
 import numpy as np
 from PIL import Image
 
+from dlhdl_tb.config import EMBEDDED, EMBEDDED_HEADER, DlhdlConfig
+from dlhdl_tb.scenario import load_plan as load_dlhdl_plan
 from networks import random_networks
-from tb.dlhdl.config import EMBEDDED, EMBEDDED_HEADER, DlhdlConfig
-from tb.dlhdl.scenario import load_plan as load_dlhdl_plan
-from tb.explain import record
-from tb.explain.seen import Seen
-from tb.judge.finding import Check
-from tb.judge.verdict import Verdict
-from tb.places import PLANS, ROOT
-from tb.run.dut import Dut
-from tb.run.regress import bundle
-from tb.run.regress.store import Store
-from tb.run.task import Task
-from tb.stimulus.exchange import Answer, Explained, Performance
-from tb.stimulus.generate.plan import load_plan
-from tb.stimulus.network.compiled import Compiled
-from tb.stimulus.network.images import write_dimg
-from tb.stimulus.network.loadable import parse_loadable
-from tb.stimulus.trace import write
-from tb.tools.score.catalogue import BUGS_FILE
-from tb.tools.score.journal import Catch, Journal, Played
+from nvdla_networks.compiled import Compiled
+from nvdla_networks.images import write_dimg
+from nvdla_networks.loadable import parse_loadable
+from nvdla_score.catalogue import BUGS_FILE
+from nvdla_score.journal import Catch, Journal, Played
+from nvdla_tb.explain import record
+from nvdla_tb.explain.seen import Seen
+from nvdla_tb.judge.finding import Check
+from nvdla_tb.judge.verdict import Verdict
+from nvdla_tb.paths import PLANS, ROOT
+from nvdla_tb.run.dut import Dut
+from nvdla_tb.run.regress import bundle
+from nvdla_tb.run.regress.store import Store
+from nvdla_tb.run.task import Task
+from nvdla_tb.stimulus.exchange import Answer, Explained, Performance
+from nvdla_tb.stimulus.generate.plan import load_plan
+from nvdla_tb.stimulus.trace import write
 from tests.unit.explain import cases
 from tests.unit.explain.test_runs import played
+from tests.unit.networks.loadables import copying, residual
 from tests.unit.nvdla.samples import SMALL
 from tests.unit.run.regress.tasks import hang, wrong
-from tests.unit.stimulus.network.loadables import copying, residual
 
 TEXTS = ROOT / "tests" / "fuzz" / "texts"
 MEASURED = ROOT / "tests" / "data" / "measured"

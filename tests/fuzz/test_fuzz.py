@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from models.errors import InputError
+from nvdla_models.errors import InputError
 from tests.fuzz import run
 from tests.fuzz.__main__ import main
 from tests.fuzz.readers import READERS, Reader, by_name

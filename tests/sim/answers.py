@@ -8,14 +8,14 @@ from dataclasses import replace
 import cocotb
 from cocotb.handle import SimHandleBase
 
-from models.config import HwConfig
-from tb.judge.detail import PortViolation
-from tb.judge.port_rules import PortRule
-from tb.nvdla.memory import Ram
-from tb.sim.bench import Bench
-from tb.sim.memory_slave import _Response
-from tb.stimulus.settings import BenchSettings, PortSettings
-from tests.sim.checkers import pass_through
+from nvdla_models.config import HwConfig
+from nvdla_tb.gate_tests.checkers import pass_through
+from nvdla_tb.judge.detail import PortViolation
+from nvdla_tb.judge.port_rules import PortRule
+from nvdla_tb.nvdla.memory import Ram
+from nvdla_tb.sim.bench import Bench
+from nvdla_tb.sim.memory_slave import _Response
+from nvdla_tb.stimulus.settings import BenchSettings, PortSettings
 
 CONFIG = HwConfig.load("nv_small")
 SETTINGS = BenchSettings(hang_cycles=3000, port=PortSettings(latency_cycles=12))

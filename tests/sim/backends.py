@@ -10,9 +10,9 @@ import msgspec
 import numpy as np
 from cocotb.handle import SimHandleBase
 
-from models.config import HwConfig
-from tb.sim.bench import Bench
-from tb.stimulus.trace import read
+from nvdla_models.config import HwConfig
+from nvdla_tb.sim.bench import Bench
+from nvdla_tb.stimulus.trace import read
 from tests.sim.conftest import SCENARIOS_FOLDER
 
 FOLDER = Path(os.environ[SCENARIOS_FOLDER])

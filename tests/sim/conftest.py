@@ -12,20 +12,20 @@ from pathlib import Path
 
 import pytest
 
-from models.config import HwConfig
-from tb.places import PLANS
-from tb.run.compile.build import build
-from tb.run.compile.runners import simulation
-from tb.run.compile.spec import BuildSpec, Built
-from tb.run.dut import Dut
-from tb.run.jobs import Job, Setup, run_job
-from tb.run.process import supervise
-from tb.run.result import Result
-from tb.run.simulate import SharedProcess, simulate
-from tb.run.systems import AnyScenario
-from tb.stimulus.exchange import REQUEST, Request
-from tb.stimulus.generate.plan import load_plan
-from tb.stimulus.scenario import Scenario
+from nvdla_models.config import HwConfig
+from nvdla_tb.paths import PLANS
+from nvdla_tb.run.compile.build import build
+from nvdla_tb.run.compile.runners import simulation
+from nvdla_tb.run.compile.spec import BuildSpec, Built
+from nvdla_tb.run.dut import Dut
+from nvdla_tb.run.jobs import Job, Setup, run_job
+from nvdla_tb.run.process import supervise
+from nvdla_tb.run.result import Result
+from nvdla_tb.run.simulate import SharedProcess, simulate
+from nvdla_tb.run.systems import AnyScenario
+from nvdla_tb.stimulus.exchange import REQUEST, Request
+from nvdla_tb.stimulus.generate.plan import load_plan
+from nvdla_tb.stimulus.scenario import Scenario
 
 SCENARIOS_FOLDER = "NVDLA_SCENARIOS_FOLDER"
 """The variable that tells backends.py the folder with a folder for each scenario."""

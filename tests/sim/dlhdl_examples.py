@@ -12,12 +12,12 @@ import cocotb
 import numpy as np
 from cocotb.handle import SimHandleBase
 
-from tb.dlhdl.config import DlhdlConfig
-from tb.dlhdl.program import ACTIVATION_BASE
-from tb.dlhdl.scenario import read
-from tb.judge.text import complaints
-from tb.sim.dlhdl.bench import DlhdlBench
-from tb.stimulus.exchange import Request
+from dlhdl_tb.config import DlhdlConfig
+from dlhdl_tb.program import ACTIVATION_BASE
+from dlhdl_tb.scenario import read
+from dlhdl_tb.sim.bench import DlhdlBench
+from nvdla_tb.judge.text import complaints
+from nvdla_tb.stimulus.exchange import Request
 
 
 def blocks(image: np.ndarray, together: int, transferred: int) -> list[float]:

@@ -13,14 +13,14 @@ from cocotb.handle import SimHandleBase
 from cocotb.triggers import RisingEdge
 from cocotb.types import LogicArray
 
-from tb.judge.beats import Beats
-from tb.judge.port_rules import PortRule
-from tb.judge.wrapped_rules import AXI4_RULES, MEMORY_RULES
-from tb.nvdla.memory import Ram
-from tb.sim.clocking import start_clock, wait_cycles
-from tb.sim.dlhdl.masters import MASTERS, ReadPort, WritePort
-from tb.sim.draws import Draws
-from tb.stimulus.settings import PortSettings
+from dlhdl_tb.sim.masters import MASTERS, ReadPort, WritePort
+from nvdla_tb.judge.beats import Beats
+from nvdla_tb.judge.port_rules import PortRule
+from nvdla_tb.judge.wrapped_rules import AXI4_RULES, MEMORY_RULES
+from nvdla_tb.nvdla.memory import Ram
+from nvdla_tb.sim.clocking import start_clock, wait_cycles
+from nvdla_tb.sim.draws import Draws
+from nvdla_tb.stimulus.settings import PortSettings
 
 ADDRESS_SPACE = 4
 """The rule among those of a channel that regions of memory stand for: what lies outside is a bad access."""

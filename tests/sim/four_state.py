@@ -6,12 +6,12 @@ import cocotb
 from cocotb.handle import SimHandleBase
 from cocotb.types import LogicArray
 
-from models.config import HwConfig
-from tb.judge.detail import UnknownPin
-from tb.judge.finding import Check
-from tb.nvdla.memory import Ram
-from tb.sim.bench import Bench
-from tests.sim.checkers import pass_through
+from nvdla_models.config import HwConfig
+from nvdla_tb.gate_tests.checkers import pass_through
+from nvdla_tb.judge.detail import UnknownPin
+from nvdla_tb.judge.finding import Check
+from nvdla_tb.nvdla.memory import Ram
+from nvdla_tb.sim.bench import Bench
 
 CONFIG = HwConfig.load("nv_small")
 

@@ -10,19 +10,19 @@ import numpy as np
 from cocotb.handle import SimHandleBase
 from numpy.typing import NDArray
 
-from models.config import HwConfig
-from models.layout import Element, FeatureLayout
-from tb.judge.beats import Beats
-from tb.judge.predictor import Expectation
-from tb.judge.text import complaints
-from tb.judge.tracker import StartedLayer
-from tb.judge.verdict import Ending
-from tb.nvdla.program.ops import MemInit, MemLoad, RegRead, RegWrite, SyncWait
-from tb.places import ROOT
-from tb.sim.bench import Bench
-from tb.sim.clocking import wait_cycles
-from tb.stimulus.scenario import Scenario
-from tb.stimulus.trace import read
+from nvdla_models.config import HwConfig
+from nvdla_models.layout import Element, FeatureLayout
+from nvdla_tb.judge.beats import Beats
+from nvdla_tb.judge.predictor import Expectation
+from nvdla_tb.judge.text import complaints
+from nvdla_tb.judge.tracker import StartedLayer
+from nvdla_tb.judge.verdict import Ending
+from nvdla_tb.nvdla.program.ops import MemInit, MemLoad, RegRead, RegWrite, SyncWait
+from nvdla_tb.paths import ROOT
+from nvdla_tb.sim.bench import Bench
+from nvdla_tb.sim.clocking import wait_cycles
+from nvdla_tb.stimulus.scenario import Scenario
+from nvdla_tb.stimulus.trace import read
 from tests.unit.nvdla.samples import mismatch
 
 CONFIG = HwConfig.load("nv_full")

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from models.config import HwConfig
-from models.layout import pixel_format, supported_formats
-from models.precision import Precision
-from tb.stimulus.generate.plan import PlanEntry
-from tb.stimulus.scenario import Scenario
+from nvdla_models.config import HwConfig
+from nvdla_models.layout import pixel_format, supported_formats
+from nvdla_models.precision import Precision
+from nvdla_tb.stimulus.generate.plan import PlanEntry
+from nvdla_tb.stimulus.scenario import Scenario
 
 CONFIG = HwConfig.load("nv_full")
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import cocotb
 from cocotb.handle import SimHandleBase
 
-from models.config import HwConfig
-from tb.sim.bench import Bench
+from nvdla_models.config import HwConfig
+from nvdla_tb.sim.bench import Bench
 
 CONFIG = HwConfig.load("nv_small")
 FOUND = "NVDLA_TEST_FOUND"

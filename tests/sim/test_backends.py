@@ -9,17 +9,17 @@ import msgspec
 import numpy as np
 import pytest
 
-from models.config import HwConfig
-from tb.judge.detail import BadAccess, Hang, PollExpired, WrongRegister
-from tb.judge.finding import Check
-from tb.judge.verdict import Ending, Verdict
-from tb.nvdla.program.ops import InterruptNotify, MemLoad, Poll, RegRead
-from tb.run.compile.build import build
-from tb.run.compile.spec import BACKENDS, BuildSpec
-from tb.run.errors import LaunchError
-from tb.stimulus.scenario import Scenario
-from tb.stimulus.settings import BenchSettings, PortSettings
-from tb.stimulus.trace import write
+from nvdla_models.config import HwConfig
+from nvdla_tb.judge.detail import BadAccess, Hang, PollExpired, WrongRegister
+from nvdla_tb.judge.finding import Check
+from nvdla_tb.judge.verdict import Ending, Verdict
+from nvdla_tb.nvdla.program.ops import InterruptNotify, MemLoad, Poll, RegRead
+from nvdla_tb.run.compile.build import build
+from nvdla_tb.run.compile.spec import BACKENDS, BuildSpec
+from nvdla_tb.run.errors import LaunchError
+from nvdla_tb.stimulus.scenario import Scenario
+from nvdla_tb.stimulus.settings import BenchSettings, PortSettings
+from nvdla_tb.stimulus.trace import write
 from tests.sim.conftest import SCENARIOS_FOLDER, planned, play_module
 
 CONFIG = HwConfig.load("nv_small")

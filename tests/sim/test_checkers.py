@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tb.run.compile.spec import Built
+from nvdla_tb.run.compile.spec import Built
 from tests.sim.conftest import InSimulation, coroutines_of
 
 MODULES = ("checkers", "interfaces", "stress", "far_strides")

@@ -12,10 +12,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tb.judge.port_rules import PortRule, PortRules
-from tb.run.compile.runners import HARNESS_DIR
-from tb.run.compile.toolchain import verilator_root
-from tb.sim.native import PortSettingsRecord
+from nvdla_tb.judge.port_rules import PortRule, PortRules
+from nvdla_tb.run.compile.runners import HARNESS_DIR
+from nvdla_tb.run.compile.toolchain import verilator_root
+from nvdla_tb.sim.native import PortSettingsRecord
 
 WIDTH_BYTES = 8
 BURST_BYTES = 4 * WIDTH_BYTES

@@ -6,16 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from models.config import HwConfig
-from tb.judge.detail import Hang, NoAnswer
-from tb.judge.finding import Check
-from tb.judge.text import complaints
-from tb.judge.verdict import Ending
-from tb.run.compile.build import build
-from tb.run.compile.ports import expected_ports
-from tb.run.compile.spec import BuildSpec, Built
-from tb.run.result import Result
-from tb.run.simulate import SharedProcess
+from nvdla_models.config import HwConfig
+from nvdla_tb.judge.detail import Hang, NoAnswer
+from nvdla_tb.judge.finding import Check
+from nvdla_tb.judge.text import complaints
+from nvdla_tb.judge.verdict import Ending
+from nvdla_tb.run.compile.build import build
+from nvdla_tb.run.compile.ports import expected_ports
+from nvdla_tb.run.compile.spec import BuildSpec, Built
+from nvdla_tb.run.result import Result
+from nvdla_tb.run.simulate import SharedProcess
 from tests.sim.conftest import SMALL_DEVICES, planned, played
 
 CONFIG = HwConfig.load("nv_small")

@@ -10,21 +10,21 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tb.dlhdl.config import DlhdlConfig
-from tb.dlhdl.scenario import DlhdlEntry, DlhdlScenario, load_plan, save
-from tb.judge.detail import HandshakeViolation, PortViolation
-from tb.judge.finding import Check
-from tb.judge.handshake_rules import HandshakeRule
-from tb.judge.text import complaints
-from tb.judge.verdict import Ending
-from tb.judge.wrapped_rules import MEMORY_RULES
-from tb.places import HDL
-from tb.run.compile.build import build
-from tb.run.compile.wrapper import DLHDL_TOP as TOP
-from tb.run.dut import Dut
-from tb.run.jobs import Setup, run_job
-from tb.run.result import Result
-from tb.stimulus.exchange import Request
+from dlhdl_tb.config import DlhdlConfig
+from dlhdl_tb.scenario import DlhdlEntry, DlhdlScenario, load_plan, save
+from nvdla_tb.judge.detail import HandshakeViolation, PortViolation
+from nvdla_tb.judge.finding import Check
+from nvdla_tb.judge.handshake_rules import HandshakeRule
+from nvdla_tb.judge.text import complaints
+from nvdla_tb.judge.verdict import Ending
+from nvdla_tb.judge.wrapped_rules import MEMORY_RULES
+from nvdla_tb.paths import HDL
+from nvdla_tb.run.compile.build import build
+from nvdla_tb.run.compile.wrapper import DLHDL_TOP as TOP
+from nvdla_tb.run.dut import Dut
+from nvdla_tb.run.jobs import Setup, run_job
+from nvdla_tb.run.result import Result
+from nvdla_tb.stimulus.exchange import Request
 from tests.sim.conftest import SMALL_DEVICES, job_of, played, simulated
 from tests.sim.dlhdl_examples import blocks
 

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from tb.places import ROOT
+from nvdla_tb.paths import ROOT
 from tests.unit.run.compile.tiny import write_rtl
 
 USER = "nobody"
@@ -116,7 +116,7 @@ def elsewhere() -> Iterator[Elsewhere]:
 def test_make_plays_and_leaves_nothing_in_the_checkout(elsewhere: Elsewhere, simulator: str) -> None:
     before = sorted(elsewhere.checkout.rglob("*"))
     assert "4 passed, 0 failed, 0 refused" in elsewhere.check("make", "regress", f"SIM={simulator}", "LEVEL=L0")
-    assert "run 1" in elsewhere.check(elsewhere.python, "-m", "tb", "coverage")
+    assert "run 1" in elsewhere.check(elsewhere.python, "-m", "nvdla_tb", "coverage")
     results = elsewhere.own / "Ergebnisse für alle"
     assert (results / "regress" / "0001" / "index.html").is_file()
     assert [path for path in results.rglob("*") if not path.is_symlink() and path.stat().st_mode & 0o077] == []
@@ -126,7 +126,7 @@ def test_make_plays_and_leaves_nothing_in_the_checkout(elsewhere: Elsewhere, sim
 def test_verilator_builds_a_device_of_a_few_lines_on_which_every_scenario_fails(elsewhere: Elsewhere) -> None:
     filelist = write_rtl(elsewhere.own / "ein Gerät")
     ran = elsewhere.run(
-        elsewhere.python, "-m", "tb", "run", "--rtl", str(filelist), "--backend", "coroutine", "--only", ONE
+        elsewhere.python, "-m", "nvdla_tb", "run", "--rtl", str(filelist), "--backend", "coroutine", "--only", ONE
     )
     assert "0 passed, 1 failed, 0 refused" in ran.stdout, f"{ran.stdout}\n{ran.stderr}"
 

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from models.config import HwConfig
-from tb.cli.command import main
-from tb.run.compile.build import build
-from tb.run.compile.spec import BuildSpec
+from nvdla_models.config import HwConfig
+from nvdla_tb.cli.command import main
+from nvdla_tb.run.compile.build import build
+from nvdla_tb.run.compile.spec import BuildSpec
 from tests.sim.conftest import simulated
 from tests.sim.initial_state import FOUND
 

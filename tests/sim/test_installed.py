@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from tb import __version__
-from tb.places import ROOT
+from nvdla_tb import __version__
+from nvdla_tb.paths import ROOT
 
 SOURCES = ("tb", "models", "hdl_stubs", "tests/sim", "tests/unit/nvdla")
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tb.run.compile.runners import HARNESS_DIR
-from tb.sim.native import RECORD_BYTES, RecordSizeError, check_records
+from nvdla_tb.run.compile.runners import HARNESS_DIR
+from nvdla_tb.sim.native import RECORD_BYTES, RecordSizeError, check_records
 
 FIELDS = "uint32_t id, beats;\n};\nstatic_assert(sizeof(ReadRecord) == 24"
 WIDER = "uint32_t id, beats, more, most;\n};\nstatic_assert(sizeof(ReadRecord) == "
@@ -47,4 +47,4 @@ def test_python_refuses_a_harness_with_a_larger_record(tmp_path: Path) -> None:
 def test_the_compiler_refuses_a_record_that_changed_on_one_side(tmp_path: Path) -> None:
     with pytest.raises(subprocess.CalledProcessError) as error:
         compiled(tmp_path, asserted=24)
-    assert "as READ_RECORD in tb/sim/native.py" in error.value.stderr
+    assert "as READ_RECORD in tb/nvdla_tb/sim/native.py" in error.value.stderr

@@ -11,23 +11,23 @@ import numpy as np
 import onnx
 import pytest
 
-from models.config import HwConfig
 from networks import random_networks
-from tb.cli.command import main
-from tb.explain import explain_folder
-from tb.places import ROOT
-from tb.report.network_page import network_page
-from tb.report.network_report import LayerVerdict, report_of
-from tb.run.compile.build import build
-from tb.run.compile.spec import BuildSpec
-from tb.stimulus.model import play_model
-from tb.stimulus.network.compiled import Compiled
-from tb.stimulus.network.loadable import parse_loadable
-from tb.stimulus.network.scenario import play_networks, results_of
+from nvdla_models.config import HwConfig
+from nvdla_networks.compiled import Compiled
+from nvdla_networks.loadable import parse_loadable
+from nvdla_networks.network_page import network_page
+from nvdla_networks.network_report import LayerVerdict, report_of
+from nvdla_networks.scenario import play_networks, results_of
+from nvdla_tb.cli.command import main
+from nvdla_tb.explain import explain_folder
+from nvdla_tb.paths import ROOT
+from nvdla_tb.run.compile.build import build
+from nvdla_tb.run.compile.spec import BuildSpec
+from nvdla_tb.stimulus.model import play_model
 from tests.references import NETWORKS, needs_networks
 from tests.sim.conftest import played
-from tests.unit.stimulus.network.compiler.playing import graph_of
-from tests.unit.stimulus.network.loadables import SHAPE, copying, residual, residual_of
+from tests.unit.networks.compiler.playing import graph_of
+from tests.unit.networks.loadables import SHAPE, copying, residual, residual_of
 
 
 @pytest.fixture

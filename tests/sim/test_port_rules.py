@@ -6,17 +6,17 @@ from pathlib import Path
 
 import pytest
 
-from models.config import HwConfig
-from tb.judge.detail import AnyDetail, EarlyInterrupt, Hang, PortViolation, UnexpectedInterrupt, Unmatched
-from tb.judge.finding import Check
-from tb.judge.layer_id import LayerId
-from tb.judge.port_rules import PortRule
-from tb.judge.verdict import Ending, Verdict
-from tb.nvdla.memory import Ram
-from tb.run.compile.build import build
-from tb.run.compile.spec import BuildSpec, Built
-from tb.stimulus.generate.plan import PlanEntry
-from tb.stimulus.scenario import Scenario
+from nvdla_models.config import HwConfig
+from nvdla_tb.judge.detail import AnyDetail, EarlyInterrupt, Hang, PortViolation, UnexpectedInterrupt, Unmatched
+from nvdla_tb.judge.finding import Check
+from nvdla_tb.judge.layer_id import LayerId
+from nvdla_tb.judge.port_rules import PortRule
+from nvdla_tb.judge.verdict import Ending, Verdict
+from nvdla_tb.nvdla.memory import Ram
+from nvdla_tb.run.compile.build import build
+from nvdla_tb.run.compile.spec import BuildSpec, Built
+from nvdla_tb.stimulus.generate.plan import PlanEntry
+from nvdla_tb.stimulus.scenario import Scenario
 from tests.sim.conftest import InSimulation, coroutines_of, needs_icarus, played
 
 CONFIG = HwConfig.load("nv_small")

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from models.config import HwConfig
-from tb.explain import explain_folder
-from tb.places import PROJECT_FILE, ROOT
-from tb.run.cache import MODELS
-from tb.stimulus.model import play_model
-from tb.stimulus.trace import read
+from nvdla_models.config import HwConfig
+from nvdla_tb.explain import explain_folder
+from nvdla_tb.paths import PROJECT_FILE, ROOT
+from nvdla_tb.run.cache import MODELS
+from nvdla_tb.stimulus.model import play_model
+from nvdla_tb.stimulus.trace import read
 
 PLAN = """config = "nv_small"
 [[scenario]]
@@ -33,8 +33,8 @@ TESTS = """import cocotb
 import numpy as np
 import pytest
 
-from tb.nvdla.short import Sdp
-from tb.sim.bench import Bench
+from nvdla_tb.nvdla.short import Sdp
+from nvdla_tb.sim.bench import Bench
 
 
 @cocotb.test()
@@ -109,7 +109,7 @@ def completed(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     """Return how pytest ended in a folder."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST", "NVDLA"))}
     environment = {**kept, "PYTHONPATH": str(ROOT), "NVDLA_CACHE": str(MODELS)}
-    command = [sys.executable, "-m", "pytest", "-p", "tb.plugin.entry", *words]
+    command = [sys.executable, "-m", "pytest", "-p", "nvdla_tb.plugin.entry", *words]
     return subprocess.run(
         command, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=900
     )
@@ -131,7 +131,7 @@ def test_a_run_that_does_not_want_it_loads_and_collects_nothing(tmp_path: Path) 
     test = (
         "import sys\n\n\ndef test_one(pytestconfig):\n"
         "    tb = {name for name in sys.modules if name.partition('.')[0] in ('tb', 'models', 'numpy', 'cocotb')}\n"
-        "    assert tb == {'tb', 'tb.places', 'tb.plugin', 'tb.plugin.entry'}\n\n\n"
+        "    assert tb == {'tb', 'nvdla_tb.paths', 'nvdla_tb.plugin', 'nvdla_tb.plugin.entry'}\n\n\n"
         "def test_two(nvdla_dut):\n    pass\n"
     )
     fill(tmp_path, {"pytest.ini": "[pytest]\n", "plan.toml": PLAN, "test_one.py": test})

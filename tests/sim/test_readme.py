@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from models.config import HwConfig
-from tb.places import ROOT
-from tb.run.compile.build import build
-from tb.run.compile.spec import BuildSpec
+from nvdla_models.config import HwConfig
+from nvdla_tb.paths import ROOT
+from nvdla_tb.run.compile.build import build
+from nvdla_tb.run.compile.spec import BuildSpec
 from tests.sim.conftest import needs_icarus, simulated
 
 

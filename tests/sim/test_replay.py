@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from models.config import BUILTIN_DIR
-from tb.cli.command import main
-from tb.judge.finding import Check
-from tb.places import ROOT
-from tb.run.regress import bundle
+from nvdla_models.config import BUILTIN_DIR
+from nvdla_tb.cli.command import main
+from nvdla_tb.judge.finding import Check
+from nvdla_tb.paths import ROOT
+from nvdla_tb.run.regress import bundle
 from tests.sim.conftest import needs_icarus
 
 SCENARIO = "sdp_pass_through_half_atom"
@@ -42,7 +42,7 @@ def test_a_bundle_is_replayed(altered: Path, tmp_path: Path, capsys: pytest.Capt
     moved = tmp_path / "elsewhere"
     shutil.move(left, moved)
     assert bundle.load(moved).result.verdict.findings[0].check is Check.VALUE
-    assert f"python -m tb replay {left} --waves" in (moved / "failure.html").read_text(encoding="utf-8")
+    assert f"nvdla-tb replay {left} --waves" in (moved / "failure.html").read_text(encoding="utf-8")
     assert main(["explain", str(moved)]) == 1
     capsys.readouterr()
     assert main(["replay", str(moved)]) == 0

@@ -8,23 +8,23 @@ from pathlib import Path
 
 import pytest
 
-from models.config import HwConfig
-from models.limits import MEMORY_BYTES
-from tb.judge.detail import BadAccess, Hang
-from tb.judge.finding import Check
-from tb.judge.text import complaints
-from tb.judge.verdict import Ending
-from tb.nvdla.memory import Ram
-from tb.nvdla.program.ops import CheckCrc, InterruptNotify, MemInit, MemLoad
-from tb.places import HDL, PLANS
-from tb.run.compile.build import build
-from tb.run.compile.ports import expected_ports
-from tb.run.compile.spec import BuildSpec, Built
-from tb.run.jobs import Job, run_jobs
-from tb.run.result import Result
-from tb.stimulus.generate.plan import PlanEntry, load_plan
-from tb.stimulus.scenario import Scenario
-from tb.stimulus.settings import BenchSettings
+from nvdla_models.config import HwConfig
+from nvdla_models.limits import MEMORY_BYTES
+from nvdla_tb.judge.detail import BadAccess, Hang
+from nvdla_tb.judge.finding import Check
+from nvdla_tb.judge.text import complaints
+from nvdla_tb.judge.verdict import Ending
+from nvdla_tb.nvdla.memory import Ram
+from nvdla_tb.nvdla.program.ops import CheckCrc, InterruptNotify, MemInit, MemLoad
+from nvdla_tb.paths import HDL, PLANS
+from nvdla_tb.run.compile.build import build
+from nvdla_tb.run.compile.ports import expected_ports
+from nvdla_tb.run.compile.spec import BuildSpec, Built
+from nvdla_tb.run.jobs import Job, run_jobs
+from nvdla_tb.run.result import Result
+from nvdla_tb.stimulus.generate.plan import PlanEntry, load_plan
+from nvdla_tb.stimulus.scenario import Scenario
+from nvdla_tb.stimulus.settings import BenchSettings
 from tests.sim.conftest import job_of, planned, setup_of
 
 CONFIG = HwConfig.load("nv_small")
@@ -103,7 +103,7 @@ def test_a_bench_that_raises_takes_only_its_scenario_with_it(built: Built, tmp_p
 def test_a_deadline_ends_the_process_and_is_said(built: Built, tmp_path: Path) -> None:
     (late,) = play(built, [named("late")], tmp_path, seconds=0.05)
     assert late.ending is Ending.TIMEOUT
-    assert complaints(late.verdict)[0].splitlines()[0] == "tb.sim.entry.serve was killed after 0.05 seconds"
+    assert complaints(late.verdict)[0].splitlines()[0] == "nvdla_tb.sim.entry.serve was killed after 0.05 seconds"
 
 
 def test_a_gibibyte_that_is_filled_and_checked_needs_less_than_one_and_a_half(built: Built, tmp_path: Path) -> None:

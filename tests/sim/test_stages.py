@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from models.config import HwConfig
-from tb.explain.page import FILE_NAME as PAGE_FILE
-from tb.places import HDL
-from tb.run.compile.build import build
-from tb.run.compile.spec import BuildSpec, Built
-from tb.run.inside import watched
-from tb.run.jobs import Job, run_job
+from nvdla_models.config import HwConfig
+from nvdla_tb.explain.page import FILE_NAME as PAGE_FILE
+from nvdla_tb.paths import HDL
+from nvdla_tb.run.compile.build import build
+from nvdla_tb.run.compile.spec import BuildSpec, Built
+from nvdla_tb.run.inside import watched
+from nvdla_tb.run.jobs import Job, run_job
 from tests.sim.conftest import job_of, needs_icarus, planned, setup_of
 
 CONFIG = HwConfig.load("nv_small")

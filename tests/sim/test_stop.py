@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from models.config import HwConfig
-from tb.judge.finding import Finding
-from tb.judge.verdict import Ending
-from tb.run.compile.build import build
-from tb.run.compile.spec import BuildSpec
-from tb.run.jobs import Job, run_job, with_settings
-from tb.run.result import Result
+from nvdla_models.config import HwConfig
+from nvdla_tb.judge.finding import Finding
+from nvdla_tb.judge.verdict import Ending
+from nvdla_tb.run.compile.build import build
+from nvdla_tb.run.compile.spec import BuildSpec
+from nvdla_tb.run.jobs import Job, run_job, with_settings
+from nvdla_tb.run.result import Result
 from tests.sim.conftest import job_of, planned, setup_of
 from tests.unit.nvdla.samples import mismatch
 

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from tb.judge.csb_rules import CsbRule
-from tb.judge.detail import AnyDetail, CsbViolation, UnfairTurns, WrongLine, WrongOutstanding, WrongRegister
-from tb.judge.verdict import Ending, Verdict
-from tb.run.compile.build import Built
+from nvdla_tb.judge.csb_rules import CsbRule
+from nvdla_tb.judge.detail import AnyDetail, CsbViolation, UnfairTurns, WrongLine, WrongOutstanding, WrongRegister
+from nvdla_tb.judge.verdict import Ending, Verdict
+from nvdla_tb.run.compile.build import Built
 from tests.sim.conftest import planned, played
 
 RULES = {"csb_posted_answered": CsbRule.WRITE_UNASKED, "csb_read_answered_twice": CsbRule.READ_UNASKED}

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from models.config import HwConfig
-from tb.run.compile.build import build
-from tb.run.compile.spec import BuildSpec, Built
-from tb.stimulus.exchange import Request
+from nvdla_models.config import HwConfig
+from nvdla_tb.run.compile.build import build
+from nvdla_tb.run.compile.spec import BuildSpec, Built
+from nvdla_tb.stimulus.exchange import Request
 from tests.sim.conftest import needs_icarus, simulated
 
 pytestmark = needs_icarus

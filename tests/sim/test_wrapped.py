@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from models.config import HwConfig
-from tb.judge.finding import BYTES
-from tb.judge.verdict import Ending
-from tb.places import HDL
-from tb.run.compile.build import build
-from tb.run.compile.spec import BuildSpec, Built
-from tb.stimulus.generate.plan import PlanEntry
-from tb.stimulus.trace import read
+from nvdla_models.config import HwConfig
+from nvdla_tb.judge.finding import BYTES
+from nvdla_tb.judge.verdict import Ending
+from nvdla_tb.paths import HDL
+from nvdla_tb.run.compile.build import build
+from nvdla_tb.run.compile.spec import BuildSpec, Built
+from nvdla_tb.stimulus.generate.plan import PlanEntry
+from nvdla_tb.stimulus.trace import read
 from tests.references import TRACES, needs_traces
 from tests.sim.conftest import needs_icarus, planned, played
 

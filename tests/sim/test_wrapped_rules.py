@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from models.config import HwConfig
-from tb.judge.detail import CsbViolation, NoAnswer, PortViolation
-from tb.judge.finding import Check
-from tb.judge.verdict import Ending, Verdict
-from tb.judge.wrapped_rules import APB_RULES, AXI4_RULES, AXI_LITE_RULES, BROKEN
-from tb.run.compile.build import build
-from tb.run.compile.spec import BuildSpec, Built
-from tb.stimulus.generate.plan import PlanEntry
+from nvdla_models.config import HwConfig
+from nvdla_tb.judge.detail import CsbViolation, NoAnswer, PortViolation
+from nvdla_tb.judge.finding import Check
+from nvdla_tb.judge.verdict import Ending, Verdict
+from nvdla_tb.judge.wrapped_rules import APB_RULES, AXI4_RULES, AXI_LITE_RULES, BROKEN
+from nvdla_tb.run.compile.build import build
+from nvdla_tb.run.compile.spec import BuildSpec, Built
+from nvdla_tb.stimulus.generate.plan import PlanEntry
 from tests.sim.conftest import SMALL_DEVICES, played
 
 CONFIG = HwConfig.load("nv_small")

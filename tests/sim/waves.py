@@ -9,10 +9,10 @@ import numpy as np
 from cocotb.handle import SimHandleBase
 from cocotb.triggers import ReadOnly, RisingEdge
 
-from tb.nvdla.memory import Ram
-from tb.sim.bench import Bench
-from tb.sim.clocking import cycle
-from tests.sim.checkers import CONFIG, pass_through
+from nvdla_tb.gate_tests.checkers import CONFIG, pass_through
+from nvdla_tb.nvdla.memory import Ram
+from nvdla_tb.sim.bench import Bench
+from nvdla_tb.sim.clocking import cycle
 from tests.unit.nvdla.samples import mismatch
 
 SHAPE = (12, 3, 4)

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from tb.cli.command import parser
-from tb.places import ROOT
-from tb.plugin import entry
+from nvdla_tb.cli.command import parser
+from nvdla_tb.paths import ROOT
+from nvdla_tb.plugin import entry
 
 PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")])
 FENCED = re.compile(r"^```\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-INLINE = re.compile(r"`((?:nvdla-tb|python -m tb|pytest|make) [^`\n]*)`")
-COMMAND = re.compile(r"^(?:\$ )?((?:nvdla-tb|python -m tb|pytest|make)(?: .*)?)$", re.MULTILINE)
+INLINE = re.compile(r"`((?:nvdla-tb|nvdla-tb|pytest|make) [^`\n]*)`")
+COMMAND = re.compile(r"^(?:\$ )?((?:nvdla-tb|nvdla-tb|pytest|make)(?: .*)?)$", re.MULTILINE)
 OF_PYTEST = {"-k", "-m", "-n", "--lf"}
 """Options that the pages use and that are not the plugin's."""
 
@@ -50,7 +50,7 @@ def check(command: str) -> None:
     Raises:
         AssertionError: when it is not.
     """
-    program, *words = shlex.split(command.replace("python -m tb", "nvdla-tb"), comments=True)
+    program, *words = shlex.split(command.replace("nvdla-tb", "nvdla-tb"), comments=True)
     if program == "nvdla-tb":
         try:
             assert words[0].startswith("--") or parser().parse_args(words).command == words[0]
@@ -75,7 +75,7 @@ def test_every_command_of_a_page_is_taken(page: Path, tmp_path: Path, monkeypatc
 
 
 @pytest.mark.parametrize(
-    "command", ["nvdla-tb run --olny x", "python -m tb explain", "pytest --rlt my.f", "make al", "make RLT=my.f"]
+    "command", ["nvdla-tb run --olny x", "nvdla-tb explain", "pytest --rlt my.f", "make al", "make RLT=my.f"]
 )
 def test_a_command_that_is_not_taken_is_seen(command: str) -> None:
     with pytest.raises(AssertionError):

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tb.places import ROOT
+from nvdla_tb.paths import ROOT
 
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
 LINK = re.compile(r"\]\(([^)#\s]+)[^)]*\)")

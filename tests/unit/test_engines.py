@@ -13,27 +13,27 @@ from typing import get_args
 
 import pytest
 
-from models.config import HwConfig
-from tb.coverage.attributes import NOT_COVERED, UNITS
-from tb.explain.build import RUNS
-from tb.judge.predictor import BUFFERED, FROM_MEMORY
-from tb.nvdla import layers
-from tb.nvdla.engines import CDP, ENGINES, Chain, Engine, engines_of
-from tb.nvdla.layers import Layer
-from tb.nvdla.registers import RegisterMap
-from tb.places import ROOT
-from tb.stimulus.generate.engines import GENERATORS
-from tb.stimulus.generate.random import ENGINES as RANDOM
+from nvdla_models.config import HwConfig
+from nvdla_tb.coverage.attributes import NOT_COVERED, UNITS
+from nvdla_tb.explain.build import RUNS
+from nvdla_tb.judge.predictor import BUFFERED, FROM_MEMORY
+from nvdla_tb.nvdla import layers
+from nvdla_tb.nvdla.engines import CDP, ENGINES, Chain, Engine, engines_of
+from nvdla_tb.nvdla.layers import Layer
+from nvdla_tb.nvdla.registers import RegisterMap
+from nvdla_tb.paths import ROOT
+from nvdla_tb.stimulus.generate.engines import GENERATORS
+from nvdla_tb.stimulus.generate.random import ENGINES as RANDOM
 
 GUIDE = ROOT / "docs" / "new-engine.md"
 BY_NAME: dict[str, Container[str]] = {
-    "tb/stimulus/generate/engines.py": GENERATORS,
-    "tb/coverage/attributes/__init__.py": (*UNITS, *NOT_COVERED),
+    "tb/nvdla_tb/stimulus/generate/engines.py": GENERATORS,
+    "tb/nvdla_tb/coverage/attributes/__init__.py": (*UNITS, *NOT_COVERED),
 }
 BY_LAYER: dict[str, Container[type[Layer]]] = {
-    "tb/nvdla/layers/__init__.py": [layer for layer in get_args(Layer) if hasattr(layers, layer.__name__)],
-    "tb/judge/predictor/__init__.py": (*FROM_MEMORY, *BUFFERED),
-    "tb/explain/build.py": RUNS,
+    "tb/nvdla_tb/nvdla/layers/__init__.py": [layer for layer in get_args(Layer) if hasattr(layers, layer.__name__)],
+    "tb/nvdla_tb/judge/predictor/__init__.py": (*FROM_MEMORY, *BUFFERED),
+    "tb/nvdla_tb/explain/build.py": RUNS,
 }
 
 
@@ -148,15 +148,15 @@ def test_the_guide_lists_every_table_that_is_checked() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("engine", ["cdp", "rubik"])
 def test_a_file_that_knows_an_engine_is_in_the_guide(engine: str) -> None:
-    entries = {spelt.replace("xyz", engine) for spelt in listed()} | {"tb/nvdla/engines.py"}
+    entries = {spelt.replace("xyz", engine) for spelt in listed()} | {"tb/nvdla_tb/nvdla/engines.py"}
     stems = tuple(entry.removesuffix(".py") for entry in entries)
     assert {file for file in files_with(engine) if not file.startswith(stems)} == set()
 
 
 @pytest.mark.slow
 def test_a_file_that_the_guide_lacks_is_seen() -> None:
-    assert "tb/nvdla/engines.py" in files_with("cdp")
-    assert "tb/judge/scoreboard.py" not in files_with("cdp")
+    assert "tb/nvdla_tb/nvdla/engines.py" in files_with("cdp")
+    assert "tb/nvdla_tb/judge/scoreboard.py" not in files_with("cdp")
 
 
 @pytest.mark.parametrize(

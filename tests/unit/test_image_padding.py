@@ -6,15 +6,15 @@ from dataclasses import replace
 
 import pytest
 
-from models.config import HwConfig
-from models.conv.image_limits import overflowing_padding
-from models.errors import InputError
-from models.layout import ImageWeightLayout, PixelConversion, PixelLayout, pixel_format
-from models.precision import Precision
-from tb.nvdla.layers import ConvLayer
-from tb.nvdla.surfaces import ImageSurface, WeightSurface
-from tb.stimulus.generate.draw.conv import is_read_right
-from tb.stimulus.generate.draw.numbers import Axis
+from nvdla_models.config import HwConfig
+from nvdla_models.conv.image_limits import overflowing_padding
+from nvdla_models.errors import InputError
+from nvdla_models.layout import ImageWeightLayout, PixelConversion, PixelLayout, pixel_format
+from nvdla_models.precision import Precision
+from nvdla_tb.nvdla.layers import ConvLayer
+from nvdla_tb.nvdla.surfaces import ImageSurface, WeightSurface
+from nvdla_tb.stimulus.generate.draw.conv import is_read_right
+from nvdla_tb.stimulus.generate.draw.numbers import Axis
 from tests.unit.nvdla.conv_samples import conv_params, image_conv
 from tests.unit.nvdla.samples import SMALL, surface
 

@@ -6,15 +6,15 @@ from dataclasses import replace
 
 import pytest
 
-from models.config import HwConfig
-from models.conv.image_limits import misread_rows, stripe_outputs
-from models.errors import InputError
-from models.layout import ImageWeightLayout, PixelConversion, PixelLayout
-from models.precision import Precision
-from tb.nvdla.layers import ConvLayer
-from tb.nvdla.program.conv_table import TABLE
-from tb.nvdla.program.table import Row
-from tb.nvdla.surfaces import CbufUse, ImageSurface, WeightSurface
+from nvdla_models.config import HwConfig
+from nvdla_models.conv.image_limits import misread_rows, stripe_outputs
+from nvdla_models.errors import InputError
+from nvdla_models.layout import ImageWeightLayout, PixelConversion, PixelLayout
+from nvdla_models.precision import Precision
+from nvdla_tb.nvdla.layers import ConvLayer
+from nvdla_tb.nvdla.program.conv_table import TABLE
+from nvdla_tb.nvdla.program.table import Row
+from nvdla_tb.nvdla.surfaces import CbufUse, ImageSurface, WeightSurface
 from tests.unit.nvdla.conv_samples import conv_params, image_conv
 from tests.unit.nvdla.registers_helper import check_refused
 from tests.unit.nvdla.samples import SMALL, surface

@@ -1,4 +1,4 @@
-"""Imports only go down the list of folders, and only tb/sim knows the simulator."""
+"""Imports only go down the list of folders, and only tb/nvdla_tb/sim knows the simulator."""
 
 from __future__ import annotations
 
@@ -10,33 +10,33 @@ from pathlib import Path
 
 import pytest
 
-from tb.places import ROOT
+from nvdla_tb.paths import ROOT
 
 # From the top: a place may import itself and whatever stands in a later row. Places of one row are
 # strangers to each other.
 ROWS = (
     ("tests",),
-    ("tb.__main__", "tb.plugin"),
-    ("tb.cli",),
-    ("tb.tools",),
-    ("tb.report",),
-    ("tb.run",),
-    ("tb.sim",),
-    ("tb.explain", "tb.coverage"),
-    ("tb.dlhdl",),
-    ("tb.stimulus",),
-    ("tb.judge",),
-    ("tb.nvdla",),
+    ("nvdla_tb.__main__", "nvdla_tb.plugin"),
+    ("nvdla_tb.cli",),
+    ("nvdla_score",),
+    ("nvdla_tb.report",),
+    ("nvdla_tb.run",),
+    ("nvdla_tb.sim",),
+    ("nvdla_tb.explain", "nvdla_tb.coverage"),
+    ("dlhdl_tb",),
+    ("nvdla_tb.stimulus",),
+    ("nvdla_tb.judge",),
+    ("nvdla_tb.nvdla",),
     ("tb",),
     ("models",),
 )
 # Packages of the simulator, and the places that may import them besides tests.
 SIMULATOR = {
-    "cocotb": ("tb.sim",),
-    "cocotb_bus": ("tb.sim",),
-    "cocotbext": ("tb.sim",),
-    "cocotb_tools": ("tb.sim", "tb.run"),
-    "cocotb_coverage": ("tb.coverage",),
+    "cocotb": ("nvdla_tb.sim",),
+    "cocotb_bus": ("nvdla_tb.sim",),
+    "cocotbext": ("nvdla_tb.sim",),
+    "cocotb_tools": ("nvdla_tb.sim", "nvdla_tb.run"),
+    "cocotb_coverage": ("nvdla_tb.coverage",),
 }
 
 
@@ -117,8 +117,8 @@ def _problem(place: str, name: str) -> str | None:
 
 # Modules that import inside functions, with what they wait for.
 LATER = {
-    "tb/cli/bench_model.py": "PyTorch, which need not be installed",
-    "tb/run/regress/cluster.py": "dask-jobqueue, which need not be installed",
+    "tb/nvdla_tb/cli/bench_model.py": "PyTorch, which need not be installed",
+    "tb/nvdla_tb/run/regress/cluster.py": "dask-jobqueue, which need not be installed",
 }
 
 
@@ -169,37 +169,69 @@ def test_imports_only_go_down_the_list_of_folders() -> None:
 @pytest.mark.parametrize(
     ("path", "source", "expected"),
     [
-        ("models/sdp.py", "import tb.nvdla.layers", "models/sdp.py:1: models must not import tb.nvdla"),
         (
-            "models/sdp.py",
+            "models/nvdla_models/sdp.py",
+            "import nvdla_tb.nvdla.layers",
+            "models/nvdla_models/sdp.py:1: models must not import nvdla_tb.nvdla",
+        ),
+        (
+            "models/nvdla_models/sdp.py",
             "import os\nimport scipy",
-            "models/sdp.py:2: models must import only numpy and itself, not scipy",
+            "models/nvdla_models/sdp.py:2: models must import only numpy and itself, not scipy",
         ),
-        ("models/sdp.py", "import cocotb", "models/sdp.py:1: models must not import cocotb"),
-        ("tb/nvdla/memory.py", "import cocotb", "tb/nvdla/memory.py:1: tb.nvdla must not import cocotb"),
-        ("tb/nvdla/memory.py", "import cocotb_tools", "tb/nvdla/memory.py:1: tb.nvdla must not import cocotb_tools"),
-        ("tb/nvdla/memory.py", "from tb import sim", "tb/nvdla/memory.py:1: tb.nvdla must not import tb.sim"),
-        ("tb/nvdla/memory.py", "from .. import sim", "tb/nvdla/memory.py:1: tb.nvdla must not import tb.sim"),
+        ("models/nvdla_models/sdp.py", "import cocotb", "models/nvdla_models/sdp.py:1: models must not import cocotb"),
         (
-            "tb/nvdla/program/ops.py",
+            "tb/nvdla_tb/nvdla/memory.py",
+            "import cocotb",
+            "tb/nvdla_tb/nvdla/memory.py:1: nvdla_tb.nvdla must not import cocotb",
+        ),
+        (
+            "tb/nvdla_tb/nvdla/memory.py",
+            "import cocotb_tools",
+            "tb/nvdla_tb/nvdla/memory.py:1: nvdla_tb.nvdla must not import cocotb_tools",
+        ),
+        (
+            "tb/nvdla_tb/nvdla/memory.py",
+            "from tb import sim",
+            "tb/nvdla_tb/nvdla/memory.py:1: nvdla_tb.nvdla must not import nvdla_tb.sim",
+        ),
+        (
+            "tb/nvdla_tb/nvdla/memory.py",
+            "from .. import sim",
+            "tb/nvdla_tb/nvdla/memory.py:1: nvdla_tb.nvdla must not import nvdla_tb.sim",
+        ),
+        (
+            "tb/nvdla_tb/nvdla/program/ops.py",
             "from ...stimulus import trace",
-            "tb/nvdla/program/ops.py:1: tb.nvdla must not import tb.stimulus",
+            "tb/nvdla_tb/nvdla/program/ops.py:1: nvdla_tb.nvdla must not import nvdla_tb.stimulus",
         ),
-        ("tb/nvdla/memory.py", "def f():\n    import tb.cli", "tb/nvdla/memory.py:2: tb.nvdla must not import tb.cli"),
         (
-            "tb/stimulus/trace/x.py",
-            "from tb.run.compile.build import y",
-            "tb/stimulus/trace/x.py:1: tb.stimulus must not import tb.run",
+            "tb/nvdla_tb/nvdla/memory.py",
+            "def f():\n    import nvdla_tb.cli",
+            "tb/nvdla_tb/nvdla/memory.py:2: nvdla_tb.nvdla must not import nvdla_tb.cli",
         ),
-        ("tb/run/x.py", "import cocotb.handle", "tb/run/x.py:1: tb.run must not import cocotb"),
-        ("tb/sim/x.py", "import cocotb_coverage", "tb/sim/x.py:1: tb.sim must not import cocotb_coverage"),
         (
-            "tb/stimulus/generate/x.py",
-            "import tb.explain",
-            "tb/stimulus/generate/x.py:1: tb.stimulus must not import tb.explain",
+            "tb/nvdla_tb/stimulus/trace/x.py",
+            "from nvdla_tb.run.compile.build import y",
+            "tb/nvdla_tb/stimulus/trace/x.py:1: nvdla_tb.stimulus must not import nvdla_tb.run",
         ),
-        ("tb/sim/x.py", "import tb.__main__", "tb/sim/x.py:1: tb.sim must not import tb.__main__"),
-        ("tb/sim/x.py", "import tests.unit", "tb/sim/x.py:1: tb.sim must not import tests"),
+        ("tb/nvdla_tb/run/x.py", "import cocotb.handle", "tb/nvdla_tb/run/x.py:1: nvdla_tb.run must not import cocotb"),
+        (
+            "tb/nvdla_tb/sim/x.py",
+            "import cocotb_coverage",
+            "tb/nvdla_tb/sim/x.py:1: nvdla_tb.sim must not import cocotb_coverage",
+        ),
+        (
+            "tb/nvdla_tb/stimulus/generate/x.py",
+            "import nvdla_tb.explain",
+            "tb/nvdla_tb/stimulus/generate/x.py:1: nvdla_tb.stimulus must not import nvdla_tb.explain",
+        ),
+        (
+            "tb/nvdla_tb/sim/x.py",
+            "import nvdla_tb.__main__",
+            "tb/nvdla_tb/sim/x.py:1: nvdla_tb.sim must not import nvdla_tb.__main__",
+        ),
+        ("tb/nvdla_tb/sim/x.py", "import tests.unit", "tb/nvdla_tb/sim/x.py:1: nvdla_tb.sim must not import tests"),
         ("tb/extra/x.py", "", "tb/extra/x.py:1: folder tb.extra is not in the list"),
     ],
 )
@@ -212,14 +244,20 @@ def test_the_checker_sees_a_violation(tmp_path: Path, path: str, source: str, ex
 @pytest.mark.parametrize(
     ("path", "source"),
     [
-        ("models/layout/x.py", "import numpy.typing\nimport tomllib\nfrom models.config import HwConfig"),
-        ("tb/judge/predictor.py", "from models import sdp\nfrom tb.nvdla.program.codec import encode"),
-        ("tb/nvdla/program/x.py", "from tb.nvdla.layers import Layer"),
-        ("tb/sim/x.py", "import cocotb\nfrom cocotb_bus.drivers import BusDriver\nfrom tb.nvdla.memory import Ram"),
-        ("tb/run/x.py", "from cocotb_tools.runner import get_runner\nimport find_libpython"),
-        ("tb/__main__.py", "from tb.cli import run\nimport tb.run.regress"),
-        ("tb/cli/x.py", "import tb.run.regress\nimport tb.sim.bench"),
-        ("tests/sim/x.py", "import cocotb\nimport tb.__main__"),
+        (
+            "models/nvdla_models/layout/x.py",
+            "import numpy.typing\nimport tomllib\nfrom nvdla_models.config import HwConfig",
+        ),
+        ("tb/nvdla_tb/judge/predictor.py", "from models import sdp\nfrom nvdla_tb.nvdla.program.codec import encode"),
+        ("tb/nvdla_tb/nvdla/program/x.py", "from nvdla_tb.nvdla.layers import Layer"),
+        (
+            "tb/nvdla_tb/sim/x.py",
+            "import cocotb\nfrom cocotb_bus.drivers import BusDriver\nfrom nvdla_tb.nvdla.memory import Ram",
+        ),
+        ("tb/nvdla_tb/run/x.py", "from cocotb_tools.runner import get_runner\nimport find_libpython"),
+        ("tb/nvdla_tb/__main__.py", "from nvdla_tb.cli import run\nimport nvdla_tb.run.regress"),
+        ("tb/nvdla_tb/cli/x.py", "import nvdla_tb.run.regress\nimport nvdla_tb.sim.bench"),
+        ("tests/sim/x.py", "import cocotb\nimport nvdla_tb.__main__"),
     ],
 )
 def test_the_checker_allows_what_goes_down(tmp_path: Path, path: str, source: str) -> None:

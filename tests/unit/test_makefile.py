@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from tb.places import ROOT
-from tb.run.folders import MARKER
+from nvdla_tb.paths import ROOT
+from nvdla_tb.run.folders import MARKER
 
 STUB = f"""#!{sys.executable}
 import json, pathlib, sys
@@ -80,8 +80,8 @@ def test_what_is_not_given_is_not_said(place: Path) -> None:
     said = make(place, "run", "regress", "JOBS=3", "LEVEL=L0")
     dut = ["--sim=verilator", "--config=nv_small"]
     assert said == [
-        ["-m", "tb", "run", *dut, "--jobs=3"],
-        ["-m", "tb", "regress", "plan", "--level=L0", *dut, "--jobs=3"],
+        ["-m", "nvdla_tb", "run", *dut, "--jobs=3"],
+        ["-m", "nvdla_tb", "regress", "plan", "--level=L0", *dut, "--jobs=3"],
     ]
 
 

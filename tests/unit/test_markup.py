@@ -6,8 +6,8 @@ from html.parser import HTMLParser
 
 import pytest
 
-from tb.markup import Cell, Section, printable, render
-from tb.places import ROOT
+from nvdla_tb.markup import Cell, Section, printable, render
+from nvdla_tb.paths import ROOT
 
 HOSTILE = "<script>alert('x')</script> & \x07"
 SHOWN = "<script>alert('x')</script> & \N{REPLACEMENT CHARACTER}"

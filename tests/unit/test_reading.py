@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from models.errors import InputError
-from models.limits import NESTING, TEXT_BYTES
-from models.reading import parse_json, read_bytes, read_json, read_text, read_toml, shown
+from nvdla_models.errors import InputError
+from nvdla_models.limits import NESTING, TEXT_BYTES
+from nvdla_models.reading import parse_json, read_bytes, read_json, read_text, read_toml, shown
 
 
 class OwnError(InputError):

@@ -8,7 +8,7 @@ import tomllib
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from tb.places import ROOT
+from nvdla_tb.paths import ROOT
 
 LOCK = (ROOT / "requirements.txt").read_text(encoding="utf-8")
 

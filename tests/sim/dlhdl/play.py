@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from tb.places import HDL
+from nvdla_tb.paths import HDL
 
 HERE = Path(__file__).parent
 SIZE = 0x20000

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tb.places import HDL
-from tb.tools.score.catalogue import DLHDL_BUGS_FILE, Bug, load_catalogue
+from nvdla_score.catalogue import DLHDL_BUGS_FILE, Bug, load_catalogue
+from nvdla_tb.paths import HDL
 from tests.sim.conftest import needs_icarus
 from tests.sim.dlhdl.play import complaints
 from tests.sim.dlhdl.test_cases import CASES

@@ -7,8 +7,8 @@ import subprocess
 
 import pytest
 
-from tb.places import HDL
-from tb.run.compile.toolchain import verilator_root
+from nvdla_tb.paths import HDL
+from nvdla_tb.run.compile.toolchain import verilator_root
 
 
 @pytest.mark.parametrize("data_type", [0, 1])

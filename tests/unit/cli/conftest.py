@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import pytest
 
-from tb.cli.command import main
+from nvdla_tb.cli.command import main
 
 
 class Ran(NamedTuple):
@@ -30,7 +30,7 @@ Run = Callable[..., Ran]
 
 @pytest.fixture
 def tb(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
-    """Return a function that runs ``python -m tb`` with words, in an empty folder."""
+    """Return a function that runs ``nvdla-tb`` with words, in an empty folder."""
     monkeypatch.chdir(tmp_path)
 
     def run(*words: str) -> Ran:

@@ -7,13 +7,13 @@ import sys
 from pathlib import Path
 from typing import Any, NoReturn
 
-from models.config import HwConfig
-from tb.cli import run, score
-from tb.cli.command import main
-from tb.run import jobs
-from tb.run.compile.spec import BuildSpec, Built
-from tb.run.process import supervise
-from tb.tools.score import play
+from nvdla_models.config import HwConfig
+from nvdla_score import play
+from nvdla_tb.cli import run, score
+from nvdla_tb.cli.command import main
+from nvdla_tb.run import jobs
+from nvdla_tb.run.compile.spec import BuildSpec, Built
+from nvdla_tb.run.process import supervise
 
 
 def minute(_: Built, *, work_dir: Path, **__: Any) -> NoReturn:

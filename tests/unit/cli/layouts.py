@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from models.config import HwConfig
-from models.layout import (
+from nvdla_models.config import HwConfig
+from nvdla_models.layout import (
     ConvolutionDataLayout,
     DeconvolutionWeightLayout,
     DlhdlType,
@@ -23,8 +23,8 @@ from models.layout import (
     WeightLayout,
     WinogradWeightLayout,
 )
-from models.layout.raw import Array, ByteArray
-from models.precision import Precision
+from nvdla_models.layout.raw import Array, ByteArray
+from nvdla_models.precision import Precision
 from tests.unit.cli.conftest import Run
 
 SMALL, FULL = HwConfig.load("nv_small"), HwConfig.load("nv_full")

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tb.cli import bench_layout, bench_model
-from tb.cli.bench_layout import CASES, Case, Measured, Work
+from nvdla_tb.cli import bench_layout, bench_model
+from nvdla_tb.cli.bench_layout import CASES, Case, Measured, Work
 from tests.unit.cli.conftest import Run
 
 MIB = 1 << 20

@@ -7,9 +7,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from models.precision import Precision
-from tb.cli import bench_model
-from tb.cli.bench_model import CASES, SHAPES, Case, Shape, Work
+from nvdla_models.precision import Precision
+from nvdla_tb.cli import bench_model
+from nvdla_tb.cli.bench_model import CASES, SHAPES, Case, Shape, Work
 from tests.unit.cli.conftest import Run
 
 SMALL = Shape("small", (8, 6, 6), (4, 8, 3, 3), 1, 1)

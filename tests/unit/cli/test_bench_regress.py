@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tb.cli import bench_regress
+from nvdla_tb.cli import bench_regress
 
 pytestmark = pytest.mark.slow
 

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from models.config import HwConfig
-from tb.cli import bench_sim
-from tb.cli.bench_sim import Sample, Subject, against, alternate, table
-from tb.cli.command import parser
-from tb.run.errors import LaunchError
+from nvdla_models.config import HwConfig
+from nvdla_tb.cli import bench_sim
+from nvdla_tb.cli.bench_sim import Sample, Subject, against, alternate, table
+from nvdla_tb.cli.command import parser
+from nvdla_tb.run.errors import LaunchError
 
 
 def counted(name: str, order: list[str], speeds: list[float], cycles: list[int]) -> Callable[[], Sample]:

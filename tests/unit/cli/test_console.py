@@ -7,8 +7,8 @@ import time
 
 import pytest
 
-from tb.cli import console
-from tb.cli.console import Console
+from nvdla_tb.cli import console
+from nvdla_tb.cli.console import Console
 
 
 class Terminal(io.StringIO):

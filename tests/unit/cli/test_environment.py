@@ -16,14 +16,14 @@ from pathlib import Path
 import pytest
 from dask.distributed import Client
 
-from tb.cli import regress as regress_cli
-from tb.places import ROOT
-from tb.run.errors import StoreError
-from tb.run.regress import store as store_module
-from tb.run.regress.cluster import cluster
-from tb.run.regress.schedule import drive, on_each_worker
-from tb.run.regress.store import Store
-from tb.run.regress.worker import Limits
+from nvdla_tb.cli import regress as regress_cli
+from nvdla_tb.paths import ROOT
+from nvdla_tb.run.errors import StoreError
+from nvdla_tb.run.regress import store as store_module
+from nvdla_tb.run.regress.cluster import cluster
+from nvdla_tb.run.regress.schedule import drive, on_each_worker
+from nvdla_tb.run.regress.store import Store
+from nvdla_tb.run.regress.worker import Limits
 from tests.unit.cli.conftest import Run
 from tests.unit.run.regress.processes import LOOPBACK
 from tests.unit.run.regress.tasks import played, pretend, stored, task
@@ -162,7 +162,7 @@ def play_with_little_room(path: Path, client: Client, limits: Limits) -> None:
 @pytest.mark.parametrize("seconds", [0.3, 1.0, 2.5])
 def test_an_interrupt_at_any_moment_is_one_line(seconds: float, tmp_path: Path) -> None:
     # In the background of a shell, interrupts are ignored.
-    tb = ["env", "--default-signal=INT", sys.executable, "-m", "tb"]
+    tb = ["env", "--default-signal=INT", sys.executable, "-m", "nvdla_tb"]
     command = [*tb, "cluster", "--jobs", "1", "--port", "0"]
     with subprocess.Popen(
         command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, start_new_session=True

@@ -13,14 +13,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tb.cli.command import COMMANDS, parser
-from tb.cli.layout_options import OPTIONS
-from tb.places import ROOT
+from nvdla_tb.cli.command import COMMANDS, parser
+from nvdla_tb.cli.layout_options import OPTIONS
+from nvdla_tb.paths import ROOT
 from tests.unit.cli.conftest import Run
 
 
 def test_the_help_lists_every_subcommand_with_its_example() -> None:
-    listed = dict(re.findall(r"^  (\w+) +(python -m tb .*)$", parser().format_help(), re.MULTILINE))
+    listed = dict(re.findall(r"^  (\w+) +(nvdla-tb .*)$", parser().format_help(), re.MULTILINE))
     assert listed == {name: module.EXAMPLE for name, module in COMMANDS.items()}
 
 
@@ -30,7 +30,7 @@ def test_a_command_whose_output_nobody_reads_ends_without_a_word(tmp_path: Path,
     unread, out = os.pipe()
     os.close(unread)
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "NVDLA_CACHE": str(tmp_path)}
-    command = [sys.executable, "-m", "tb", *words.split()]
+    command = [sys.executable, "-m", "nvdla_tb", *words.split()]
     with open(out, "w") as stream:
         ran = subprocess.run(
             command, cwd=tmp_path, env=environment, stdout=stream, stderr=subprocess.PIPE, text=True, timeout=60
@@ -41,7 +41,7 @@ def test_a_command_whose_output_nobody_reads_ends_without_a_word(tmp_path: Path,
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_example_parses_as_its_subcommand(name: str) -> None:
     words = shlex.split(COMMANDS[name].EXAMPLE)
-    assert words[:4] == ["python", "-m", "tb", name]
+    assert words[:4] == ["python", "-m", "nvdla_tb", name]
     assert parser().parse_args(words[3:]).command == name
 
 
@@ -74,7 +74,12 @@ def test_outside_of_the_environment_the_command_that_enters_it_is_named(tmp_path
     (tmp_path / "numpy.py").write_text("raise ModuleNotFoundError(\"No module named 'numpy'\", name='numpy')\n")
     environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
     ran = subprocess.run(
-        [sys.executable, "-m", "tb", "plan"], cwd=ROOT, capture_output=True, text=True, timeout=60, env=environment
+        [sys.executable, "-m", "nvdla_tb", "plan"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env=environment,
     )
     said = "error: numpy is missing: `make` installs it into .venv, `. .venv/bin/activate` finds it there\n"
     assert (ran.returncode, ran.stderr) == (1, said)

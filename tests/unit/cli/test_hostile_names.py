@@ -10,31 +10,31 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from models.config import HwConfig
-from models.errors import InputError
-from tb.cli import replay, run, trace
-from tb.cli.command import main
-from tb.cli.dut import BUILD_ROOT
-from tb.coverage.model import load_model
-from tb.explain.handovers import load_handovers
-from tb.judge.finding import Check
-from tb.judge.text import complaints
-from tb.judge.verdict import Ending, Verdict
-from tb.run import jobs
-from tb.run.compile.ports import load_port_map
-from tb.run.compile.spec import BuildSpec, Built
-from tb.run.dut import Dut
-from tb.run.jobs import RESULT_FILE
-from tb.run.regress import bundle, worker
-from tb.run.regress.cluster import read_settings
-from tb.run.regress.features import load_feature_plan
-from tb.run.regress.worker import Limits
-from tb.run.simulate import SimResult
-from tb.run.task import Task
-from tb.stimulus.exchange import Answer, Performance, Request
-from tb.stimulus.generate.plan import load_plan
-from tb.stimulus.scenario import Scenario
-from tb.stimulus.trace import write
+from nvdla_models.config import HwConfig
+from nvdla_models.errors import InputError
+from nvdla_tb.cli import replay, run, trace
+from nvdla_tb.cli.command import main
+from nvdla_tb.cli.dut import BUILD_ROOT
+from nvdla_tb.coverage.model import load_model
+from nvdla_tb.explain.handovers import load_handovers
+from nvdla_tb.judge.finding import Check
+from nvdla_tb.judge.text import complaints
+from nvdla_tb.judge.verdict import Ending, Verdict
+from nvdla_tb.run import jobs
+from nvdla_tb.run.compile.ports import load_port_map
+from nvdla_tb.run.compile.spec import BuildSpec, Built
+from nvdla_tb.run.dut import Dut
+from nvdla_tb.run.jobs import RESULT_FILE
+from nvdla_tb.run.regress import bundle, worker
+from nvdla_tb.run.regress.cluster import read_settings
+from nvdla_tb.run.regress.features import load_feature_plan
+from nvdla_tb.run.regress.worker import Limits
+from nvdla_tb.run.simulate import SimResult
+from nvdla_tb.run.task import Task
+from nvdla_tb.stimulus.exchange import Answer, Performance, Request
+from nvdla_tb.stimulus.generate.plan import load_plan
+from nvdla_tb.stimulus.scenario import Scenario
+from nvdla_tb.stimulus.trace import write
 from tests.unit.run.regress.tasks import wrong
 
 SMALL = HwConfig.load("nv_small")
@@ -251,7 +251,7 @@ def test_a_path_that_is_no_such_file_is_refused_in_one_line(
     def build(*_: Any, **__: Any) -> None:
         raise AssertionError("built")
 
-    monkeypatch.setattr("tb.run.compile.build._compile", build)
+    monkeypatch.setattr("nvdla_tb.run.compile.build._compile", build)
     for path in PATHS:
         try:
             code: object = main([word.format(path) if "{" in word else word for word in words])

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from models.layout import (
+from nvdla_models.layout import (
     CompressedWeightLayout,
     DeconvolutionWeightLayout,
     FeatureLayout,
@@ -19,7 +19,7 @@ from models.layout import (
     merge,
     split,
 )
-from tb.stimulus.trace.data import read_data
+from nvdla_tb.stimulus.trace.data import read_data
 from tests.references import NO_TRACES, TRACES
 from tests.unit.cli.conftest import Run
 from tests.unit.cli.layouts import FP16, FULL, INT8, SAMPLES, SMALL, check_damage

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from models.layout import CompressedWeightLayout, WeightLayout
+from nvdla_models.layout import CompressedWeightLayout, WeightLayout
 from tests.unit.cli.conftest import Run
 from tests.unit.cli.layouts import FULL, INT8, SAMPLES
 

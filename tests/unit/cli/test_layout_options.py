@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tb.cli.layout_formats import FORMATS
-from tb.cli.layout_options import OPTIONS
+from nvdla_tb.cli.layout_formats import FORMATS
+from nvdla_tb.cli.layout_options import OPTIONS
 from tests.unit.cli.conftest import Run
 from tests.unit.cli.layouts import SAMPLES
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from models.layout import PixelLayout
+from nvdla_models.layout import PixelLayout
 from tests.unit.cli.conftest import Ran, Run
 from tests.unit.cli.layouts import FULL, check_damage
 

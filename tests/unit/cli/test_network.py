@@ -10,7 +10,7 @@ import pytest
 
 from networks.random_networks import residual
 from tests.unit.cli.conftest import Run
-from tests.unit.stimulus.network.loadables import SHAPE, copying
+from tests.unit.networks.loadables import SHAPE, copying
 
 MODEL = "network copies-of-mine.nvdla --model-only"
 

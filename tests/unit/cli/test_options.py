@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from models.reading import shown
-from tb.places import PLANS
-from tb.stimulus.generate.plan import load_plan
+from nvdla_models.reading import shown
+from nvdla_tb.paths import PLANS
+from nvdla_tb.stimulus.generate.plan import load_plan
 from tests.unit.cli.conftest import Run
 from tests.unit.stimulus.trace.measured_files import CARRIED
 
@@ -90,7 +90,7 @@ def test_a_deployment_file_is_refused_with_what_lacks_to_play_it(tb: Run, words:
     ],
 )
 def test_a_scenario_that_there_is_not_is_told_with_the_closest_ones(tb: Run, pattern: str, meant: str) -> None:
-    message = f"no scenario of {COUNT} matches {pattern}{meant}; see python -m tb run --list"
+    message = f"no scenario of {COUNT} matches {pattern}{meant}; see nvdla-tb run --list"
     assert tb(f"run --only {pattern}").refusal == message
 
 

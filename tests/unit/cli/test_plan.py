@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from models.config import BUILTIN_DIR, HwConfig
-from tb.cli.regress_play import COVERAGE_DIR
-from tb.coverage.model import load_model
-from tb.judge.verdict import Ending
-from tb.run.regress.store import Store
+from nvdla_models.config import BUILTIN_DIR, HwConfig
+from nvdla_tb.cli.regress_play import COVERAGE_DIR
+from nvdla_tb.coverage.model import load_model
+from nvdla_tb.judge.verdict import Ending
+from nvdla_tb.run.regress.store import Store
 from tests.unit.cli.conftest import Run as Tb
 from tests.unit.run.regress.tasks import ended, task
 
@@ -112,9 +112,9 @@ def test_a_store_that_is_not_there_is_not_made_by_reading_it(tb: Tb, tmp_path: P
 
 def test_printed_commands_find_the_run_again(tb: Tb, results: Path) -> None:
     lines = tb(f"regress show 1 --results {results}").out.splitlines()
-    assert f"holes: python -m tb coverage 1 --results {results}" in lines
+    assert f"holes: nvdla-tb coverage 1 --results {results}" in lines
     assert tb(f"coverage 1 --results {results}").out.startswith("Coverage of nv_small in run 1\n")
-    assert f"resume: python -m tb regress resume 2 --results {results}" in tb(f"regress show --results {results}").out
+    assert f"resume: nvdla-tb regress resume 2 --results {results}" in tb(f"regress show --results {results}").out
 
 
 def test_a_run_without_failures_is_not_played_again(tb: Tb, results: Path) -> None:

@@ -14,25 +14,25 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from models.config import HwConfig
-from tb.cli import playing
-from tb.cli import run as run_command
-from tb.cli.command import parser
-from tb.cli.console import Console
-from tb.cli.playing import prepared, with_handovers
-from tb.judge.finding import Finding
-from tb.judge.layer_id import LayerId
-from tb.judge.verdict import Verdict
-from tb.places import PLANS
-from tb.run.compile.spec import BuildSpec, Built
-from tb.run.dut import Dut
-from tb.run.inside import is_worth_it
-from tb.run.jobs import Job, Setup
-from tb.run.result import Result
-from tb.stimulus.exchange import Explained
-from tb.stimulus.generate.plan import load_plan
-from tb.stimulus.scenario import Scenario
-from tb.stimulus.trace import write
+from nvdla_models.config import HwConfig
+from nvdla_tb.cli import playing
+from nvdla_tb.cli import run as run_command
+from nvdla_tb.cli.command import parser
+from nvdla_tb.cli.console import Console
+from nvdla_tb.cli.playing import prepared, with_handovers
+from nvdla_tb.judge.finding import Finding
+from nvdla_tb.judge.layer_id import LayerId
+from nvdla_tb.judge.verdict import Verdict
+from nvdla_tb.paths import PLANS
+from nvdla_tb.run.compile.spec import BuildSpec, Built
+from nvdla_tb.run.dut import Dut
+from nvdla_tb.run.inside import is_worth_it
+from nvdla_tb.run.jobs import Job, Setup
+from nvdla_tb.run.result import Result
+from nvdla_tb.stimulus.exchange import Explained
+from nvdla_tb.stimulus.generate.plan import load_plan
+from nvdla_tb.stimulus.scenario import Scenario
+from nvdla_tb.stimulus.trace import write
 from tests.unit.cli.conftest import Run
 from tests.unit.run.regress.tasks import DUT, hang, wrong
 
@@ -60,11 +60,11 @@ def test_options_that_cannot_be_are_refused_before_anything_is_built(
 
 
 def test_plusargs_go_to_the_simulator_and_into_the_command_that_repeats_a_test(tb: Run) -> None:
-    job = Job("one", 1, "python -m tb run --only one", lambda: Scenario("one", "nv_small", (), 1))
+    job = Job("one", 1, "nvdla-tb run --only one", lambda: Scenario("one", "nv_small", (), 1))
     args = parser().parse_args(["run", "--plusarg", "+depth=4", "--plusarg", "+my text"])
     (done,) = prepared(args, [job])
     assert done.plusargs == ("+depth=4", "+my text")
-    assert done.rerun == "python -m tb run --only one --plusarg +depth=4 --plusarg '+my text'"
+    assert done.rerun == "nvdla-tb run --only one --plusarg +depth=4 --plusarg '+my text'"
     assert tb("run --plusarg depth=4").refusal == "argument --plusarg: must begin with +, not be depth=4"
 
 

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from tb.cli import cache as command
-from tb.cli.command import parser
-from tb.places import PROJECT_FILE
-from tb.run import folders
-from tb.run.project import Project, found
+from nvdla_tb.cli import cache as command
+from nvdla_tb.cli.command import parser
+from nvdla_tb.paths import PROJECT_FILE
+from nvdla_tb.run import folders
+from nvdla_tb.run.project import Project, found
 from tests.unit.cli.conftest import Run
 
 PLAN = """config = "nv_small"

@@ -9,19 +9,19 @@ from pathlib import Path
 
 import pytest
 
-from models.errors import InputError
-from tb.cli import regress, regress_tasks
-from tb.cli.command import parser
-from tb.cli.regress_play import Player, deadline
-from tb.cli.regress_tasks import check_dlhdl, random_tasks, seed_lots, tasks_of
-from tb.dlhdl.config import embedded_configs
-from tb.dlhdl.scenario import DlhdlScenario
-from tb.judge.verdict import Ending
-from tb.places import HDL
-from tb.run.regress.store import Run, Store
-from tb.run.task import BENCH, Task
-from tb.stimulus.generate.describe import PlanError
-from tb.stimulus.trace import write
+from dlhdl_tb.config import embedded_configs
+from dlhdl_tb.scenario import DlhdlScenario
+from nvdla_models.errors import InputError
+from nvdla_tb.cli import regress, regress_tasks
+from nvdla_tb.cli.command import parser
+from nvdla_tb.cli.regress_play import Player, deadline
+from nvdla_tb.cli.regress_tasks import check_dlhdl, random_tasks, seed_lots, tasks_of
+from nvdla_tb.judge.verdict import Ending
+from nvdla_tb.paths import HDL
+from nvdla_tb.run.regress.store import Run, Store
+from nvdla_tb.run.task import BENCH, Task
+from nvdla_tb.stimulus.generate.describe import PlanError
+from nvdla_tb.stimulus.trace import write
 from tests.unit.run.regress.tasks import ended
 
 
@@ -49,7 +49,7 @@ def test_a_level_plays_scenarios_and_tests_in_python_which_need_the_coroutines()
     kinds = {task.kind: task.dut.backend for task in tasks}
     assert kinds == {"plan": "native", BENCH: "coroutine"}
     (one,) = [task for task in tasks if task.test == "stress.a_throttled_csb_only_takes_longer"]
-    assert one.source == "tests.sim.stress"
+    assert one.source == "nvdla_tb.gate_tests.stress"
     again = "--level L1 --config nv_small --sim verilator --only stress.a_throttled_csb_only_takes_longer"
     assert one.rerun.partition(" --plusarg ")[0].endswith(again)
 
@@ -104,7 +104,7 @@ def test_tests_of_a_level_are_chosen_by_name() -> None:
     [
         ("random --seeds 1", "--engines SDP,PDP,CDP,CONV,RUBIK,BDMA {} --first 0"),
         ("plan --only pdp_max_2x2", "{} --only pdp_max_2x2 --seed 1"),
-        ("traces one", "python -m tb trace one {}"),
+        ("traces one", "nvdla-tb trace one {}"),
     ],
 )
 def test_a_rerun_compares_as_strictly_as_the_regression(

@@ -8,13 +8,13 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from tb.cli.regress_play import conclude
-from tb.judge.verdict import Ending, Verdict
-from tb.places import PLANS
-from tb.run.regress.store import Store
-from tb.run.task import Task
-from tb.stimulus.exchange import Explained
-from tb.stimulus.generate.plan import load_plan
+from nvdla_tb.cli.regress_play import conclude
+from nvdla_tb.judge.verdict import Ending, Verdict
+from nvdla_tb.paths import PLANS
+from nvdla_tb.run.regress.store import Store
+from nvdla_tb.run.task import Task
+from nvdla_tb.stimulus.exchange import Explained
+from nvdla_tb.stimulus.generate.plan import load_plan
 from tests.unit.report.test_network_page import facts
 from tests.unit.run.regress.tasks import DUT, wrong
 

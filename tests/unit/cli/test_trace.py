@@ -78,7 +78,7 @@ def test_a_last_bit_of_a_convolution_is_tolerated_but_not_exact(tb: Run, tmp_pat
     strict = tb("trace --model-only --exact", str(path))
     assert strict.code == 1
     assert "\n  wrong value: 1 elements; layer 0 (CONV, group 0): first at c=2 h=0 w=0 " in strict.out
-    assert f"\n  rerun: python -m tb trace --model-only {path} --config nv_small --exact\n" in strict.out
+    assert f"\n  rerun: nvdla-tb trace --model-only {path} --config nv_small --exact\n" in strict.out
 
 
 def test_one_wrong_byte_fails_with_its_element_and_the_command_to_repeat_it(tb: Run, tmp_path: Path) -> None:
@@ -86,7 +86,7 @@ def test_one_wrong_byte_fails_with_its_element_and_the_command_to_repeat_it(tb: 
     ran = tb("trace --model-only", str(path))
     assert ran.code == 1
     assert "failed: sdp_bad.0\n  wrong value: 1 elements; layer 0 (SDP, group 0): first at c=4 h=0 w=3 " in ran.out
-    assert f"\n  rerun: python -m tb trace --model-only {path} --config nv_small\n" in ran.out
+    assert f"\n  rerun: nvdla-tb trace --model-only {path} --config nv_small\n" in ran.out
     assert ran.out.splitlines()[-1] == "0 passed, 1 failed, 0 refused"
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from models.config import HwConfig
-from tb.coverage.attributes import Value
-from tb.coverage.bins import parse_bins, sizes_of
-from tb.stimulus.generate.describe import PlanError
+from nvdla_models.config import HwConfig
+from nvdla_tb.coverage.attributes import Value
+from nvdla_tb.coverage.bins import parse_bins, sizes_of
+from nvdla_tb.stimulus.generate.describe import PlanError
 
 SIZES = {"atom": 8}
 

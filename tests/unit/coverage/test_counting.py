@@ -7,19 +7,19 @@ from pathlib import Path
 
 import pytest
 
-from models.config import HwConfig
-from tb.coverage.collect import Candidate, Collector, choose, reached
-from tb.coverage.model import load_model
-from tb.coverage.observe import Observation, observe
-from tb.coverage.status import item_status, text, totals
-from tb.nvdla.program.ops import RegWrite
-from tb.nvdla.program.table import Refused
-from tb.places import PLANS
-from tb.stimulus.generate.describe import PlanError
-from tb.stimulus.generate.plan import PlanEntry, load_plan
-from tb.stimulus.generate.random import random_entry
-from tb.stimulus.scenario import Scenario
-from tb.stimulus.trace import read, write
+from nvdla_models.config import HwConfig
+from nvdla_tb.coverage.collect import Candidate, Collector, choose, reached
+from nvdla_tb.coverage.model import load_model
+from nvdla_tb.coverage.observe import Observation, observe
+from nvdla_tb.coverage.status import item_status, text, totals
+from nvdla_tb.nvdla.program.ops import RegWrite
+from nvdla_tb.nvdla.program.table import Refused
+from nvdla_tb.paths import PLANS
+from nvdla_tb.stimulus.generate.describe import PlanError
+from nvdla_tb.stimulus.generate.plan import PlanEntry, load_plan
+from nvdla_tb.stimulus.generate.random import random_entry
+from nvdla_tb.stimulus.scenario import Scenario
+from nvdla_tb.stimulus.trace import read, write
 
 MODEL = PLANS / "coverage"
 CONFIG = HwConfig.load("nv_small")

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from models.config import HwConfig, builtin_names
-from tb.coverage.model import load_model
-from tb.places import PLANS, ROOT
-from tb.stimulus.generate.describe import PlanError
+from nvdla_models.config import HwConfig, builtin_names
+from nvdla_tb.coverage.model import load_model
+from nvdla_tb.paths import PLANS, ROOT
+from nvdla_tb.stimulus.generate.describe import PlanError
 
 MODEL = PLANS / "coverage"
 CONFIG = HwConfig.load("nv_small")
@@ -118,7 +118,9 @@ def test_a_folder_without_a_model_is_refused(tmp_path: Path) -> None:
 
 
 def test_coverage_needs_no_simulator() -> None:
-    code = "import sys, tb.coverage.collect; print([name for name in sys.modules if name.split('.')[0] == 'cocotb'])"
+    code = (
+        "import sys, nvdla_tb.coverage.collect; print([name for name in sys.modules if name.split('.')[0] == 'cocotb'])"
+    )
     output = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True).stdout
     assert output == "[]\n"
 

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from models.errors import InputError
-from models.layout.dlhdl import DlhdlType
-from tb.dlhdl.config import DlhdlConfig, configs_of, is_dlhdl
+from dlhdl_models.layout import DlhdlType
+from dlhdl_tb.config import DlhdlConfig, configs_of, is_dlhdl
+from nvdla_models.errors import InputError
 
 OWN = 'system = "dlhdl"\nconv_thread_number = 25\ndata_type = "single"\nregisters = "dut_addr.h"\n'
 

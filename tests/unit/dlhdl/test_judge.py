@@ -6,17 +6,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tb.dlhdl.config import DlhdlConfig
-from tb.dlhdl.judge import DlhdlJudge, packed_frame
-from tb.dlhdl.program import ACTIVATION_BASE
-from tb.dlhdl.scenario import DlhdlEntry, DlhdlScenario
-from tb.judge.beats import Beats
-from tb.judge.detail import HandshakeViolation, Mismatch
-from tb.judge.finding import Check
-from tb.judge.handshake_rules import HandshakeRule
-from tb.judge.text import complaints
-from tb.judge.verdict import Ending
-from tb.nvdla.memory import MemoryImage, Ram
+from dlhdl_tb.config import DlhdlConfig
+from dlhdl_tb.judge import DlhdlJudge, packed_frame
+from dlhdl_tb.program import ACTIVATION_BASE
+from dlhdl_tb.scenario import DlhdlEntry, DlhdlScenario
+from nvdla_tb.judge.beats import Beats
+from nvdla_tb.judge.detail import HandshakeViolation, Mismatch
+from nvdla_tb.judge.finding import Check
+from nvdla_tb.judge.handshake_rules import HandshakeRule
+from nvdla_tb.judge.text import complaints
+from nvdla_tb.judge.verdict import Ending
+from nvdla_tb.nvdla.memory import MemoryImage, Ram
 
 LAYERS = [
     {"kind": "conv", "features": "N+1", "kernel": [3, 3], "padding": [1, 1, 1, 1]},

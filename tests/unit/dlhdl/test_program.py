@@ -3,12 +3,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from models.dlhdl.window import Window
-from models.errors import InputError
-from tb.dlhdl.config import DlhdlConfig
-from tb.dlhdl.network import INPUT, Kind, Layer, Network
-from tb.dlhdl.program import ACTIVATION_BASE, compiled
-from tb.nvdla.memory import GUARD_BYTES, MemoryImage
+from dlhdl_models.window import Window
+from dlhdl_tb.config import DlhdlConfig
+from dlhdl_tb.network import INPUT, Kind, Layer, Network
+from dlhdl_tb.program import ACTIVATION_BASE, compiled
+from nvdla_models.errors import InputError
+from nvdla_tb.nvdla.memory import GUARD_BYTES, MemoryImage
 
 CORE = DlhdlConfig.load("dlhdl_int8_9")
 """C = 3, N = 4."""

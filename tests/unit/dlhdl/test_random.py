@@ -4,9 +4,9 @@ from collections import Counter
 
 import pytest
 
-from tb.dlhdl.config import DlhdlConfig, embedded_configs
-from tb.dlhdl.random import random_entry
-from tb.dlhdl.scenario import Mode
+from dlhdl_tb.config import DlhdlConfig, embedded_configs
+from dlhdl_tb.random import random_entry
+from dlhdl_tb.scenario import Mode
 
 
 @pytest.mark.parametrize("config", embedded_configs(), ids=lambda config: config.name)

@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from models.errors import InputError
-from tb.dlhdl.registers import RegisterMap
+from dlhdl_tb.registers import RegisterMap
+from nvdla_models.errors import InputError
 
 HEADER = """\
 /* registers of the core, 0x1 */

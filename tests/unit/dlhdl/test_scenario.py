@@ -6,15 +6,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from models.dlhdl.single import Bounded
-from models.errors import InputError
-from tb.dlhdl.config import DlhdlConfig, embedded_configs
-from tb.dlhdl.draw import size
-from tb.dlhdl.judge import results_of
-from tb.dlhdl.network import Kind
-from tb.dlhdl.scenario import DlhdlEntry, Mode, load_plan, read, save
-from tb.places import PLANS
-from tb.stimulus.generate.describe import PlanError
+from dlhdl_models.single import Bounded
+from dlhdl_tb.config import DlhdlConfig, embedded_configs
+from dlhdl_tb.draw import size
+from dlhdl_tb.judge import results_of
+from dlhdl_tb.network import Kind
+from dlhdl_tb.scenario import DlhdlEntry, Mode, load_plan, read, save
+from nvdla_models.errors import InputError
+from nvdla_tb.paths import PLANS
+from nvdla_tb.stimulus.generate.describe import PlanError
 
 CORE = DlhdlConfig.load("dlhdl_int8_9")
 CONV = {"kind": "conv", "features": "N+1", "kernel": [3, 3], "padding": [1, 1, 1, 1]}

@@ -4,11 +4,11 @@ import re
 
 import pytest
 
-from tb.cli.command import main
-from tb.dlhdl.config import DlhdlConfig
-from tb.run.compile.ports import Port
-from tb.run.compile.wrapper import check_dlhdl_ports, top_text
-from tb.run.errors import PortError
+from dlhdl_tb.config import DlhdlConfig
+from nvdla_tb.cli.command import main
+from nvdla_tb.run.compile.ports import Port
+from nvdla_tb.run.compile.wrapper import check_dlhdl_ports, top_text
+from nvdla_tb.run.errors import PortError
 
 CORE = DlhdlConfig.load("dlhdl_int8_4")
 READ = {"ARADDR": 32, "ARLEN": 8, "ARSIZE": 3, "ARBURST": 2, "ARVALID": 1, "RREADY": 1}
@@ -63,7 +63,7 @@ def test_the_plan_is_listed(capsys: pytest.CaptureFixture[str]) -> None:
         (["--exact"], "--exact must be left out for dlhdl"),
         (["--backend", "native"], "--backend must be coroutine for dlhdl, not native"),
         (["--rtl", "x.f"], "--config must name a file that describes the core of --rtl, not dlhdl"),
-        (["--only", "none"], " matches none; see python -m tb run --list"),
+        (["--only", "none"], " matches none; see nvdla-tb run --list"),
     ],
 )
 def test_options_that_mean_nothing_are_refused(

@@ -9,24 +9,31 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from models.conv import ConvParams
-from models.converter import Converter, ConverterEncoding
-from models.layout import FeatureLayout, ImageWeightLayout, OperandLayout, PixelConversion, PixelLayout, WeightLayout
-from models.lut import HybridLut, LutChoice, Slope
-from models.pdp import PdpParams, PoolMethod
-from models.precision import Precision
-from models.sdp import AluOp, SdpParams, SdpStage
-from tb.explain.evidence import Evidence, from_writes
-from tb.explain.memory import Bytes, Patch
-from tb.judge.beats import Beats
-from tb.judge.predictor import predict
-from tb.judge.predictor.expectation import Expectation
-from tb.judge.scoreboard import Scoreboard
-from tb.judge.tracker import StartedLayer
-from tb.nvdla.engines import chain_of
-from tb.nvdla.layers import CdpLayer, ConvLayer, Layer, OperandSurface, PdpLayer, SdpLayer, StageSource, Surface
-from tb.nvdla.memory import Ram
-from tb.nvdla.surfaces import CbufUse, ImageSurface, WeightSurface
+from nvdla_models.conv import ConvParams
+from nvdla_models.converter import Converter, ConverterEncoding
+from nvdla_models.layout import (
+    FeatureLayout,
+    ImageWeightLayout,
+    OperandLayout,
+    PixelConversion,
+    PixelLayout,
+    WeightLayout,
+)
+from nvdla_models.lut import HybridLut, LutChoice, Slope
+from nvdla_models.pdp import PdpParams, PoolMethod
+from nvdla_models.precision import Precision
+from nvdla_models.sdp import AluOp, SdpParams, SdpStage
+from nvdla_tb.explain.evidence import Evidence, from_writes
+from nvdla_tb.explain.memory import Bytes, Patch
+from nvdla_tb.judge.beats import Beats
+from nvdla_tb.judge.predictor import predict
+from nvdla_tb.judge.predictor.expectation import Expectation
+from nvdla_tb.judge.scoreboard import Scoreboard
+from nvdla_tb.judge.tracker import StartedLayer
+from nvdla_tb.nvdla.engines import chain_of
+from nvdla_tb.nvdla.layers import CdpLayer, ConvLayer, Layer, OperandSurface, PdpLayer, SdpLayer, StageSource, Surface
+from nvdla_tb.nvdla.memory import Ram
+from nvdla_tb.nvdla.surfaces import CbufUse, ImageSurface, WeightSurface
 from tests.unit.nvdla.samples import IDENTITY, SMALL, small_cdp
 
 BASE, NBYTES = 0x8000_0000, 1 << 17

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from models.converter import Converter
-from models.layout import ImageWeightLayout, WeightLayout
-from models.precision import Precision
-from tb.explain.memory import Bytes, Patch
-from tb.nvdla.layers import ConvLayer
+from nvdla_models.converter import Converter
+from nvdla_models.layout import ImageWeightLayout, WeightLayout
+from nvdla_models.precision import Precision
+from nvdla_tb.explain.memory import Bytes, Patch
+from nvdla_tb.nvdla.layers import ConvLayer
 from tests.unit.explain import cases
 from tests.unit.explain import full_cases as full
 from tests.unit.explain.faults import FP16, MEMORY, Fault, by_value, elements, parameters, ran, run

@@ -7,14 +7,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from models.cdp import widths
-from models.lut import LutChoice
-from models.lut_integer import LutUnit, lookup
-from models.pdp import PdpParams, PoolMethod
-from models.precision import Precision
-from models.sdp import AluOp, YStage
-from tb.explain.memory import Patch
-from tb.nvdla.layers import PdpLayer, Surface, WidthSplit
+from nvdla_models.cdp import widths
+from nvdla_models.lut import LutChoice
+from nvdla_models.lut_integer import LutUnit, lookup
+from nvdla_models.pdp import PdpParams, PoolMethod
+from nvdla_models.precision import Precision
+from nvdla_models.sdp import AluOp, YStage
+from nvdla_tb.explain.memory import Patch
+from nvdla_tb.nvdla.layers import PdpLayer, Surface, WidthSplit
 from tests.unit.explain import cases
 from tests.unit.explain import full_cases as full
 from tests.unit.explain.faults import MEMORY, Fault, by_value, elements, parameters, strides, written

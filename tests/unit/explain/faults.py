@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from models.layout import FeatureLayout
-from tb.explain.memory import Bytes, Patch
-from tb.nvdla.layers import Layer, Surface
+from nvdla_models.layout import FeatureLayout
+from nvdla_tb.explain.memory import Bytes, Patch
+from nvdla_tb.nvdla.layers import Layer, Surface
 from tests.unit.explain import cases
 from tests.unit.explain import full_cases as full
 

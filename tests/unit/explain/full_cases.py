@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from models.conv import ConvParams
-from models.converter import Converter, ConverterEncoding
-from models.layout import (
+from nvdla_models.conv import ConvParams
+from nvdla_models.converter import Converter, ConverterEncoding
+from nvdla_models.layout import (
     CompressedWeightLayout,
     FeatureLayout,
     KernelLayout,
@@ -17,12 +17,12 @@ from models.layout import (
     WeightLayout,
     WinogradWeightLayout,
 )
-from models.lut import HybridLut, LutChoice, LutTable, Slope
-from models.precision import Precision
-from models.sdp import AluOp, SdpParams, SdpStage, YStage
-from tb.explain.memory import Bytes
-from tb.nvdla.layers import ConvLayer, OperandSurface, SdpLayer, StageSource, Surface
-from tb.nvdla.surfaces import CbufUse, Compression, WeightSurface
+from nvdla_models.lut import HybridLut, LutChoice, LutTable, Slope
+from nvdla_models.precision import Precision
+from nvdla_models.sdp import AluOp, SdpParams, SdpStage, YStage
+from nvdla_tb.explain.memory import Bytes
+from nvdla_tb.nvdla.layers import ConvLayer, OperandSurface, SdpLayer, StageSource, Surface
+from nvdla_tb.nvdla.surfaces import CbufUse, Compression, WeightSurface
 from tests.unit.explain.cases import DST, SRC, X1, X2, memory_for
 from tests.unit.nvdla.samples import FULL, IDENTITY
 

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from models.conv import ConvParams
-from models.layout import FeatureLayout, LinesLayout, PlanarLayout
-from models.pdp import PdpParams, PoolMethod
-from models.precision import Precision
-from tb.explain.memory import Patch
-from tb.nvdla.layers import (
+from nvdla_models.conv import ConvParams
+from nvdla_models.layout import FeatureLayout, LinesLayout, PlanarLayout
+from nvdla_models.pdp import PdpParams, PoolMethod
+from nvdla_models.precision import Precision
+from nvdla_tb.explain.memory import Patch
+from nvdla_tb.nvdla.layers import (
     BdmaLayer,
     ConvLayer,
     LinesSurface,

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from tb.nvdla.layers import Layer, StageSource, Surface
+from nvdla_tb.nvdla.layers import Layer, StageSource, Surface
 from tests.unit.explain import cases
 from tests.unit.explain import full_cases as full
 from tests.unit.explain.faults import MEMORY, Fault, by_place, elements, ran, run, strides, written

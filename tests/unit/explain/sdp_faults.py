@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from models.layout import OperandLayout
-from models.precision import Precision
-from models.sdp import AluOp, SdpStage
-from tb.explain.memory import Patch
-from tb.nvdla.layers import OperandSurface, SdpLayer, StageSource
+from nvdla_models.layout import OperandLayout
+from nvdla_models.precision import Precision
+from nvdla_models.sdp import AluOp, SdpStage
+from nvdla_tb.explain.memory import Patch
+from nvdla_tb.nvdla.layers import OperandSurface, SdpLayer, StageSource
 from tests.unit.explain import cases
 from tests.unit.explain import full_cases as full
 from tests.unit.explain.faults import MEMORY, Fault, altered, by_value, elements, parameters, ran, run

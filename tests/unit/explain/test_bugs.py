@@ -9,12 +9,12 @@ from functools import partial
 import numpy as np
 import pytest
 
-from models.errors import InputError
-from tb.explain import diagnose, evidence
-from tb.explain.cause import Cause, Way
-from tb.explain.engines import Run
-from tb.explain.evidence import Evidence
-from tb.explain.walk import Cube, in_atoms
+from nvdla_models.errors import InputError
+from nvdla_tb.explain import diagnose, evidence
+from nvdla_tb.explain.cause import Cause, Way
+from nvdla_tb.explain.engines import Run
+from nvdla_tb.explain.evidence import Evidence
+from nvdla_tb.explain.walk import Cube, in_atoms
 from tests.unit.explain import cases
 
 MEMORY = cases.memory_for(1)

@@ -7,10 +7,10 @@ from typing import cast
 
 import pytest
 
-from models.arithmetic import Site
-from tb.explain.cause import Fit
-from tb.explain.cause_units import Region, regions
-from tb.explain.handovers import KINDS
+from nvdla_models.arithmetic import Site
+from nvdla_tb.explain.cause import Fit
+from nvdla_tb.explain.cause_units import Region, regions
+from nvdla_tb.explain.handovers import KINDS
 
 
 def fit(*names: str, site: Site | None = None) -> Fit:

@@ -10,16 +10,16 @@ from functools import cache
 import numpy as np
 import pytest
 
-from models.errors import InputError
-from models.pdp import PoolMethod
-from tb.explain import Diagnosis, diagnose, explain
-from tb.explain.build import run_of
-from tb.explain.cause import Cause, Fit, Variant
-from tb.explain.causes import CAUSES
-from tb.explain.evidence import Evidence, from_writes
-from tb.explain.memory import Bytes, Patch
-from tb.judge.beats import Beats
-from tb.nvdla.layers import Layer
+from nvdla_models.errors import InputError
+from nvdla_models.pdp import PoolMethod
+from nvdla_tb.explain import Diagnosis, diagnose, explain
+from nvdla_tb.explain.build import run_of
+from nvdla_tb.explain.cause import Cause, Fit, Variant
+from nvdla_tb.explain.causes import CAUSES
+from nvdla_tb.explain.evidence import Evidence, from_writes
+from nvdla_tb.explain.memory import Bytes, Patch
+from nvdla_tb.judge.beats import Beats
+from nvdla_tb.nvdla.layers import Layer
 from tests.unit.explain import cases
 from tests.unit.explain.joint_faults import CONTRACT, SPLIT
 

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from tb.explain.handovers import Stage
-from tb.explain.stages import StageResult, culprit
+from nvdla_tb.explain.handovers import Stage
+from nvdla_tb.explain.stages import StageResult, culprit
 
 
 def stage(name: str, unit: str, value: str) -> Stage:

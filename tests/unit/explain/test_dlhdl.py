@@ -11,19 +11,19 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from models.dlhdl.single import Bounded
-from models.layout.dlhdl import ConvolutionDataLayout, DlhdlType
-from tb.dlhdl.config import DlhdlConfig
-from tb.dlhdl.judge import DlhdlJudge
-from tb.dlhdl.network import Layer, Network
-from tb.dlhdl.scenario import DlhdlEntry, DlhdlScenario, load_plan, save
-from tb.explain import record
-from tb.explain.runs import explain_dlhdl, explain_folder, loaded_weights, with_frames
-from tb.explain.seen import Seen
-from tb.explain.text import Explanation
-from tb.judge.beats import Beats
-from tb.nvdla.memory import MemoryImage, Ram
-from tb.places import PLANS
+from dlhdl_models.layout import ConvolutionDataLayout, DlhdlType
+from dlhdl_models.single import Bounded
+from dlhdl_tb.config import DlhdlConfig
+from dlhdl_tb.judge import DlhdlJudge
+from dlhdl_tb.network import Layer, Network
+from dlhdl_tb.scenario import DlhdlEntry, DlhdlScenario, load_plan, save
+from nvdla_tb.explain import record
+from nvdla_tb.explain.runs import explain_dlhdl, explain_folder, loaded_weights, with_frames
+from nvdla_tb.explain.seen import Seen
+from nvdla_tb.explain.text import Explanation
+from nvdla_tb.judge.beats import Beats
+from nvdla_tb.nvdla.memory import MemoryImage, Ram
+from nvdla_tb.paths import PLANS
 
 Bytes = NDArray[np.uint8]
 

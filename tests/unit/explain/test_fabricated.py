@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tb.explain import diagnose
+from nvdla_tb.explain import diagnose
 from tests.unit.explain import cases
 from tests.unit.explain.conv_faults import convolutions
 from tests.unit.explain.engine_faults import other_engines

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from models.layout import ImageWeightLayout
-from models.precision import Precision
-from tb.explain.seen import Seen
-from tb.explain.stages import StageResult, compare
-from tb.explain.tap import Handover
-from tb.judge.predictor.conv_operands import operands_of
+from nvdla_models.layout import ImageWeightLayout
+from nvdla_models.precision import Precision
+from nvdla_tb.explain.seen import Seen
+from nvdla_tb.explain.stages import StageResult, compare
+from nvdla_tb.explain.tap import Handover
+from nvdla_tb.judge.predictor.conv_operands import operands_of
 from tests.unit.explain import cases
 from tests.unit.explain.cases import conv_layer
 from tests.unit.explain.test_culprit import INSIDE

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from tb.explain import Explanation, explain_run
-from tb.explain.memory import Patch
-from tb.explain.seen import Seen
-from tb.judge.beats import Beats
-from tb.judge.predictor.expectation import Expectation
-from tb.nvdla.layers import ConvLayer, Layer, SdpLayer
+from nvdla_tb.explain import Explanation, explain_run
+from nvdla_tb.explain.memory import Patch
+from nvdla_tb.explain.seen import Seen
+from nvdla_tb.judge.beats import Beats
+from nvdla_tb.judge.predictor.expectation import Expectation
+from nvdla_tb.nvdla.layers import ConvLayer, Layer, SdpLayer
 from tests.unit.explain import cases
 from tests.unit.explain.faults import run
 from tests.unit.explain.full_cases import stored

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from tb.explain.interface import judge_interface
-from tb.explain.tap import PORT, Handover, Reader, StageError, Tapped, Writer, check_widths
+from nvdla_tb.explain.interface import judge_interface
+from nvdla_tb.explain.tap import PORT, Handover, Reader, StageError, Tapped, Writer, check_widths
 
 READER = Reader("SDP_RDMA", 1, "reads", "answers", "credits")
 OTHER = Reader("CDMA (data)", 8, "more_reads", "more_answers")

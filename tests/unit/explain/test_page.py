@@ -14,10 +14,10 @@ import pytest
 from numpy.typing import NDArray
 from PIL import Image
 
-from tb.explain import Explanation, explain, write_page
-from tb.explain.memory import Patch
-from tb.explain.page import data_url, page, pictures, timeline
-from tb.explain.text import bad_beats
+from nvdla_tb.explain import Explanation, explain, write_page
+from nvdla_tb.explain.memory import Patch
+from nvdla_tb.explain.page import data_url, page, pictures, timeline
+from nvdla_tb.explain.text import bad_beats
 from tests.unit.explain import cases
 
 MEMORY = cases.memory_for(3)
@@ -123,7 +123,7 @@ class Parsed(HTMLParser):
 
 
 def test_the_page_says_what_the_terminal_says_and_loads_nothing(explanation: Explanation) -> None:
-    commands = [("Run it again", "python -m tb run --only 'a<b' --seed 1 && echo \"done\"")]
+    commands = [("Run it again", "nvdla-tb run --only 'a<b' --seed 1 && echo \"done\"")]
     parsed = Parsed(page("<b>odd & name</b>.1", ("expected <1>",), [explanation], commands))
     assert parsed.open == []
     assert parsed.loaded
@@ -172,13 +172,13 @@ def test_a_page_without_a_cause_says_so() -> None:
 
 
 def test_the_page_of_a_run_has_the_commands(explanation: Explanation, tmp_path: Path) -> None:
-    rerun = "python -m tb run --seed 1"
+    rerun = "nvdla-tb run --seed 1"
     write_page(tmp_path / "failure.html", [explanation], "any.1", ["wrong"], rerun, f"{rerun} --waves")
     said = Parsed((tmp_path / "failure.html").read_text(encoding="utf-8")).words
     for command in (
-        "python -m tb run --seed 1",
-        "python -m tb run --seed 1 --waves",
-        f"python -m tb explain {tmp_path}",
+        "nvdla-tb run --seed 1",
+        "nvdla-tb run --seed 1 --waves",
+        f"nvdla-tb explain {tmp_path}",
     ):
         assert command in said
 
@@ -186,8 +186,8 @@ def test_the_page_of_a_run_has_the_commands(explanation: Explanation, tmp_path: 
 def test_the_page_names_no_command_that_there_is_not(explanation: Explanation, tmp_path: Path) -> None:
     folder = tmp_path / "a run"
     folder.mkdir()
-    write_page(folder / "failure.html", [explanation], "any.1", ["wrong"], "python -m tb score --number 3", None)
+    write_page(folder / "failure.html", [explanation], "any.1", ["wrong"], "nvdla-tb score --number 3", None)
     said = Parsed((folder / "failure.html").read_text(encoding="utf-8")).words
-    assert "python -m tb score --number 3" in said
-    assert f"python -m tb explain '{folder}'" in said
+    assert "nvdla-tb score --number 3" in said
+    assert f"nvdla-tb explain '{folder}'" in said
     assert not any("--waves" in word for word in said)

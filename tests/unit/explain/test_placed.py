@@ -8,15 +8,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tb.explain import Explanation, explain_run
-from tb.explain.memory import Bytes, Patch
-from tb.explain.seen import Seen
-from tb.explain.suspect import suspects
-from tb.judge.beats import Beats
-from tb.judge.finding import Finding
-from tb.judge.layer_id import LayerId
-from tb.judge.verdict import Verdict
-from tb.nvdla.layers import Layer, WidthSplit
+from nvdla_tb.explain import Explanation, explain_run
+from nvdla_tb.explain.memory import Bytes, Patch
+from nvdla_tb.explain.seen import Seen
+from nvdla_tb.explain.suspect import suspects
+from nvdla_tb.judge.beats import Beats
+from nvdla_tb.judge.finding import Finding
+from nvdla_tb.judge.layer_id import LayerId
+from nvdla_tb.judge.verdict import Verdict
+from nvdla_tb.nvdla.layers import Layer, WidthSplit
 from tests.unit.explain import cases
 from tests.unit.explain.faults import run, strides
 from tests.unit.explain.full_cases import stored

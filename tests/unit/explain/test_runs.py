@@ -14,32 +14,32 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from models.arithmetic import Rounding, Rules, Site
-from models.config import BUILTIN_DIR
-from models.errors import InputError
-from models.layout import WeightLayout
-from models.pdp import PoolMethod
-from models.precision import Precision
-from tb.explain import explain_folder, explain_run
-from tb.explain.build import run_of
-from tb.explain.engines import Run as LayerRun
-from tb.explain.record import FILE_NAME, RecordError, save
-from tb.explain.runs import OWN_CONFIG
-from tb.explain.seen import Seen
-from tb.explain.text import bad_beats
-from tb.judge.beats import Beats
-from tb.judge.predictor import predict
-from tb.judge.predictor.expectation import Expectation
-from tb.judge.scoreboard import Scoreboard
-from tb.judge.tracker import StartedLayer
-from tb.judge.verdict import Verdict
-from tb.nvdla.layers import Batch, Layer, Surface
-from tb.nvdla.memory import Ram
-from tb.nvdla.program.ops import MemLoad
-from tb.nvdla.surfaces import WeightSurface
-from tb.stimulus.exchange import Answer, Performance
-from tb.stimulus.scenario import Scenario
-from tb.stimulus.trace import write
+from nvdla_models.arithmetic import Rounding, Rules, Site
+from nvdla_models.config import BUILTIN_DIR
+from nvdla_models.errors import InputError
+from nvdla_models.layout import WeightLayout
+from nvdla_models.pdp import PoolMethod
+from nvdla_models.precision import Precision
+from nvdla_tb.explain import explain_folder, explain_run
+from nvdla_tb.explain.build import run_of
+from nvdla_tb.explain.engines import Run as LayerRun
+from nvdla_tb.explain.record import FILE_NAME, RecordError, save
+from nvdla_tb.explain.runs import OWN_CONFIG
+from nvdla_tb.explain.seen import Seen
+from nvdla_tb.explain.text import bad_beats
+from nvdla_tb.judge.beats import Beats
+from nvdla_tb.judge.predictor import predict
+from nvdla_tb.judge.predictor.expectation import Expectation
+from nvdla_tb.judge.scoreboard import Scoreboard
+from nvdla_tb.judge.tracker import StartedLayer
+from nvdla_tb.judge.verdict import Verdict
+from nvdla_tb.nvdla.layers import Batch, Layer, Surface
+from nvdla_tb.nvdla.memory import Ram
+from nvdla_tb.nvdla.program.ops import MemLoad
+from nvdla_tb.nvdla.surfaces import WeightSurface
+from nvdla_tb.stimulus.exchange import Answer, Performance
+from nvdla_tb.stimulus.scenario import Scenario
+from nvdla_tb.stimulus.trace import write
 from tests.unit.explain import cases, full_cases, joint_faults
 from tests.unit.nvdla.samples import FULL, SMALL
 

@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from models.layout import FeatureLayout
-from tb.explain.handovers import Stage, load_handovers
-from tb.explain.memory import Patch
-from tb.explain.seen import Seen
-from tb.explain.stages import compare, told
-from tb.explain.tap import Handover, StageError
-from tb.places import HDL
+from nvdla_models.layout import FeatureLayout
+from nvdla_tb.explain.handovers import Stage, load_handovers
+from nvdla_tb.explain.memory import Patch
+from nvdla_tb.explain.seen import Seen
+from nvdla_tb.explain.stages import compare, told
+from nvdla_tb.explain.tap import Handover, StageError
+from nvdla_tb.paths import HDL
 from tests.unit.explain import cases
 from tests.unit.explain.joint_faults import pooled
 from tests.unit.explain.test_runs import LAYERS, LOAD, MEMORY, played

@@ -8,12 +8,12 @@ import msgspec
 import numpy as np
 import pytest
 
-from tb.explain.evidence import Evidence
-from tb.explain.suspect import suspects
-from tb.explain.text import explain
-from tb.explain.units import Unit
-from tb.judge.csb_rules import CsbRule
-from tb.judge.detail import (
+from nvdla_tb.explain.evidence import Evidence
+from nvdla_tb.explain.suspect import suspects
+from nvdla_tb.explain.text import explain
+from nvdla_tb.explain.units import Unit
+from nvdla_tb.judge.csb_rules import CsbRule
+from nvdla_tb.judge.detail import (
     AnyDetail,
     BadAccess,
     CsbViolation,
@@ -31,10 +31,10 @@ from tb.judge.detail import (
     WrongOutstanding,
     WrongRegister,
 )
-from tb.judge.finding import Check, Finding
-from tb.judge.layer_id import LayerId
-from tb.judge.verdict import Verdict
-from tb.nvdla.memory import Ram
+from nvdla_tb.judge.finding import Check, Finding
+from nvdla_tb.judge.layer_id import LayerId
+from nvdla_tb.judge.verdict import Verdict
+from nvdla_tb.nvdla.memory import Ram
 from tests.unit.explain import cases
 from tests.unit.run.regress.tasks import wrong
 

@@ -8,13 +8,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from models.arithmetic import HARDWARE, Rounding, Rules, Site, Step
-from tb.explain import diagnose
-from tb.explain.build import run_of
-from tb.explain.evidence import Evidence
-from tb.explain.memory import Patch
-from tb.explain.traits import element_leads, traits_of, watched
-from tb.nvdla.layers import Layer
+from nvdla_models.arithmetic import HARDWARE, Rounding, Rules, Site, Step
+from nvdla_tb.explain import diagnose
+from nvdla_tb.explain.build import run_of
+from nvdla_tb.explain.evidence import Evidence
+from nvdla_tb.explain.memory import Patch
+from nvdla_tb.explain.traits import element_leads, traits_of, watched
+from nvdla_tb.nvdla.layers import Layer
 from tests.unit.explain import cases
 
 MEMORY = cases.memory_for(3)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tb.explain.units import (
+from nvdla_tb.explain.units import (
     MEMORY_INTERFACE,
     Part,
     Suspect,

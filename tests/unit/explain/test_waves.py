@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from models.config import HwConfig
-from tb.explain.waves import View, gtkwave_text, surfer_text, write_save_files
-from tb.nvdla.memory import Ram
-from tb.places import HDL
-from tb.run.compile.ports import expected_ports
+from nvdla_models.config import HwConfig
+from nvdla_tb.explain.waves import View, gtkwave_text, surfer_text, write_save_files
+from nvdla_tb.nvdla.memory import Ram
+from nvdla_tb.paths import HDL
+from nvdla_tb.run.compile.ports import expected_ports
 
 SCOPE = HDL / "scope"
 

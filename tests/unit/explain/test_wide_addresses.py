@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from tb.explain import Explanation, explain_run
-from tb.explain.page import page
-from tb.explain.seen import Seen
-from tb.nvdla.layers import SdpLayer, Surface
-from tb.nvdla.memory import Ram
-from tb.stimulus.scenario import MemLoad
+from nvdla_tb.explain import Explanation, explain_run
+from nvdla_tb.explain.page import page
+from nvdla_tb.explain.seen import Seen
+from nvdla_tb.nvdla.layers import SdpLayer, Surface
+from nvdla_tb.nvdla.memory import Ram
+from nvdla_tb.stimulus.scenario import MemLoad
 from tests.unit.explain import cases
 from tests.unit.explain.faults import run
 from tests.unit.nvdla.samples import SMALL

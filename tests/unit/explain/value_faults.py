@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tb.explain.memory import Patch
-from tb.nvdla.layers import StageSource
+from nvdla_tb.explain.memory import Patch
+from nvdla_tb.nvdla.layers import StageSource
 from tests.unit.explain import cases
 from tests.unit.explain import full_cases as full
 from tests.unit.explain.faults import FP16, MEMORY, Fault, by_value, elements, run, strides

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from models.layout import Element
-from tb.judge.detail import (
+from nvdla_models.layout import Element
+from nvdla_tb.judge.detail import (
     BadAccess,
     CrcMismatch,
     CsbViolation,
@@ -36,9 +36,9 @@ from tb.judge.detail import (
     WrongOutstanding,
     WrongRegister,
 )
-from tb.judge.finding import Check, Finding
-from tb.judge.layer_id import LayerId
-from tb.nvdla.memory import Ram
+from nvdla_tb.judge.finding import Check, Finding
+from nvdla_tb.judge.layer_id import LayerId
+from nvdla_tb.nvdla.memory import Ram
 
 LAYER = LayerId(2, "SDP", 1)
 CUBE = LayerId(3, "CONV", 0, 4, 8)

@@ -5,15 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from models.config import HwConfig
-from tb.judge.answers import AnswerRule, LastWrite
-from tb.judge.detail import EarlyInterrupt
-from tb.judge.finding import Check, Finding
-from tb.judge.interrupts import InterruptRules
-from tb.judge.layer_id import LayerId
-from tb.nvdla.memory import Ram
-from tb.nvdla.program.ops import done_bit
-from tb.nvdla.registers import Register, RegisterMap
+from nvdla_models.config import HwConfig
+from nvdla_tb.judge.answers import AnswerRule, LastWrite
+from nvdla_tb.judge.detail import EarlyInterrupt
+from nvdla_tb.judge.finding import Check, Finding
+from nvdla_tb.judge.interrupts import InterruptRules
+from nvdla_tb.judge.layer_id import LayerId
+from nvdla_tb.nvdla.memory import Ram
+from nvdla_tb.nvdla.program.ops import done_bit
+from nvdla_tb.nvdla.registers import Register, RegisterMap
 from tests.unit.judge.test_scoreboard import Port
 from tests.unit.nvdla.samples import BASE, expected
 

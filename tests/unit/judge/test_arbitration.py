@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from models.config import HwConfig
-from tb.judge.arbitration import ArbitrationRule
-from tb.judge.detail import UnfairTurns
-from tb.judge.finding import Check
-from tb.nvdla.memory import Ram
-from tb.nvdla.registers import RegisterMap
+from nvdla_models.config import HwConfig
+from nvdla_tb.judge.arbitration import ArbitrationRule
+from nvdla_tb.judge.detail import UnfairTurns
+from nvdla_tb.judge.finding import Check
+from nvdla_tb.nvdla.memory import Ram
+from nvdla_tb.nvdla.registers import RegisterMap
 
 REGISTERS = RegisterMap.of(HwConfig.load("nv_small"))
 READS, WRITES = (REGISTERS.parse(f"MCIF.CFG_{kind}_WEIGHT_0") for kind in ("RD", "WR"))

@@ -7,11 +7,11 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from tb.judge.predictor.conv_operands import BufferContents, Operands, operands_of
-from tb.nvdla.layers import ConvLayer
-from tb.nvdla.memory import Ram
-from tb.nvdla.program.conv_buffer import FETCHES_ALL, ConvBuffer
-from tb.nvdla.surfaces import CbufUse
+from nvdla_tb.judge.predictor.conv_operands import BufferContents, Operands, operands_of
+from nvdla_tb.nvdla.layers import ConvLayer
+from nvdla_tb.nvdla.memory import Ram
+from nvdla_tb.nvdla.program.conv_buffer import FETCHES_ALL, ConvBuffer
+from nvdla_tb.nvdla.surfaces import CbufUse
 from tests.unit.nvdla.conv_samples import CONVERTER, image_conv, small_conv
 from tests.unit.nvdla.registers_helper import refused
 from tests.unit.nvdla.samples import surface

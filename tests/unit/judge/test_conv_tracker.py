@@ -7,14 +7,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from models.layout import WeightLayout
-from models.precision import Precision
-from tb.nvdla.layers import ConvLayer
-from tb.nvdla.program.codec import encode
-from tb.nvdla.program.ops import InterruptNotify, Op, Poll, RegWrite, done_bit
-from tb.nvdla.program.table import Refused
-from tb.nvdla.surfaces import WeightSurface
-from tb.stimulus.refusal import refusal
+from nvdla_models.layout import WeightLayout
+from nvdla_models.precision import Precision
+from nvdla_tb.nvdla.layers import ConvLayer
+from nvdla_tb.nvdla.program.codec import encode
+from nvdla_tb.nvdla.program.ops import InterruptNotify, Op, Poll, RegWrite, done_bit
+from nvdla_tb.nvdla.program.table import Refused
+from nvdla_tb.nvdla.surfaces import WeightSurface
+from nvdla_tb.stimulus.refusal import refusal
 from tests.unit.nvdla.conv_samples import biased_conv, image_conv, small_conv
 from tests.unit.nvdla.registers_helper import Tracked, refused
 from tests.unit.nvdla.samples import FULL, SMALL, small_sdp

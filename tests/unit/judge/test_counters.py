@@ -8,27 +8,27 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from models.config import HwConfig
-from models.converter import Converter, ConverterEncoding
-from models.fp16 import FP16
-from models.lut import HybridLut, LutTable
-from models.precision import Precision
-from models.sdp import AluOp, SdpParams, YStage, compute, output_converter
-from tb.judge.counters import Count, CounterBoard
-from tb.judge.detail import WrongCounter
-from tb.judge.finding import Check, Finding
-from tb.judge.layer_id import LayerId
-from tb.judge.predictor import predict
-from tb.judge.predictor.counters import counted
-from tb.judge.tracker import StartedLayer
-from tb.nvdla.layers import CdpLayer, StageSource, Surface
-from tb.nvdla.memory import MemoryImage, Ram
-from tb.nvdla.program.codec import encode
-from tb.nvdla.program.ops import CheckNothing, MemInit, MemLoad, Op, RegRead, RegWrite
-from tb.nvdla.surfaces import Compression
-from tb.stimulus.model import play_model
-from tb.stimulus.scenario import Scenario
-from tb.stimulus.trace import read
+from nvdla_models.config import HwConfig
+from nvdla_models.converter import Converter, ConverterEncoding
+from nvdla_models.fp16 import FP16
+from nvdla_models.lut import HybridLut, LutTable
+from nvdla_models.precision import Precision
+from nvdla_models.sdp import AluOp, SdpParams, YStage, compute, output_converter
+from nvdla_tb.judge.counters import Count, CounterBoard
+from nvdla_tb.judge.detail import WrongCounter
+from nvdla_tb.judge.finding import Check, Finding
+from nvdla_tb.judge.layer_id import LayerId
+from nvdla_tb.judge.predictor import predict
+from nvdla_tb.judge.predictor.counters import counted
+from nvdla_tb.judge.tracker import StartedLayer
+from nvdla_tb.nvdla.layers import CdpLayer, StageSource, Surface
+from nvdla_tb.nvdla.memory import MemoryImage, Ram
+from nvdla_tb.nvdla.program.codec import encode
+from nvdla_tb.nvdla.program.ops import CheckNothing, MemInit, MemLoad, Op, RegRead, RegWrite
+from nvdla_tb.nvdla.surfaces import Compression
+from nvdla_tb.stimulus.model import play_model
+from nvdla_tb.stimulus.scenario import Scenario
+from nvdla_tb.stimulus.trace import read
 from tests.unit.nvdla.conv_samples import small_conv
 from tests.unit.nvdla.samples import FULL, SMALL, small_cdp, small_sdp
 from tests.unit.stimulus.trace.measured_files import CARRIED, rewritten

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from tb.judge.csb_rules import CsbRule, CsbRules
+from nvdla_tb.judge.csb_rules import CsbRule, CsbRules
 
 
 def broken(play: Callable[[CsbRules], None]) -> list[int]:

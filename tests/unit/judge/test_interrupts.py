@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from models.config import HwConfig
-from tb.judge.detail import UnexpectedInterrupt
-from tb.judge.finding import Check
-from tb.judge.interrupts import InterruptRules
-from tb.judge.line import LINE_CYCLES
-from tb.nvdla.program.ops import done_bit
-from tb.nvdla.registers import Register, RegisterMap
+from nvdla_models.config import HwConfig
+from nvdla_tb.judge.detail import UnexpectedInterrupt
+from nvdla_tb.judge.finding import Check
+from nvdla_tb.judge.interrupts import InterruptRules
+from nvdla_tb.judge.line import LINE_CYCLES
+from nvdla_tb.nvdla.program.ops import done_bit
+from nvdla_tb.nvdla.registers import Register, RegisterMap
 
 REGISTERS = RegisterMap.of(HwConfig.load("nv_small"))
 STATUS, SET, MASK = (REGISTERS.parse(f"GLB.S_INTR_{name}") for name in ("STATUS", "SET", "MASK"))

@@ -6,11 +6,11 @@ from collections.abc import Iterable
 
 import pytest
 
-from models.config import HwConfig
-from tb.judge.detail import WrongLine
-from tb.judge.finding import Check, Finding
-from tb.judge.line import LineRule
-from tb.nvdla.registers import Register, RegisterMap
+from nvdla_models.config import HwConfig
+from nvdla_tb.judge.detail import WrongLine
+from nvdla_tb.judge.finding import Check, Finding
+from nvdla_tb.judge.line import LineRule
+from nvdla_tb.nvdla.registers import Register, RegisterMap
 
 REGISTERS = RegisterMap.of(HwConfig.load("nv_small"))
 MASK, SET, STATUS = (REGISTERS.parse(f"GLB.S_INTR_{name}") for name in ("MASK", "SET", "STATUS"))

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from models.config import HwConfig
-from tb.judge.detail import AnyDetail, WrongOutstanding
-from tb.judge.finding import Check, Finding
-from tb.judge.outstanding import OutstandingRule, limits_outstanding
-from tb.nvdla.memory import Ram
-from tb.nvdla.registers import RegisterMap
+from nvdla_models.config import HwConfig
+from nvdla_tb.judge.detail import AnyDetail, WrongOutstanding
+from nvdla_tb.judge.finding import Check, Finding
+from nvdla_tb.judge.outstanding import OutstandingRule, limits_outstanding
+from nvdla_tb.nvdla.memory import Ram
+from nvdla_tb.nvdla.registers import RegisterMap
 
 REGISTERS = RegisterMap.of(HwConfig.load("nv_small"))
 LIMITS = REGISTERS.parse("MCIF.CFG_OUTSTANDING_CNT")

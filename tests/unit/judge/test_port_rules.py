@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from tb.judge.port_rules import READ_CLIENTS, WRITE_CLIENTS, PortRule, PortRules
+from nvdla_tb.judge.port_rules import READ_CLIENTS, WRITE_CLIENTS, PortRule, PortRules
 
 
 def broken(play: Callable[[PortRules], None]) -> list[int]:

@@ -9,17 +9,17 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from models.cdp import CdpParams
-from models.converter import Converter, ConverterEncoding
-from models.layout import FeatureLayout, OperandLayout
-from models.lut import HybridLut, LutTable
-from models.pdp import PdpParams, PoolMethod
-from models.precision import Precision
-from models.sdp import SdpParams, SdpStage, output_converter
-from tb.judge.predictor import Expectation, predict
-from tb.judge.tracker import StartedLayer
-from tb.nvdla.layers import CdpLayer, Layer, OperandSurface, PdpLayer, SdpLayer, StageSource, Surface, WidthSplit
-from tb.nvdla.memory import MemoryImage, Ram
+from nvdla_models.cdp import CdpParams
+from nvdla_models.converter import Converter, ConverterEncoding
+from nvdla_models.layout import FeatureLayout, OperandLayout
+from nvdla_models.lut import HybridLut, LutTable
+from nvdla_models.pdp import PdpParams, PoolMethod
+from nvdla_models.precision import Precision
+from nvdla_models.sdp import SdpParams, SdpStage, output_converter
+from nvdla_tb.judge.predictor import Expectation, predict
+from nvdla_tb.judge.tracker import StartedLayer
+from nvdla_tb.nvdla.layers import CdpLayer, Layer, OperandSurface, PdpLayer, SdpLayer, StageSource, Surface, WidthSplit
+from nvdla_tb.nvdla.memory import MemoryImage, Ram
 from tests.unit.nvdla.samples import ADD, FULL, IDENTITY, SCALE, SMALL, small_sdp, surface
 
 BOTH = replace(ADD, mul=True)

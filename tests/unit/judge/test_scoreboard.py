@@ -7,15 +7,15 @@ from dataclasses import dataclass, field
 import numpy as np
 import pytest
 
-from models.layout import Element, FeatureLayout
-from models.precision import Precision
-from tb.judge.beats import Beats
-from tb.judge.detail import Mismatch
-from tb.judge.finding import Check, Finding
-from tb.judge.layer_id import LayerId
-from tb.judge.scoreboard import Scoreboard
-from tb.judge.verdict import Ending, Verdict
-from tb.nvdla.memory import Ram
+from nvdla_models.layout import Element, FeatureLayout
+from nvdla_models.precision import Precision
+from nvdla_tb.judge.beats import Beats
+from nvdla_tb.judge.detail import Mismatch
+from nvdla_tb.judge.finding import Check, Finding
+from nvdla_tb.judge.layer_id import LayerId
+from nvdla_tb.judge.scoreboard import Scoreboard
+from nvdla_tb.judge.verdict import Ending, Verdict
+from nvdla_tb.nvdla.memory import Ram
 from tests.unit.nvdla.samples import BASE, FULL, SMALL, expected, mismatch
 
 FIRST, SECOND = LayerId(0, "SDP", 0), LayerId(1, "SDP", 1)

@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from models.layout import FeatureLayout
-from models.precision import Precision
-from tb.judge.beats import Beats
-from tb.judge.finding import BYTES, Check
-from tb.judge.predictor import Expectation
-from tb.judge.scoreboard import Scoreboard
-from tb.nvdla.memory import Ram
+from nvdla_models.layout import FeatureLayout
+from nvdla_models.precision import Precision
+from nvdla_tb.judge.beats import Beats
+from nvdla_tb.judge.finding import BYTES, Check
+from nvdla_tb.judge.predictor import Expectation
+from nvdla_tb.judge.scoreboard import Scoreboard
+from nvdla_tb.nvdla.memory import Ram
 from tests.unit.nvdla.samples import BASE, SMALL, expected, mismatch
 
 

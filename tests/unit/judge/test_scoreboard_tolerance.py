@@ -8,20 +8,20 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from models.errors import InputError
-from models.fp16 import FP16
-from models.layout import Element, FeatureLayout
-from models.precision import Precision
-from models.tolerance import Module, Tolerance, bit_identical
-from tb.judge.beats import Beats
-from tb.judge.detail import Mismatch
-from tb.judge.finding import Check, Finding
-from tb.judge.layer_id import LayerId
-from tb.judge.predictor import Expectation
-from tb.judge.scoreboard import Scoreboard
-from tb.judge.tolerance import Tolerated
-from tb.judge.verdict import Ending, Verdict
-from tb.nvdla.memory import Ram
+from nvdla_models.errors import InputError
+from nvdla_models.fp16 import FP16
+from nvdla_models.layout import Element, FeatureLayout
+from nvdla_models.precision import Precision
+from nvdla_models.tolerance import Module, Tolerance, bit_identical
+from nvdla_tb.judge.beats import Beats
+from nvdla_tb.judge.detail import Mismatch
+from nvdla_tb.judge.finding import Check, Finding
+from nvdla_tb.judge.layer_id import LayerId
+from nvdla_tb.judge.predictor import Expectation
+from nvdla_tb.judge.scoreboard import Scoreboard
+from nvdla_tb.judge.tolerance import Tolerated
+from nvdla_tb.judge.verdict import Ending, Verdict
+from nvdla_tb.nvdla.memory import Ram
 from tests.unit.nvdla.samples import BASE, FULL, expected, mismatch
 
 LAYOUT = FeatureLayout(FULL, Precision.FP16, (3, 2, 2), 96, 256)  # a line of 64 bytes, 32 bytes of gap
@@ -164,7 +164,7 @@ def test_patterns_without_allowance_must_agree_but_for_the_payload_of_a_nan() ->
 def test_bytes_stay_tolerated_when_their_expectation_is_too_old_to_be_explained(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("tb.judge.scoreboard.HISTORY_BYTES", 300)
+    monkeypatch.setattr("nvdla_tb.judge.scoreboard.HISTORY_BYTES", 300)
     board = Scoreboard()
     board.expect(tolerant())
     tolerated = board.tolerated_bytes(Ram.MC, BASE, 96)

@@ -6,13 +6,13 @@ from typing import get_args
 
 import pytest
 
-from models.layout import Element
-from tb.judge.detail import AnyDetail, MoreBadAccesses, Note, PortViolation, UnexpectedInterrupt
-from tb.judge.finding import Check, Finding
-from tb.judge.port_rules import PortRule
-from tb.judge.text import complaint, complaints, margin_line, margin_part, signature_line, why_not_passed
-from tb.judge.verdict import Margin, Verdict
-from tb.nvdla.memory import Ram
+from nvdla_models.layout import Element
+from nvdla_tb.judge.detail import AnyDetail, MoreBadAccesses, Note, PortViolation, UnexpectedInterrupt
+from nvdla_tb.judge.finding import Check, Finding
+from nvdla_tb.judge.port_rules import PortRule
+from nvdla_tb.judge.text import complaint, complaints, margin_line, margin_part, signature_line, why_not_passed
+from nvdla_tb.judge.verdict import Margin, Verdict
+from nvdla_tb.nvdla.memory import Ram
 from tests.unit.judge.findings import TOLD, Told
 
 MARGIN = Margin("layer 1 (CONV, group 1)", "CC DC", "some rule", 18, 0.3125, Element(1, 2, 3))

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tb.judge.counters import CounterBoard
-from tb.judge.detail import WrongCounter
-from tb.judge.tracker import StartedLayer
-from tb.nvdla.memory import Ram
-from tb.nvdla.timed import DATA_READ_ID
+from nvdla_tb.judge.counters import CounterBoard
+from nvdla_tb.judge.detail import WrongCounter
+from nvdla_tb.judge.tracker import StartedLayer
+from nvdla_tb.nvdla.memory import Ram
+from nvdla_tb.nvdla.timed import DATA_READ_ID
 from tests.unit.nvdla.conv_samples import small_conv
 from tests.unit.nvdla.samples import small_sdp
 

@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from tb.judge.tracker import LayerTracker, StartedLayer
-from tb.nvdla.layers import Layer
-from tb.nvdla.program.codec import encode
-from tb.nvdla.program.ops import INTERRUPT_UNITS, InterruptNotify, Op, RegRead, RegWrite, SyncWait, done_bit
-from tb.nvdla.registers import RegisterMap
-from tb.stimulus.refusal import refusal
+from nvdla_tb.judge.tracker import LayerTracker, StartedLayer
+from nvdla_tb.nvdla.layers import Layer
+from nvdla_tb.nvdla.program.codec import encode
+from nvdla_tb.nvdla.program.ops import INTERRUPT_UNITS, InterruptNotify, Op, RegRead, RegWrite, SyncWait, done_bit
+from nvdla_tb.nvdla.registers import RegisterMap
+from nvdla_tb.stimulus.refusal import refusal
 from tests.unit.nvdla.registers_helper import Tracked, refused
 from tests.unit.nvdla.samples import SMALL, small_cdp, small_pdp, small_sdp
 

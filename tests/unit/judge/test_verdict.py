@@ -6,11 +6,11 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from models.layout import Element
-from tb.judge.detail import Mismatch, MoreBadAccesses, Note, PortViolation, WrongRegister
-from tb.judge.finding import BYTES, Check, Finding
-from tb.judge.verdict import Ending, Margin, Verdict
-from tb.nvdla.memory import Ram
+from nvdla_models.layout import Element
+from nvdla_tb.judge.detail import Mismatch, MoreBadAccesses, Note, PortViolation, WrongRegister
+from nvdla_tb.judge.finding import BYTES, Check, Finding
+from nvdla_tb.judge.verdict import Ending, Margin, Verdict
+from nvdla_tb.nvdla.memory import Ram
 from tests.unit.judge.findings import CUBE, LAYER, TOLD, WRONG, Told
 
 MISMATCHES = (Check.VALUE, Check.MISSING, Check.STRAY, Check.DOUBLE, Check.LATE, Check.GOLDEN)

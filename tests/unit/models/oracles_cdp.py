@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from models.cdp import CdpParams
-from models.converter import Converter
-from models.lut import LutUnit
-from models.precision import Precision
+from nvdla_models.cdp import CdpParams
+from nvdla_models.converter import Converter
+from nvdla_models.lut import LutUnit
+from nvdla_models.precision import Precision
 from tests.unit.models.oracles_lut import ABOVE, BELOW, INSIDE, lookup, place
 from tests.unit.models.oracles_sdp import clipped, half_away
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from models.conv import ConvParams
-from models.precision import Precision
+from nvdla_models.conv import ConvParams
+from nvdla_models.precision import Precision
 
 Cube = list[list[list[int]]]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 
-from models.conv import ConvParams
-from models.fp16 import FP16, FP32
+from nvdla_models.conv import ConvParams
+from nvdla_models.fp16 import FP16, FP32
 from tests.unit.models.precision import oracle
 
 Cube = list[list[list[int]]]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from models.lut import HybridLut, LutChoice, LutTable, LutUnit, Slope
+from nvdla_models.lut import HybridLut, LutChoice, LutTable, LutUnit, Slope
 from tests.unit.models.oracles_sdp import clipped, half_away
 
 # Bits of the result.

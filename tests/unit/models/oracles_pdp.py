@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from models.pdp import PdpParams, PoolMethod
-from models.precision import Precision
+from nvdla_models.pdp import PdpParams, PoolMethod
+from nvdla_models.precision import Precision
 
 Plane = list[list[int]]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from models.converter import Converter
-from models.sdp import AluOp, SdpStage, YStage
+from nvdla_models.converter import Converter
+from nvdla_models.sdp import AluOp, SdpStage, YStage
 from tests.unit.models.precision import oracle
 
 INT32_MIN, INT32_MAX = -(2**31), 2**31 - 1

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 
-from models.conv import ConvParams
-from models.fp16 import FP16, FP17, FP32
-from models.precision import Precision
+from nvdla_models.conv import ConvParams
+from nvdla_models.fp16 import FP16, FP17, FP32
+from nvdla_models.precision import Precision
 from tests.unit.models import oracles_conv
 from tests.unit.models.oracles_conv_fp16 import (
     Cube,

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from models.errors import InputError
+from nvdla_models.errors import InputError
 
 
 def refused(message: str, error: type[InputError] = InputError) -> AbstractContextManager[Any]:

@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from models.arithmetic import (
+from nvdla_models.arithmetic import (
     Rounding,
     Rules,
     channel_blocks,

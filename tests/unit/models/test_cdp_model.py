@@ -8,11 +8,20 @@ from typing import Any
 import numpy as np
 import pytest
 
-from models import cdp
-from models.cdp import LOCAL_SIZES, CdpParams, compute, run
-from models.converter import Converter, ConverterEncoding
-from models.lut import INDEX_OFFSET_RANGE, INDEX_SELECT_RANGE, HybridLut, LutChoice, LutCounts, LutTable, LutUnit, Slope
-from models.precision import Precision
+from nvdla_models import cdp
+from nvdla_models.cdp import LOCAL_SIZES, CdpParams, compute, run
+from nvdla_models.converter import Converter, ConverterEncoding
+from nvdla_models.lut import (
+    INDEX_OFFSET_RANGE,
+    INDEX_SELECT_RANGE,
+    HybridLut,
+    LutChoice,
+    LutCounts,
+    LutTable,
+    LutUnit,
+    Slope,
+)
+from nvdla_models.precision import Precision
 from tests.unit.models import oracles_cdp, oracles_lut
 from tests.unit.models.support import refused
 

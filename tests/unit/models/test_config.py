@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from models.cbuf import bank_bytes
-from models.config import (
+from nvdla_models.cbuf import bank_bytes
+from nvdla_models.config import (
     BUILTIN_DIR,
     PACKED_IMAGE_FORMATS,
     SEMI_PLANAR_IMAGE_FORMATS,
@@ -17,8 +17,8 @@ from models.config import (
     HwConfig,
     builtin_names,
 )
-from models.precision import Precision
-from tb.nvdla.registers import RegisterMap
+from nvdla_models.precision import Precision
+from nvdla_tb.nvdla.registers import RegisterMap
 from tests.unit.models.support import refused
 
 SMALL = HwConfig.load("nv_small")

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from models.conv import AtomOrder, ConvParams, accumulate, run_exact, run_float64, threshold
-from models.fp16 import FP16, FP32, narrow
-from models.precision import Precision
-from models.tolerance import Module
+from nvdla_models.conv import AtomOrder, ConvParams, accumulate, run_exact, run_float64, threshold
+from nvdla_models.fp16 import FP16, FP32, narrow
+from nvdla_models.precision import Precision
+from nvdla_models.tolerance import Module
 from tests.unit.models import oracles_conv_fp16 as oracle
 from tests.unit.models.precision.compared import compare
 from tests.unit.models.support import refused

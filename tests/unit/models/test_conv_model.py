@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from models.conv import ConvParams, accumulate, run, truncate
-from models.precision import Precision
+from nvdla_models.conv import ConvParams, accumulate, run, truncate
+from nvdla_models.precision import Precision
 from tests.unit.models import oracles_conv
 from tests.unit.models.support import refused
 

@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from models import cdp, conv, pdp, sdp
-from models.arithmetic import HARDWARE, Rounding, Rules
-from models.config import HwConfig
-from models.converter import Converter, ConverterEncoding
-from models.layout import PixelConversion, pixel_format
-from models.pdp import PoolMethod
-from models.precision import Precision
-from models.sdp import AluOp, Operands, SdpParams, YStage, output_converter
+from nvdla_models import cdp, conv, pdp, sdp
+from nvdla_models.arithmetic import HARDWARE, Rounding, Rules
+from nvdla_models.config import HwConfig
+from nvdla_models.converter import Converter, ConverterEncoding
+from nvdla_models.layout import PixelConversion, pixel_format
+from nvdla_models.pdp import PoolMethod
+from nvdla_models.precision import Precision
+from nvdla_models.sdp import AluOp, Operands, SdpParams, YStage, output_converter
 from tests.unit.models import test_cdp_model as cdp_layers
 from tests.unit.models import test_conv_model as conv_layers
 from tests.unit.models import test_pdp_model as pdp_layers

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from models.cdp import CdpParams, run
-from models.errors import InputError
-from models.lrn import normalisation
-from models.lut import LutChoice
-from models.precision import Precision
+from nvdla_models.cdp import CdpParams, run
+from nvdla_models.errors import InputError
+from nvdla_models.lrn import normalisation
+from nvdla_models.lut import LutChoice
+from nvdla_models.precision import Precision
 
 Array = NDArray[Any]
 

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from models import pdp
-from models.config import HwConfig
-from models.pdp import PdpParams, PoolMethod
-from models.precision import Precision
+from nvdla_models import pdp
+from nvdla_models.config import HwConfig
+from nvdla_models.pdp import PdpParams, PoolMethod
+from nvdla_models.precision import Precision
 from tests.unit.models import oracles_pdp
 from tests.unit.models.support import refused
 

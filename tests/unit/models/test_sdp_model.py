@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from models.converter import Converter, ConverterEncoding
-from models.precision import Precision
-from models.sdp import AluOp, Operands, SdpParams, SdpStage, YStage, compute, output_converter, run
+from nvdla_models.converter import Converter, ConverterEncoding
+from nvdla_models.precision import Precision
+from nvdla_models.sdp import AluOp, Operands, SdpParams, SdpStage, YStage, compute, output_converter, run
 from tests.unit.models import oracles_sdp
 from tests.unit.models.support import refused
 

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from models.conv import AtomOrder, ConvParams, accumulate, run, run_exact, run_float64
-from models.fp16 import FP16, FP32
-from models.layout.winograd import G_MATRIX
-from models.precision import Precision
-from models.tolerance import Module
+from nvdla_models.conv import AtomOrder, ConvParams, accumulate, run, run_exact, run_float64
+from nvdla_models.fp16 import FP16, FP32
+from nvdla_models.layout.winograd import G_MATRIX
+from nvdla_models.precision import Precision
+from nvdla_models.tolerance import Module
 from tests.unit.models import oracles_winograd as oracle
 from tests.unit.models.support import refused
 from tests.unit.models.test_conv_fp16 import part_of_threshold, patterns

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from models.config import HwConfig
-from models.conv import ConvParams
-from models.converter import Converter, ConverterEncoding
-from models.layout import ImageWeightLayout, OperandLayout, PixelConversion, PixelLayout, WeightLayout
-from models.precision import Precision
-from models.sdp import SdpParams
-from tb.nvdla.layers import ConvLayer, StageSource
-from tb.nvdla.surfaces import CbufUse, ImageSurface, OperandSurface, WeightSurface
+from nvdla_models.config import HwConfig
+from nvdla_models.conv import ConvParams
+from nvdla_models.converter import Converter, ConverterEncoding
+from nvdla_models.layout import ImageWeightLayout, OperandLayout, PixelConversion, PixelLayout, WeightLayout
+from nvdla_models.precision import Precision
+from nvdla_models.sdp import SdpParams
+from nvdla_tb.nvdla.layers import ConvLayer, StageSource
+from nvdla_tb.nvdla.surfaces import CbufUse, ImageSurface, OperandSurface, WeightSurface
 from tests.unit.nvdla.samples import ADD, IDENTITY, SMALL, surface
 
 CONVERTER = Converter(-3, 5, 2, ConverterEncoding.CDMA_INPUT)

@@ -11,11 +11,11 @@ from dataclasses import replace
 from hypothesis import assume
 from hypothesis import strategies as st
 
-from models.cbuf import bank_bytes, bank_entries, feature_entries, image_entries, winograd_entries
-from models.config import HwConfig
-from models.conv import ConvParams
-from models.converter import Converter, ConverterEncoding
-from models.layout import (
+from nvdla_models.cbuf import bank_bytes, bank_entries, feature_entries, image_entries, winograd_entries
+from nvdla_models.config import HwConfig
+from nvdla_models.conv import ConvParams
+from nvdla_models.converter import Converter, ConverterEncoding
+from nvdla_models.layout import (
     CompressedWeightLayout,
     FeatureLayout,
     ImageWeightLayout,
@@ -27,9 +27,9 @@ from models.layout import (
     pixel_format,
     supported_formats,
 )
-from models.precision import Precision
-from tb.nvdla.layers import Batch, ConvLayer, Surface, strides_are_ignored
-from tb.nvdla.surfaces import CbufUse, Compression, ImageSurface, WeightSurface
+from nvdla_models.precision import Precision
+from nvdla_tb.nvdla.layers import Batch, ConvLayer, Surface, strides_are_ignored
+from nvdla_tb.nvdla.surfaces import CbufUse, Compression, ImageSurface, WeightSurface
 from tests.unit.nvdla.sdp_strategies import TARGETS, processings
 from tests.unit.nvdla.strategies import GAP_ATOMS, INTEGERS, OPERAND, places, surfaces
 

@@ -7,13 +7,13 @@ from dataclasses import replace
 from hypothesis import assume
 from hypothesis import strategies as st
 
-from models.cdp import LOCAL_SIZES, CdpParams, widths
-from models.config import HwConfig
-from models.converter import Converter, ConverterEncoding
-from models.layout.raw import MAX_CUBE_ELEMENTS
-from models.lut import LutUnit
-from models.precision import Precision
-from tb.nvdla.layers import CdpLayer, ConvLayer, PdpLayer, PooledLayer, SdpLayer, on_the_fly
+from nvdla_models.cdp import LOCAL_SIZES, CdpParams, widths
+from nvdla_models.config import HwConfig
+from nvdla_models.converter import Converter, ConverterEncoding
+from nvdla_models.layout.raw import MAX_CUBE_ELEMENTS
+from nvdla_models.lut import LutUnit
+from nvdla_models.precision import Precision
+from nvdla_tb.nvdla.layers import CdpLayer, ConvLayer, PdpLayer, PooledLayer, SdpLayer, on_the_fly
 from tests.unit.nvdla.conv_strategies import conv_layers
 from tests.unit.nvdla.sdp_strategies import luts, sdp_layers
 from tests.unit.nvdla.strategies import OPERAND, pdp_layers, pooling, shapes, signed, surfaces

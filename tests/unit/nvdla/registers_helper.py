@@ -8,16 +8,16 @@ from typing import Any
 
 import pytest
 
-from models.config import HwConfig
-from models.errors import InputError
-from tb.judge.tracker import LayerTracker, StartedLayer
-from tb.nvdla.engines import chain_of
-from tb.nvdla.layers import Layer
-from tb.nvdla.program.codec import decode, encode
-from tb.nvdla.program.ops import Op, RegWrite
-from tb.nvdla.program.state import RegisterState
-from tb.nvdla.program.table import Refused
-from tb.nvdla.registers import RegisterMap, with_field
+from nvdla_models.config import HwConfig
+from nvdla_models.errors import InputError
+from nvdla_tb.judge.tracker import LayerTracker, StartedLayer
+from nvdla_tb.nvdla.engines import chain_of
+from nvdla_tb.nvdla.layers import Layer
+from nvdla_tb.nvdla.program.codec import decode, encode
+from nvdla_tb.nvdla.program.ops import Op, RegWrite
+from nvdla_tb.nvdla.program.state import RegisterState
+from nvdla_tb.nvdla.program.table import Refused
+from nvdla_tb.nvdla.registers import RegisterMap, with_field
 from tests.unit.nvdla.samples import SMALL
 
 NO_CVSRAM = " must be MC, not CV: nv_small has no secondary memory interface"

@@ -5,20 +5,20 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from models.cdp import CdpParams
-from models.config import HwConfig
-from models.converter import Converter, ConverterEncoding
-from models.layout import FeatureLayout, OperandLayout
-from models.lut import HybridLut, LutChoice, LutTable, Slope
-from models.pdp import PdpParams, PoolMethod
-from models.precision import Precision
-from models.sdp import AluOp, SdpParams, SdpStage, output_converter
-from tb.judge.detail import Mismatch
-from tb.judge.finding import Finding
-from tb.judge.predictor import Expectation
-from tb.judge.tracker import StartedLayer
-from tb.nvdla.layers import CdpLayer, OperandSurface, PdpLayer, SdpLayer, StageSource, Surface, WidthSplit
-from tb.nvdla.memory import Ram
+from nvdla_models.cdp import CdpParams
+from nvdla_models.config import HwConfig
+from nvdla_models.converter import Converter, ConverterEncoding
+from nvdla_models.layout import FeatureLayout, OperandLayout
+from nvdla_models.lut import HybridLut, LutChoice, LutTable, Slope
+from nvdla_models.pdp import PdpParams, PoolMethod
+from nvdla_models.precision import Precision
+from nvdla_models.sdp import AluOp, SdpParams, SdpStage, output_converter
+from nvdla_tb.judge.detail import Mismatch
+from nvdla_tb.judge.finding import Finding
+from nvdla_tb.judge.predictor import Expectation
+from nvdla_tb.judge.tracker import StartedLayer
+from nvdla_tb.nvdla.layers import CdpLayer, OperandSurface, PdpLayer, SdpLayer, StageSource, Surface, WidthSplit
+from nvdla_tb.nvdla.memory import Ram
 
 SMALL = HwConfig.load("nv_small")
 FULL = HwConfig.load("nv_full")

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import strategies as st
 
-from models.cdp import widths
-from models.config import HwConfig
-from models.converter import Converter, ConverterEncoding
-from models.lut import (
+from nvdla_models.cdp import widths
+from nvdla_models.config import HwConfig
+from nvdla_models.converter import Converter, ConverterEncoding
+from nvdla_models.lut import (
     INDEX_OFFSET_RANGE,
     INDEX_SELECT_RANGE,
     LE_ENTRIES,
@@ -19,9 +19,9 @@ from models.lut import (
     LutUnit,
     Slope,
 )
-from models.precision import Precision
-from models.sdp import AluOp, SdpParams, SdpStage, YStage, output_converter
-from tb.nvdla.layers import SdpLayer, StageSource, processing_precision
+from nvdla_models.precision import Precision
+from nvdla_models.sdp import AluOp, SdpParams, SdpStage, YStage, output_converter
+from nvdla_tb.nvdla.layers import SdpLayer, StageSource, processing_precision
 from tests.unit.nvdla.strategies import OPERAND, operand_surfaces, shapes, signed, surfaces
 
 PATTERN = st.integers(0, (1 << 16) - 1)

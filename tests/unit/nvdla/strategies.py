@@ -10,12 +10,12 @@ from dataclasses import replace
 
 from hypothesis import strategies as st
 
-from models.config import HwConfig, builtin_names
-from models.layout import FeatureLayout, OperandLayout
-from models.pdp import PdpParams, PoolMethod
-from models.precision import Precision
-from tb.nvdla.layers import OperandSurface, PdpLayer, Surface, WidthSplit
-from tb.nvdla.memory import Ram
+from nvdla_models.config import HwConfig, builtin_names
+from nvdla_models.layout import FeatureLayout, OperandLayout
+from nvdla_models.pdp import PdpParams, PoolMethod
+from nvdla_models.precision import Precision
+from nvdla_tb.nvdla.layers import OperandSurface, PdpLayer, Surface, WidthSplit
+from nvdla_tb.nvdla.memory import Ram
 
 INTEGERS = (Precision.INT8, Precision.INT16)
 OPERAND = st.integers(-(1 << 15), (1 << 15) - 1)

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from models.errors import InputError
-from tb.array_files import read_array, read_arrays, text_of
+from nvdla_models.errors import InputError
+from nvdla_tb.array_files import read_array, read_arrays, text_of
 
 NO_MARK = "cannot be read as .npy: it must begin with the mark of version 1.0 or 2.0"
 

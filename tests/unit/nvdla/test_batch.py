@@ -10,21 +10,21 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from models.config import HwConfig
-from models.fp16 import FP16
-from models.layout import WeightLayout
-from models.precision import Precision
-from models.sdp import AluOp, YStage
-from tb.explain import record
-from tb.explain.memory import Patch
-from tb.explain.seen import Seen, SeenLayer
-from tb.judge.counters import CounterBoard
-from tb.judge.detail import WrongCounter
-from tb.judge.layer_id import LayerId
-from tb.judge.predictor import predict
-from tb.nvdla.layers import Batch, ConvLayer, PooledLayer, StageSource, Surface, on_the_fly
-from tb.nvdla.memory import MemoryImage, Ram
-from tb.nvdla.surfaces import WeightSurface
+from nvdla_models.config import HwConfig
+from nvdla_models.fp16 import FP16
+from nvdla_models.layout import WeightLayout
+from nvdla_models.precision import Precision
+from nvdla_models.sdp import AluOp, YStage
+from nvdla_tb.explain import record
+from nvdla_tb.explain.memory import Patch
+from nvdla_tb.explain.seen import Seen, SeenLayer
+from nvdla_tb.judge.counters import CounterBoard
+from nvdla_tb.judge.detail import WrongCounter
+from nvdla_tb.judge.layer_id import LayerId
+from nvdla_tb.judge.predictor import predict
+from nvdla_tb.nvdla.layers import Batch, ConvLayer, PooledLayer, StageSource, Surface, on_the_fly
+from nvdla_tb.nvdla.memory import MemoryImage, Ram
+from nvdla_tb.nvdla.surfaces import WeightSurface
 from tests.unit.nvdla.conv_samples import conv_params, image_conv, small_conv
 from tests.unit.nvdla.registers_helper import Tracked, cases, check_refused, misfits, refused
 from tests.unit.nvdla.samples import FULL, SMALL, small_pdp, surface

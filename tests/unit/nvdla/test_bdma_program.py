@@ -7,18 +7,28 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from models.layout import LinesLayout
-from tb.judge.predictor import predict
-from tb.judge.tracker import StartedLayer
-from tb.nvdla.engines import chain_of
-from tb.nvdla.layers import BdmaLayer, LinesSurface
-from tb.nvdla.memory import MemoryImage, Ram
-from tb.nvdla.program.codec import encode
-from tb.nvdla.program.ops import CheckFile, InterruptNotify, MemLoad, Op, Poll, Program, RegWrite, SyncWait, done_bit
-from tb.nvdla.program.table import Refused
-from tb.stimulus.model import play_model
-from tb.stimulus.refusal import refusal
-from tb.stimulus.scenario import Scenario
+from nvdla_models.layout import LinesLayout
+from nvdla_tb.judge.predictor import predict
+from nvdla_tb.judge.tracker import StartedLayer
+from nvdla_tb.nvdla.engines import chain_of
+from nvdla_tb.nvdla.layers import BdmaLayer, LinesSurface
+from nvdla_tb.nvdla.memory import MemoryImage, Ram
+from nvdla_tb.nvdla.program.codec import encode
+from nvdla_tb.nvdla.program.ops import (
+    CheckFile,
+    InterruptNotify,
+    MemLoad,
+    Op,
+    Poll,
+    Program,
+    RegWrite,
+    SyncWait,
+    done_bit,
+)
+from nvdla_tb.nvdla.program.table import Refused
+from nvdla_tb.stimulus.model import play_model
+from nvdla_tb.stimulus.refusal import refusal
+from nvdla_tb.stimulus.scenario import Scenario
 from tests.unit.nvdla.registers_helper import Tracked, cases, check_refused, decode_with, refused, words_of
 from tests.unit.nvdla.samples import FULL, SMALL
 

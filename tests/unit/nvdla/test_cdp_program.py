@@ -7,13 +7,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from models.precision import Precision
-from tb.nvdla.layers import CdpLayer, Surface
-from tb.nvdla.program.codec import encode, uses_lut
-from tb.nvdla.program.ops import RegWrite
-from tb.nvdla.program.state import RegisterState
-from tb.nvdla.program.table import Refused
-from tb.nvdla.registers import RegisterMap
+from nvdla_models.precision import Precision
+from nvdla_tb.nvdla.layers import CdpLayer, Surface
+from nvdla_tb.nvdla.program.codec import encode, uses_lut
+from nvdla_tb.nvdla.program.ops import RegWrite
+from nvdla_tb.nvdla.program.state import RegisterState
+from nvdla_tb.nvdla.program.table import Refused
+from nvdla_tb.nvdla.registers import RegisterMap
 from tests.unit.nvdla.registers_helper import (
     NO_CVSRAM,
     Tracked,

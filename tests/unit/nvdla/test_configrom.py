@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from models.config import PACKED_IMAGE_FORMATS, SEMI_PLANAR_IMAGE_FORMATS, HwConfig
-from models.precision import Precision
-from tb.nvdla.configrom import QUIRKS, Layout, differences, encode, parse, published
-from tb.nvdla.configrom_table import SUB_UNITS
-from tb.nvdla.registers import RegisterMap
-from tb.places import ROOT
+from nvdla_models.config import PACKED_IMAGE_FORMATS, SEMI_PLANAR_IMAGE_FORMATS, HwConfig
+from nvdla_models.precision import Precision
+from nvdla_tb.nvdla.configrom import QUIRKS, Layout, differences, encode, parse, published
+from nvdla_tb.nvdla.configrom_table import SUB_UNITS
+from nvdla_tb.nvdla.registers import RegisterMap
+from nvdla_tb.paths import ROOT
 
 SMALL = HwConfig.load("nv_small")
 SMALL_256 = HwConfig.load("nv_small_256")

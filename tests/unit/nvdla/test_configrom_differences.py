@@ -8,8 +8,8 @@ from dataclasses import replace
 
 import pytest
 
-from models.config import HwConfig
-from tb.nvdla.configrom import (
+from nvdla_models.config import HwConfig
+from nvdla_tb.nvdla.configrom import (
     HW_VERSION,
     READ_WORDS,
     ConfigRomError,
@@ -21,7 +21,7 @@ from tb.nvdla.configrom import (
     parse,
     published,
 )
-from tb.nvdla.configrom_table import SUB_UNITS
+from nvdla_tb.nvdla.configrom_table import SUB_UNITS
 
 SMALL = HwConfig.load("nv_small")
 LARGE = HwConfig.load("nv_large")
@@ -182,7 +182,7 @@ def test_a_malformed_list_is_refused(words: list[int], message: str) -> None:
 
 
 def test_4_kib_without_an_end_of_the_list_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tb.nvdla.configrom.READ_WORDS", 50)
+    monkeypatch.setattr("nvdla_tb.nvdla.configrom.READ_WORDS", 50)
     assert not is_complete(encode(SMALL)[:49])
     message = "the list must end within 0x1000 bytes, but 50 words hold no end"
     with pytest.raises(ConfigRomError, match=whole(message)):

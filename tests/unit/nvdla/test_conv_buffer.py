@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from models.layout import WeightLayout
-from models.precision import Precision
-from tb.nvdla.layers import ConvLayer
-from tb.nvdla.program.conv_buffer import FETCHES_ALL, ConvBuffer, Fetch
-from tb.nvdla.program.table import Refused
-from tb.nvdla.surfaces import WeightSurface
+from nvdla_models.layout import WeightLayout
+from nvdla_models.precision import Precision
+from nvdla_tb.nvdla.layers import ConvLayer
+from nvdla_tb.nvdla.program.conv_buffer import FETCHES_ALL, ConvBuffer, Fetch
+from nvdla_tb.nvdla.program.table import Refused
+from nvdla_tb.nvdla.surfaces import WeightSurface
 from tests.unit.nvdla.conv_samples import image_conv, small_conv
 from tests.unit.nvdla.registers_helper import decode_with, refused
 from tests.unit.nvdla.samples import FULL, SMALL, surface

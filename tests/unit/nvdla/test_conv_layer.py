@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from models.converter import Converter, ConverterEncoding
-from models.layout import FeatureLayout, ImageWeightLayout, OperandLayout, PixelConversion, WeightLayout
-from models.precision import Precision
-from tb.nvdla.layers import ConvLayer, StageSource, Surface
-from tb.nvdla.memory import Ram
-from tb.nvdla.surfaces import CbufUse, OperandSurface, WeightSurface
+from nvdla_models.converter import Converter, ConverterEncoding
+from nvdla_models.layout import FeatureLayout, ImageWeightLayout, OperandLayout, PixelConversion, WeightLayout
+from nvdla_models.precision import Precision
+from nvdla_tb.nvdla.layers import ConvLayer, StageSource, Surface
+from nvdla_tb.nvdla.memory import Ram
+from nvdla_tb.nvdla.surfaces import CbufUse, OperandSurface, WeightSurface
 from tests.unit.explain.full_cases import winograd_conv
 from tests.unit.nvdla.conv_samples import CONVERTER, biased_conv, conv_params, image_conv, planar_conv, small_conv
 from tests.unit.nvdla.registers_helper import misfits, refused

@@ -10,20 +10,20 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from models.config import HwConfig
-from models.fp16 import FP16
-from tb.judge.beats import Beats
-from tb.judge.predictor import Expectation, predict
-from tb.judge.scoreboard import Scoreboard
-from tb.judge.text import complaints
-from tb.judge.verdict import Ending, Verdict
-from tb.nvdla.memory import MemoryImage, Ram
-from tb.nvdla.program.ops import CheckCrc, MemInit, MemLoad
-from tb.nvdla.surfaces import Surface
-from tb.stimulus.generate.plan import PlanEntry
-from tb.stimulus.scenario import Scenario, apply_memory_op
-from tb.stimulus.trace import read
-from tb.stimulus.trace.measured import MeasuredFile, read_measured
+from nvdla_models.config import HwConfig
+from nvdla_models.fp16 import FP16
+from nvdla_tb.judge.beats import Beats
+from nvdla_tb.judge.predictor import Expectation, predict
+from nvdla_tb.judge.scoreboard import Scoreboard
+from nvdla_tb.judge.text import complaints
+from nvdla_tb.judge.verdict import Ending, Verdict
+from nvdla_tb.nvdla.memory import MemoryImage, Ram
+from nvdla_tb.nvdla.program.ops import CheckCrc, MemInit, MemLoad
+from nvdla_tb.nvdla.surfaces import Surface
+from nvdla_tb.stimulus.generate.plan import PlanEntry
+from nvdla_tb.stimulus.scenario import Scenario, apply_memory_op
+from nvdla_tb.stimulus.trace import read
+from nvdla_tb.stimulus.trace.measured import MeasuredFile, read_measured
 from tests.references import MEASURED, TRACES, needs_traces
 from tests.unit.models.hardware_files import load_measured
 from tests.unit.nvdla.registers_helper import Tracked

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from models.config import HwConfig
-from models.precision import Precision
-from tb.nvdla.engines import chain_of
-from tb.nvdla.program.codec import encode
-from tb.nvdla.program.ops import InterruptNotify, Poll, RegWrite
+from nvdla_models.config import HwConfig
+from nvdla_models.precision import Precision
+from nvdla_tb.nvdla.engines import chain_of
+from nvdla_tb.nvdla.program.codec import encode
+from nvdla_tb.nvdla.program.ops import InterruptNotify, Poll, RegWrite
 from tests.unit.nvdla.conv_samples import biased_conv, image_conv, planar_conv, small_conv
 from tests.unit.nvdla.registers_helper import decode_with, refused, words_of
 from tests.unit.nvdla.samples import FULL, SMALL

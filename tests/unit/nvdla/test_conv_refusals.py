@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from models.layout import FeatureLayout, ImageWeightLayout, PixelConversion, PixelLayout
-from models.precision import Precision
-from tb.nvdla.engines import chain_of
-from tb.nvdla.layers import ConvLayer, Surface
-from tb.nvdla.program.codec import decode
-from tb.nvdla.surfaces import CbufUse, ImageSurface, WeightSurface
+from nvdla_models.layout import FeatureLayout, ImageWeightLayout, PixelConversion, PixelLayout
+from nvdla_models.precision import Precision
+from nvdla_tb.nvdla.engines import chain_of
+from nvdla_tb.nvdla.layers import ConvLayer, Surface
+from nvdla_tb.nvdla.program.codec import decode
+from nvdla_tb.nvdla.surfaces import CbufUse, ImageSurface, WeightSurface
 from tests.unit.nvdla.conv_samples import CONVERTER, biased_conv, conv_params, image_conv, small_conv
 from tests.unit.nvdla.registers_helper import (
     NO_CVSRAM,

@@ -9,18 +9,18 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from models.config import HwConfig
-from models.errors import InputError
-from models.layout import DeconvolutionWeightLayout, FeatureLayout
-from models.precision import Precision
-from models.sdp import SdpParams, output_converter
-from tb.nvdla.layers import Surface
-from tb.nvdla.layers.deconvolution import deconvolve
-from tb.nvdla.memory import Ram
-from tb.nvdla.program.codec import encode
-from tb.nvdla.program.ops import CheckNothing, MemInit, MemLoad, Op, SyncWait
-from tb.stimulus.model import play_model
-from tb.stimulus.scenario import Scenario
+from nvdla_models.config import HwConfig
+from nvdla_models.errors import InputError
+from nvdla_models.layout import DeconvolutionWeightLayout, FeatureLayout
+from nvdla_models.precision import Precision
+from nvdla_models.sdp import SdpParams, output_converter
+from nvdla_tb.nvdla.layers import Surface
+from nvdla_tb.nvdla.layers.deconvolution import deconvolve
+from nvdla_tb.nvdla.memory import Ram
+from nvdla_tb.nvdla.program.codec import encode
+from nvdla_tb.nvdla.program.ops import CheckNothing, MemInit, MemLoad, Op, SyncWait
+from nvdla_tb.stimulus.model import play_model
+from nvdla_tb.stimulus.scenario import Scenario
 
 FULL = HwConfig.load("nv_full")
 IDENTITY = SdpParams(None, None, output_converter(0, 1, 0), Precision.INT8, Precision.INT8)

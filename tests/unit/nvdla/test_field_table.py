@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from models.errors import InputError
-from tb.nvdla.program.table import (
+from nvdla_models.errors import InputError
+from nvdla_tb.nvdla.program.table import (
     FLAG,
     INVERTED_FLAG,
     MINUS_ONE,
@@ -30,7 +30,7 @@ from tb.nvdla.program.table import (
     encode_rows,
     row,
 )
-from tb.nvdla.registers import RegisterMap
+from nvdla_tb.nvdla.registers import RegisterMap
 from tests.unit.nvdla.samples import SMALL
 
 REGISTERS = RegisterMap.of(SMALL)

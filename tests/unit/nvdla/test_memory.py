@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tb.nvdla.memory import GUARD_BYTES, PAGE_BYTES, POISON, Allocation, BadByte, MemoryFault, MemoryImage
+from nvdla_tb.nvdla.memory import GUARD_BYTES, PAGE_BYTES, POISON, Allocation, BadByte, MemoryFault, MemoryImage
 
 
 def refused(message: str) -> pytest.RaisesExc[MemoryFault]:

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from models.pdp import PdpParams, PoolMethod
-from models.precision import Precision
-from tb.nvdla.layers import PdpLayer, WidthSplit
-from tb.nvdla.program.codec import encode
+from nvdla_models.pdp import PdpParams, PoolMethod
+from nvdla_models.precision import Precision
+from nvdla_tb.nvdla.layers import PdpLayer, WidthSplit
+from nvdla_tb.nvdla.program.codec import encode
 from tests.unit.nvdla.registers_helper import (
     NO_CVSRAM,
     cases,

@@ -8,19 +8,19 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from models.precision import Precision
 from networks.random_networks import NetworkBuilder
-from tb.judge.layer_facts import LayerTimes
-from tb.judge.predictor import Expectation
-from tb.judge.tracker import StartedLayer
-from tb.nvdla.layers import Layer, SdpLayer
-from tb.nvdla.memory import Ram
-from tb.nvdla.performance import Performance, Work, work_of
-from tb.nvdla.program.conv_buffer import Fetch
-from tb.stimulus.network.compiler.graph import Shape
+from nvdla_models.precision import Precision
+from nvdla_networks.compiler.graph import Shape
+from nvdla_tb.judge.layer_facts import LayerTimes
+from nvdla_tb.judge.predictor import Expectation
+from nvdla_tb.judge.tracker import StartedLayer
+from nvdla_tb.nvdla.layers import Layer, SdpLayer
+from nvdla_tb.nvdla.memory import Ram
+from nvdla_tb.nvdla.performance import Performance, Work, work_of
+from nvdla_tb.nvdla.program.conv_buffer import Fetch
+from tests.unit.networks.compiler.playing import SMALL, played
 from tests.unit.nvdla.conv_samples import small_conv
 from tests.unit.nvdla.samples import FULL, small_pdp, small_sdp
-from tests.unit.stimulus.network.compiler.playing import SMALL, played
 
 
 def started(index: int, layer: SdpLayer, group: int = 0) -> StartedLayer:

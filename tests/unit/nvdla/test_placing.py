@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from models.errors import InputError
-from models.precision import Precision
-from tb.nvdla.memory import Ram
-from tb.nvdla.short import Conv, Pdp, Sdp
+from nvdla_models.errors import InputError
+from nvdla_models.precision import Precision
+from nvdla_tb.nvdla.memory import Ram
+from nvdla_tb.nvdla.short import Conv, Pdp, Sdp
 from tests.unit.nvdla.short.playing import Desk
 
 

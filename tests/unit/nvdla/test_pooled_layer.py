@@ -9,21 +9,21 @@ from typing import Any
 import numpy as np
 import pytest
 
-from models.config import HwConfig
-from models.errors import InputError
-from models.pdp import PdpParams, PoolMethod
-from models.precision import Precision
-from models.sdp import AluOp, YStage
-from tb.judge.beats import Beats
-from tb.judge.scoreboard import Scoreboard
-from tb.judge.verdict import Ending
-from tb.nvdla.engines import chain_of
-from tb.nvdla.layers import ConvLayer, PdpLayer, PooledLayer, SdpLayer, StageSource, on_the_fly
-from tb.nvdla.memory import Ram
-from tb.nvdla.program.codec import encode
-from tb.nvdla.program.ops import CheckNothing, InterruptNotify, MemInit, MemLoad, Op, Poll, SyncWait, done_bit
-from tb.stimulus.model import Played, play_model
-from tb.stimulus.scenario import Scenario
+from nvdla_models.config import HwConfig
+from nvdla_models.errors import InputError
+from nvdla_models.pdp import PdpParams, PoolMethod
+from nvdla_models.precision import Precision
+from nvdla_models.sdp import AluOp, YStage
+from nvdla_tb.judge.beats import Beats
+from nvdla_tb.judge.scoreboard import Scoreboard
+from nvdla_tb.judge.verdict import Ending
+from nvdla_tb.nvdla.engines import chain_of
+from nvdla_tb.nvdla.layers import ConvLayer, PdpLayer, PooledLayer, SdpLayer, StageSource, on_the_fly
+from nvdla_tb.nvdla.memory import Ram
+from nvdla_tb.nvdla.program.codec import encode
+from nvdla_tb.nvdla.program.ops import CheckNothing, InterruptNotify, MemInit, MemLoad, Op, Poll, SyncWait, done_bit
+from nvdla_tb.stimulus.model import Played, play_model
+from nvdla_tb.stimulus.scenario import Scenario
 from tests.unit.nvdla.conv_samples import biased_conv, small_conv
 from tests.unit.nvdla.registers_helper import Tracked, cases, check_refused, refused
 from tests.unit.nvdla.samples import FULL, SMALL, bias_sdp, small_pdp, small_sdp, surface

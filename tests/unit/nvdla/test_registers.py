@@ -6,9 +6,9 @@ import re
 
 import pytest
 
-from models.config import HwConfig, builtin_names
-from tb.nvdla.program.state import RegisterState
-from tb.nvdla.registers import UNIT_BYTES, Field, Register, RegisterError, RegisterMap, with_field
+from nvdla_models.config import HwConfig, builtin_names
+from nvdla_tb.nvdla.program.state import RegisterState
+from nvdla_tb.nvdla.registers import UNIT_BYTES, Field, Register, RegisterError, RegisterMap, with_field
 from tests.unit.nvdla.samples import FULL, SMALL
 
 ENABLED = "D_OP_ENABLE"

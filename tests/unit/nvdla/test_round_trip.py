@@ -12,15 +12,15 @@ import pytest
 from hypothesis import HealthCheck, Phase, assume, given, settings
 from hypothesis import strategies as st
 
-from models.config import HwConfig
-from models.limits import SURFACE_BYTES
-from tb.nvdla.engines import chain_of
-from tb.nvdla.layers import Layer
-from tb.nvdla.program.codec import decode, encode
-from tb.nvdla.program.ops import InterruptNotify, RegWrite
-from tb.nvdla.program.state import RegisterState
-from tb.nvdla.program.table import Refused
-from tb.nvdla.registers import Register, RegisterMap
+from nvdla_models.config import HwConfig
+from nvdla_models.limits import SURFACE_BYTES
+from nvdla_tb.nvdla.engines import chain_of
+from nvdla_tb.nvdla.layers import Layer
+from nvdla_tb.nvdla.program.codec import decode, encode
+from nvdla_tb.nvdla.program.ops import InterruptNotify, RegWrite
+from nvdla_tb.nvdla.program.state import RegisterState
+from nvdla_tb.nvdla.program.table import Refused
+from nvdla_tb.nvdla.registers import Register, RegisterMap
 from tests.unit.nvdla.conv_strategies import conv_layers
 from tests.unit.nvdla.layer_strategies import cdp_layers, layers, pooled_layers
 from tests.unit.nvdla.registers_helper import refused

@@ -7,19 +7,19 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from models.layout import FeatureLayout, PlanarLayout
-from models.precision import Precision
-from tb.judge.predictor import Expectation, predict
-from tb.judge.tracker import LayerTracker, StartedLayer
-from tb.nvdla.layers import PlanarSurface, RubikLayer, RubikMode, Surface
-from tb.nvdla.memory import MemoryImage, Ram
-from tb.nvdla.program.codec import encode
-from tb.nvdla.program.ops import CheckFile, InterruptNotify, MemInit, MemLoad, RegWrite, done_bit
-from tb.nvdla.program.table import Refused
-from tb.nvdla.registers import RegisterError
-from tb.stimulus.model import play_model
-from tb.stimulus.refusal import refusal
-from tb.stimulus.scenario import Scenario
+from nvdla_models.layout import FeatureLayout, PlanarLayout
+from nvdla_models.precision import Precision
+from nvdla_tb.judge.predictor import Expectation, predict
+from nvdla_tb.judge.tracker import LayerTracker, StartedLayer
+from nvdla_tb.nvdla.layers import PlanarSurface, RubikLayer, RubikMode, Surface
+from nvdla_tb.nvdla.memory import MemoryImage, Ram
+from nvdla_tb.nvdla.program.codec import encode
+from nvdla_tb.nvdla.program.ops import CheckFile, InterruptNotify, MemInit, MemLoad, RegWrite, done_bit
+from nvdla_tb.nvdla.program.table import Refused
+from nvdla_tb.nvdla.registers import RegisterError
+from nvdla_tb.stimulus.model import play_model
+from nvdla_tb.stimulus.refusal import refusal
+from nvdla_tb.stimulus.scenario import Scenario
 from tests.unit.nvdla.registers_helper import Tracked, cases, check_refused, decode_with, refused, words_of
 from tests.unit.nvdla.samples import FULL, SMALL, surface
 

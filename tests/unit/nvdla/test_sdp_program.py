@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from models.config import HwConfig
-from models.layout import FeatureLayout, OperandLayout
-from models.precision import Precision
-from models.sdp import SdpParams, SdpStage
-from tb.nvdla.layers import OperandSurface, SdpLayer, StageSource, Surface
-from tb.nvdla.memory import Ram
+from nvdla_models.config import HwConfig
+from nvdla_models.layout import FeatureLayout, OperandLayout
+from nvdla_models.precision import Precision
+from nvdla_models.sdp import SdpParams, SdpStage
+from nvdla_tb.nvdla.layers import OperandSurface, SdpLayer, StageSource, Surface
+from nvdla_tb.nvdla.memory import Ram
 from tests.unit.nvdla.registers_helper import (
     NO_CVSRAM,
     cases,

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from models.config import HwConfig
-from models.lut import HybridLut
-from models.pdp import PdpParams, PoolMethod
-from models.precision import Precision
-from models.sdp import SdpParams
-from tb.nvdla.engines import chain_of
-from tb.nvdla.layers import (
+from nvdla_models.config import HwConfig
+from nvdla_models.lut import HybridLut
+from nvdla_models.pdp import PdpParams, PoolMethod
+from nvdla_models.precision import Precision
+from nvdla_models.sdp import SdpParams
+from nvdla_tb.nvdla.engines import chain_of
+from nvdla_tb.nvdla.layers import (
     CdpLayer,
     ConvLayer,
     Layer,
@@ -19,7 +19,7 @@ from tb.nvdla.layers import (
     StageSource,
     is_per_channel,
 )
-from tb.nvdla.registers import Field, RegisterMap
+from nvdla_tb.nvdla.registers import Field, RegisterMap
 from tests.unit.nvdla.conv_strategies import unused_conv
 
 Sources = tuple[StageSource | None, ...]

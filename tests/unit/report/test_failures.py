@@ -10,13 +10,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from tb.judge.detail import Note
-from tb.judge.finding import Check, Finding
-from tb.judge.layer_id import LayerId
-from tb.judge.verdict import Ending, Verdict
-from tb.report import failures, summary
-from tb.run.result import Result
-from tb.stimulus.exchange import Explained
+from nvdla_tb.judge.detail import Note
+from nvdla_tb.judge.finding import Check, Finding
+from nvdla_tb.judge.layer_id import LayerId
+from nvdla_tb.judge.verdict import Ending, Verdict
+from nvdla_tb.report import failures, summary
+from nvdla_tb.run.result import Result
+from nvdla_tb.stimulus.exchange import Explained
 from tests.unit.run.regress.tasks import DUT, hang, task, wrong
 
 WRONG = (
@@ -27,7 +27,7 @@ WRONG = (
 
 def result(name: str, verdict: Verdict, folder: Path | None = None, why: Explained | None = None) -> Result:
     where = None if folder is None else str(folder)
-    return Result(name, 3, DUT, f"python -m tb run --only {name}", verdict, 1.25, where, explained=why)
+    return Result(name, 3, DUT, f"nvdla-tb run --only {name}", verdict, 1.25, where, explained=why)
 
 
 def explained(cause: str, headline: str, lines: int = 12) -> Explained:
@@ -52,7 +52,7 @@ def test_a_failure_alone_says_why_and_where_more_is_to_be_found(tmp_path: Path) 
         "  <1> element\n"
         f"  page: {tmp_path}/failure.html\n"
         f"  log: {tmp_path}/sim.log\n"
-        "  rerun: python -m tb run --only bad\n"
+        "  rerun: nvdla-tb run --only bad\n"
         "refused: other.3\n"
         "  no Y"
     )
@@ -62,7 +62,7 @@ def test_a_failure_that_passes_alone_names_the_scenario_before_it() -> None:
     after = replace(result("bad", Verdict(findings=[wrong()])), after="first.1")
     assert failures.told([after]).splitlines()[-2:] == [
         "  passes alone: it fails after first.1 on the same simulator, which is reset in between",
-        "  rerun: python -m tb run --only bad",
+        "  rerun: nvdla-tb run --only bad",
     ]
 
 

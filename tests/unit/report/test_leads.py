@@ -5,16 +5,16 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
-from models.config import HwConfig
-from models.errors import InputError
-from tb.coverage.attributes import Attributes
-from tb.coverage.observe import observe
-from tb.judge.verdict import Ending, Verdict
-from tb.places import PLANS
-from tb.report.leads import leads, with_leads
-from tb.run.result import Result
-from tb.stimulus.exchange import Explained
-from tb.stimulus.generate.plan import load_plan
+from nvdla_models.config import HwConfig
+from nvdla_models.errors import InputError
+from nvdla_tb.coverage.attributes import Attributes
+from nvdla_tb.coverage.observe import observe
+from nvdla_tb.judge.verdict import Ending, Verdict
+from nvdla_tb.paths import PLANS
+from nvdla_tb.report.leads import leads, with_leads
+from nvdla_tb.run.result import Result
+from nvdla_tb.stimulus.exchange import Explained
+from nvdla_tb.stimulus.generate.plan import load_plan
 from tests.unit.report.test_network_page import facts
 from tests.unit.run.regress.tasks import DUT, wrong
 

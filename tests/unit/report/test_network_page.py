@@ -9,22 +9,22 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from models.config import HwConfig
-from tb.judge.detail import Note
-from tb.judge.finding import Check, Finding
-from tb.judge.layer_facts import LayerFacts
-from tb.judge.verdict import Verdict
-from tb.nvdla.memory import Ram
-from tb.nvdla.performance import Work
-from tb.report.network_page import network_page
-from tb.report.network_report import Agreement, LayerVerdict, Report, report_of
-from tb.report.network_text import plain, stuck
-from tb.run.dut import Dut
-from tb.run.result import Result
-from tb.stimulus.model import play_model
-from tb.stimulus.network.scenario import NetworkScenario, play_networks, results_of
+from nvdla_models.config import HwConfig
+from nvdla_networks.network_page import network_page
+from nvdla_networks.network_report import Agreement, LayerVerdict, Report, report_of
+from nvdla_networks.network_text import plain, stuck
+from nvdla_networks.scenario import NetworkScenario, play_networks, results_of
+from nvdla_tb.judge.detail import Note
+from nvdla_tb.judge.finding import Check, Finding
+from nvdla_tb.judge.layer_facts import LayerFacts
+from nvdla_tb.judge.verdict import Verdict
+from nvdla_tb.nvdla.memory import Ram
+from nvdla_tb.nvdla.performance import Work
+from nvdla_tb.run.dut import Dut
+from nvdla_tb.run.result import Result
+from nvdla_tb.stimulus.model import play_model
 from tests.unit.explain.test_page import Parsed
-from tests.unit.stimulus.network.loadables import SHAPE, SMALL, copying
+from tests.unit.networks.loadables import SHAPE, SMALL, copying
 
 VALUES = np.arange(48, dtype=np.int8).reshape(SHAPE)
 WORK = Work(0, {"SDP": 48}, {Ram.MC: 48}, {Ram.MC: 48}, 64)

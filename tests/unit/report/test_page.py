@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from tb.judge.finding import Check
-from tb.judge.verdict import Ending, Verdict
-from tb.report import page
-from tb.run.regress.store import Run
-from tb.run.result import Result
-from tb.stimulus.exchange import Explained, Performance
+from nvdla_tb.judge.finding import Check
+from nvdla_tb.judge.verdict import Ending, Verdict
+from nvdla_tb.report import page
+from nvdla_tb.run.regress.store import Run
+from nvdla_tb.run.result import Result
+from nvdla_tb.stimulus.exchange import Explained, Performance
 from tests.unit.run.regress.tasks import VERDICTS, hang, task, wrong
 
 HOSTILE = "<script>alert('x')</script>&\x07\""
@@ -72,7 +72,7 @@ def test_the_page_shows_summary_trend_failures_and_tasks_and_hostile_names_stay_
         "1 passed, 3 failed (2 mismatch, 1 hang), 1 refused, 3 not played",
         "1: earlier",
         "mismatch: wrong value, SDP, group 0, 2 times: random.2, random.3",
-        "python -m tb regress random --first 2",
+        "nvdla-tb regress random --first 2",
         "<script>alert('x')</script>",
     ):
         assert shown in collector.text

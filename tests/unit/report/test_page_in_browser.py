@@ -12,19 +12,19 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.support.select import Select
 from selenium.webdriver.support.wait import WebDriverWait
 
-from models.config import HwConfig
-from tb.coverage.model import load_model
-from tb.explain import explain
-from tb.explain.page import page as failure_page
-from tb.judge.finding import Check
-from tb.judge.verdict import Ending, Verdict
-from tb.places import PLANS
-from tb.report import page
-from tb.report.features_table import feature_status, section
-from tb.report.network_page import network_page
-from tb.report.page_coverage import coverage_page, coverage_sections
-from tb.run.regress.features import load_feature_plan
-from tb.run.regress.store import Run
+from nvdla_models.config import HwConfig
+from nvdla_networks.network_page import network_page
+from nvdla_tb.coverage.model import load_model
+from nvdla_tb.explain import explain
+from nvdla_tb.explain.page import page as failure_page
+from nvdla_tb.judge.finding import Check
+from nvdla_tb.judge.verdict import Ending, Verdict
+from nvdla_tb.paths import PLANS
+from nvdla_tb.report import page
+from nvdla_tb.report.features_table import feature_status, section
+from nvdla_tb.report.page_coverage import coverage_page, coverage_sections
+from nvdla_tb.run.regress.features import load_feature_plan
+from nvdla_tb.run.regress.store import Run
 from tests.unit.explain import cases
 from tests.unit.explain.test_page import one_surface
 from tests.unit.report import browser

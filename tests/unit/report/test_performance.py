@@ -9,14 +9,14 @@ from typing import Any
 import msgspec
 import pytest
 
-from models.errors import InputError
-from tb.judge.layer_facts import LayerFacts, Moved
-from tb.judge.verdict import Verdict
-from tb.nvdla.memory import Ram
-from tb.nvdla.performance import Work
-from tb.report.performance import cycles_of, layers_of, read_cycles, slower, table
-from tb.run.dut import Dut
-from tb.run.result import Result
+from nvdla_models.errors import InputError
+from nvdla_tb.judge.layer_facts import LayerFacts, Moved
+from nvdla_tb.judge.verdict import Verdict
+from nvdla_tb.nvdla.memory import Ram
+from nvdla_tb.nvdla.performance import Work
+from nvdla_tb.report.performance import cycles_of, layers_of, read_cycles, slower, table
+from nvdla_tb.run.dut import Dut
+from nvdla_tb.run.result import Result
 
 
 def facts(**changes: Any) -> LayerFacts:

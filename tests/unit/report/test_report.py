@@ -8,13 +8,13 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from models.layout import Element
-from tb.judge.detail import Note
-from tb.judge.finding import Check, Finding
-from tb.judge.verdict import Margin, Verdict
-from tb.report import report
-from tb.run.result import Result
-from tb.stimulus.exchange import Explained, Performance
+from nvdla_models.layout import Element
+from nvdla_tb.judge.detail import Note
+from nvdla_tb.judge.finding import Check, Finding
+from nvdla_tb.judge.verdict import Margin, Verdict
+from nvdla_tb.report import report
+from nvdla_tb.run.result import Result
+from nvdla_tb.stimulus.exchange import Explained, Performance
 from tests.unit.run.regress.tasks import DUT, hang, wrong
 
 MARGIN = Margin("layer 0 (CONV, group 0)", "CC DC", "some rule", 9, 0.25, Element(1, 2, 3))
@@ -26,7 +26,7 @@ WRONG = (
 
 
 def result(name: str, verdict: Verdict) -> Result:
-    return Result(name, 3, DUT, f"python -m tb run --only {name}", verdict, 1.25, f"runs/{name}")
+    return Result(name, 3, DUT, f"nvdla-tb run --only {name}", verdict, 1.25, f"runs/{name}")
 
 
 COUNTS = Verdict(layers=1, judged_bytes=8, cycles=290, crc_passed=1, crc_failed=1, margins=[MARGIN])
@@ -54,11 +54,11 @@ def test_page_and_junit_tell_what_the_terminal_does(tmp_path: Path) -> None:
     failure = root.find("testcase[@name='bad.3.nv_small.verilator']/failure")
     assert failure is not None
     assert (failure.get("type"), failure.get("message")) == ("failed check", WRONG)
-    assert str(failure.text).endswith("\n<1> element\nrerun: python -m tb run --only bad")
+    assert str(failure.text).endswith("\n<1> element\nrerun: nvdla-tb run --only bad")
     assert root.find("testcase[@name='other.3.nv_small.verilator']/skipped") is not None
     text = (tmp_path / "index.html").read_text(encoding="utf-8")
     assert "1 passed, 1 failed (1 failed check), 1 refused" in text
-    for shown in ("&lt;1&gt; element", "plan &lt;x&gt;", "<pre>python -m tb run --only bad</pre>", "no Y", ">0.250<"):
+    for shown in ("&lt;1&gt; element", "plan &lt;x&gt;", "<pre>nvdla-tb run --only bad</pre>", "no Y", ">0.250<"):
         assert shown in text
     assert 'href="' in text, "a failure links to its folder"
 
@@ -90,7 +90,7 @@ def test_json_carries_every_count(tmp_path: Path) -> None:
         "ending": "passed",
         "complaints": [],
         "seconds": 1.25,
-        "rerun": "python -m tb run --only good",
+        "rerun": "nvdla-tb run --only good",
         **dict.fromkeys(("written_bytes", "repeated_bytes", "memory_faults", "counters", "registers"), 0),
         **{"judged_bytes": 8, "layers": 1, "cycles": 290, "crc_passed": 1, "crc_failed": 1, "differing_bytes": 0},
         "findings": [],

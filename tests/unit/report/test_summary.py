@@ -6,13 +6,13 @@ import shlex
 
 import pytest
 
-from tb.cli.command import parser
-from tb.cli.regress_tasks import feature_plan
-from tb.judge.verdict import Ending
-from tb.report import summary
+from nvdla_tb.cli.command import parser
+from nvdla_tb.cli.regress_tasks import feature_plan
+from nvdla_tb.judge.verdict import Ending
+from nvdla_tb.report import summary
 
 DUT = "--config nv_small --sim verilator --rtl my.f"
-GATE = "python -m tb regress plan --level L1"
+GATE = "nvdla-tb regress plan --level L1"
 
 
 def test_a_plan_that_passes_is_not_the_gate() -> None:

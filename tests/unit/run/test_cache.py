@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from models.errors import InputError
-from tb.run import cache, folders
+from nvdla_models.errors import InputError
+from nvdla_tb.run import cache, folders
 
 DAY = 24 * 3600.0
 MEGABYTE = 1 << 20

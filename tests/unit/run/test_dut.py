@@ -8,7 +8,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from tb.run.dut import about, revision_of
+from nvdla_tb.run.dut import about, revision_of
 from tests.unit.run.regress.tasks import DUT
 
 

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from models.errors import InputError
-from tb.places import PROJECT_FILE
-from tb.run import folders
-from tb.run.project import NONE, Project, found
+from nvdla_models.errors import InputError
+from nvdla_tb.paths import PROJECT_FILE
+from nvdla_tb.run import folders
+from nvdla_tb.run.project import NONE, Project, found
 
 
 def test_it_is_found_from_any_folder_below(tmp_path: Path) -> None:

@@ -7,16 +7,16 @@ from typing import Any
 
 import pytest
 
-from tb.judge.detail import Note
-from tb.judge.finding import Check, Finding
-from tb.judge.verdict import Verdict
-from tb.run import jobs
-from tb.run.compile.spec import Built
-from tb.run.dut import Dut
-from tb.run.jobs import Job, PythonTest, Setup, run_job
-from tb.run.result import Result
-from tb.run.simulate import SimResult
-from tb.stimulus.exchange import REQUEST, Answer, Performance, Request
+from nvdla_tb.judge.detail import Note
+from nvdla_tb.judge.finding import Check, Finding
+from nvdla_tb.judge.verdict import Verdict
+from nvdla_tb.run import jobs
+from nvdla_tb.run.compile.spec import Built
+from nvdla_tb.run.dut import Dut
+from nvdla_tb.run.jobs import Job, PythonTest, Setup, run_job
+from nvdla_tb.run.result import Result
+from nvdla_tb.run.simulate import SimResult
+from nvdla_tb.stimulus.exchange import REQUEST, Answer, Performance, Request
 
 WRONG = Verdict.of(Check.VALUE, "a wrong byte")
 UNEXPLAINED = Verdict(

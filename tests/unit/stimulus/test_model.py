@@ -9,16 +9,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from models.layout import Element
-from tb.judge.detail import CrcMismatch, Mismatch, Note, UnpredictedGolden
-from tb.judge.finding import Check, Finding
-from tb.judge.layer_id import LayerId
-from tb.judge.text import complaints
-from tb.judge.verdict import Ending
-from tb.nvdla.layers import SdpLayer
-from tb.nvdla.memory import Ram
-from tb.nvdla.program.codec import encode
-from tb.nvdla.program.ops import (
+from nvdla_models.layout import Element
+from nvdla_tb.judge.detail import CrcMismatch, Mismatch, Note, UnpredictedGolden
+from nvdla_tb.judge.finding import Check, Finding
+from nvdla_tb.judge.layer_id import LayerId
+from nvdla_tb.judge.text import complaints
+from nvdla_tb.judge.verdict import Ending
+from nvdla_tb.nvdla.layers import SdpLayer
+from nvdla_tb.nvdla.memory import Ram
+from nvdla_tb.nvdla.program.codec import encode
+from nvdla_tb.nvdla.program.ops import (
     CheckCrc,
     CheckFile,
     CheckNothing,
@@ -32,8 +32,8 @@ from tb.nvdla.program.ops import (
     SyncNotify,
     SyncWait,
 )
-from tb.stimulus.model import Played, play_model
-from tb.stimulus.scenario import Scenario
+from nvdla_tb.stimulus.model import Played, play_model
+from nvdla_tb.stimulus.scenario import Scenario
 from tests.unit.nvdla.conv_samples import small_conv
 from tests.unit.nvdla.samples import SMALL, small_sdp
 

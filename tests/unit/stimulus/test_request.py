@@ -6,8 +6,8 @@ import re
 
 import pytest
 
-from models.errors import InputError
-from tb.stimulus.exchange import REQUEST, Request
+from nvdla_models.errors import InputError
+from nvdla_tb.stimulus.exchange import REQUEST, Request
 
 ASKED = Request("nv_full", scenario="/a/scenario", result="/a/result.json", waves_from="layer:2", cycles=7)
 

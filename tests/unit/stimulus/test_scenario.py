@@ -6,8 +6,8 @@ import re
 
 import pytest
 
-from tb.nvdla.memory import Allocation, MemoryImage, Ram
-from tb.nvdla.program.ops import (
+from nvdla_tb.nvdla.memory import Allocation, MemoryImage, Ram
+from nvdla_tb.nvdla.program.ops import (
     CheckCrc,
     CheckNothing,
     Comparison,
@@ -18,7 +18,7 @@ from tb.nvdla.program.ops import (
     SyncWait,
     target_of,
 )
-from tb.stimulus.scenario import Scenario, ScenarioError, apply_memory_op, memory_ops
+from nvdla_tb.stimulus.scenario import Scenario, ScenarioError, apply_memory_op, memory_ops
 
 
 def rebuilt(image: MemoryImage) -> MemoryImage:

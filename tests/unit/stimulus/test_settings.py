@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tb.stimulus.settings import BenchSettings, PortSettings, SettingsError
+from nvdla_tb.stimulus.settings import BenchSettings, PortSettings, SettingsError
 
 PORT = (
     "latency_cycles, jitter_cycles, ready_stall, valid_stall, reorder, write_latency_cycles, pause_cycles, "

@@ -3,8 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from models.dlhdl import int8
-from models.dlhdl.window import Window
+from dlhdl_models import int8
+from dlhdl_models.window import Window
 from tests.unit.models.support import refused
 
 IMAGE = np.array([[[1, 2, 3], [4, 5, 6], [7, 8, 9]]], dtype=np.int8)

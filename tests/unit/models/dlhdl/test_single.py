@@ -3,9 +3,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from models.dlhdl import single
-from models.dlhdl.single import Bounded
-from models.dlhdl.window import Window
+from dlhdl_models import single
+from dlhdl_models.single import Bounded
+from dlhdl_models.window import Window
 from tests.unit.models.support import refused
 
 TINY = 2.0**-126

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from models.config import HwConfig
-from models.layout import (
+from nvdla_models.config import HwConfig
+from nvdla_models.layout import (
     CompressedWeightLayout,
     ConvolutionDataLayout,
     DataFormat,
@@ -21,7 +21,7 @@ from models.layout import (
     WinogradWeightLayout,
     alignment_of,
 )
-from models.precision import Precision
+from nvdla_models.precision import Precision
 from tests.unit.models.support import refused
 
 FULL = HwConfig.load("nv_full")

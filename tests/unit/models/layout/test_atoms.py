@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from models.layout import atoms
+from nvdla_models.layout import atoms
 from tests.unit.models.support import random_bits
 
 

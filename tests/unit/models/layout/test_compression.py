@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from models.config import HwConfig
-from models.layout import (
+from nvdla_models.config import HwConfig
+from nvdla_models.layout import (
     CompressedWeightLayout,
     DeconvolutionWeightLayout,
     ImageWeightLayout,
@@ -20,7 +20,7 @@ from models.layout import (
     WinogradWeightLayout,
     compression,
 )
-from models.precision import Precision
+from nvdla_models.precision import Precision
 from tests.unit.models.layout.test_deconvolution import sets_of
 from tests.unit.models.support import random_bits, refused
 

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from models import conv
-from models.config import HwConfig, builtin_names
-from models.layout import DeconvolutionWeightLayout, FeatureLayout, contract, contracted_shape
-from models.precision import Precision
+from nvdla_models import conv
+from nvdla_models.config import HwConfig, builtin_names
+from nvdla_models.layout import DeconvolutionWeightLayout, FeatureLayout, contract, contracted_shape
+from nvdla_models.precision import Precision
 from tests.unit.models.support import numbered, random_bits, refused
 from tests.unit.models.test_conv_model import params
 

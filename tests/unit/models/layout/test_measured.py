@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from models.config import HwConfig
-from models.layout import (
+from nvdla_models.config import HwConfig
+from nvdla_models.layout import (
     CompressedWeightLayout,
     FeatureLayout,
     OperandLayout,
     WeightLayout,
     WinogradWeightLayout,
 )
-from models.precision import Precision
+from nvdla_models.precision import Precision
 from tests.unit.models.hardware_files import MeasuredLayer
 
 FULL = HwConfig.load("nv_full")

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from models.config import HwConfig, builtin_names
-from models.layout import COMPONENTS, Operand, OperandLayout
-from models.precision import Precision
+from nvdla_models.config import HwConfig, builtin_names
+from nvdla_models.layout import COMPONENTS, Operand, OperandLayout
+from nvdla_models.precision import Precision
 from tests.unit.models.support import random_bits, refused
 
 SMALL = HwConfig.load("nv_small")

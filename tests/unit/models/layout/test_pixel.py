@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from models.config import HwConfig, builtin_names
-from models.converter import Converter, ConverterEncoding
-from models.layout import Element, PixelConversion, PixelLayout, pixel, pixel_format, supported_formats
-from models.precision import Precision
+from nvdla_models.config import HwConfig, builtin_names
+from nvdla_models.converter import Converter, ConverterEncoding
+from nvdla_models.layout import Element, PixelConversion, PixelLayout, pixel, pixel_format, supported_formats
+from nvdla_models.precision import Precision
 from tests.unit.models.support import random_bits, refused
 
 SMALL = HwConfig.load("nv_small")

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from models.config import HwConfig
-from models.layout import (
+from nvdla_models.config import HwConfig
+from nvdla_models.layout import (
     PACKED_NAMES,
     SEMI_PLANAR_NAMES,
     pixel_format,
     supported_formats,
 )
-from models.precision import Precision
+from nvdla_models.precision import Precision
 from tests.unit.models.support import refused
 
 SMALL = HwConfig.load("nv_small")

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from models.config import HwConfig
-from models.layout import FeatureLayout, PlanarLayout, contract, contracted_shape, merge, split
-from models.precision import Precision
+from nvdla_models.config import HwConfig
+from nvdla_models.layout import FeatureLayout, PlanarLayout, contract, contracted_shape, merge, split
+from nvdla_models.precision import Precision
 from tests.unit.models.support import numbered, random_bits, refused
 
 FULL = HwConfig.load("nv_full")

@@ -11,15 +11,15 @@ from dataclasses import replace
 
 import numpy as np
 
-from models.config import HwConfig
-from models.layout import ImageWeightLayout, WeightLayout
-from tb.judge.tracker import LayerTracker
-from tb.nvdla.layers import ConvLayer, Layer, SdpLayer
-from tb.nvdla.memory import MemoryImage, Ram
-from tb.nvdla.program.ops import MemInit, MemLoad, RegWrite
-from tb.nvdla.surfaces import ImageSurface, Surface
-from tb.stimulus.scenario import apply_memory_op
-from tb.stimulus.trace import read
+from nvdla_models.config import HwConfig
+from nvdla_models.layout import ImageWeightLayout, WeightLayout
+from nvdla_tb.judge.tracker import LayerTracker
+from nvdla_tb.nvdla.layers import ConvLayer, Layer, SdpLayer
+from nvdla_tb.nvdla.memory import MemoryImage, Ram
+from nvdla_tb.nvdla.program.ops import MemInit, MemLoad, RegWrite
+from nvdla_tb.nvdla.surfaces import ImageSurface, Surface
+from nvdla_tb.stimulus.scenario import apply_memory_op
+from nvdla_tb.stimulus.trace import read
 from tests.references import TRACES, needs_traces
 
 SMALL = HwConfig.load("nv_small")

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from models.config import HwConfig, builtin_names
-from models.layout import ImageWeightLayout, Weight, WeightLayout
-from models.precision import Precision
+from nvdla_models.config import HwConfig, builtin_names
+from nvdla_models.layout import ImageWeightLayout, Weight, WeightLayout
+from nvdla_models.precision import Precision
 from tests.unit.models.support import numbered, random_bits, refused
 
 SMALL = HwConfig.load("nv_small")

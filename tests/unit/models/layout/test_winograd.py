@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from models import conv
-from models.config import HwConfig
-from models.layout import WinogradWeightLayout
-from models.precision import Precision
+from nvdla_models import conv
+from nvdla_models.config import HwConfig
+from nvdla_models.layout import WinogradWeightLayout
+from nvdla_models.precision import Precision
 from tests.unit.models.support import random_bits, refused
 from tests.unit.models.test_conv_model import params
 

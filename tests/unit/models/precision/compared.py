@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from models.tolerance import Tolerance, parts_used
+from nvdla_models.tolerance import Tolerance, parts_used
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from models.fp16 import FloatFormat
+from nvdla_models.fp16 import FloatFormat
 
 
 def half_away(value: Fraction) -> int:

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from models.cdp import CdpParams
-from models.config import HwConfig
-from models.fp16 import FP16, FP17, FP32
-from models.lut import HybridLut, LutChoice, LutTable, Place
-from tb.judge.predictor import Expectation
-from tb.stimulus.model import play_model
-from tb.stimulus.trace import read
+from nvdla_models.cdp import CdpParams
+from nvdla_models.config import HwConfig
+from nvdla_models.fp16 import FP16, FP17, FP32
+from nvdla_models.lut import HybridLut, LutChoice, LutTable, Place
+from nvdla_tb.judge.predictor import Expectation
+from nvdla_tb.stimulus.model import play_model
+from nvdla_tb.stimulus.trace import read
 from tests.references import MEASURED
 from tests.unit.models.hardware_files import MeasuredLayer
 

@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from models.arithmetic import shift_left_saturating
-from models.converter import (
+from nvdla_models.arithmetic import shift_left_saturating
+from nvdla_models.converter import (
     Converter,
     ConverterEncoding,
     saturated_fp16,
 )
-from models.fp16 import FP16
-from models.precision import Precision
+from nvdla_models.fp16 import FP16
+from nvdla_models.precision import Precision
 from tests.unit.models.precision import oracle
 from tests.unit.models.support import refused
 

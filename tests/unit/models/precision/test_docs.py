@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from tb.places import ROOT
+from nvdla_tb.paths import ROOT
 
 HERE = Path(__file__).resolve().parent
 DOCUMENT = ROOT / "docs" / "precision.md"

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from models import float_ops
-from models.fp16 import FP17, FP32, BitsArray, FloatFormat
+from nvdla_models import float_ops
+from nvdla_models.fp16 import FP17, FP32, BitsArray, FloatFormat
 from tests.unit.models.precision import oracle
 
 INTERNAL = [FP17, FP32]

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from models.fp16 import (
+from nvdla_models.fp16 import (
     FP16,
     FP17,
     FP32,

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from models import lut_fp16, lut_integer
-from models.fp16 import FP16, FP17, FP32, narrow, widen
-from models.lut import HybridLut, LutChoice, LutCounts, LutTable, LutUnit, Place, Slope
+from nvdla_models import lut_fp16, lut_integer
+from nvdla_models.fp16 import FP16, FP17, FP32, narrow, widen
+from nvdla_models.lut import HybridLut, LutChoice, LutCounts, LutTable, LutUnit, Place, Slope
 from tests.unit.models import oracles_lut
 from tests.unit.models.precision import oracle
 from tests.unit.models.support import refused

@@ -7,12 +7,20 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from models.arithmetic import limits
-from models.cdp import CdpParams
-from models.fp16 import FP32
-from models.lut import INDEX_OFFSET_RANGE, INDEX_SELECT_RANGE, LE_ENTRIES, LO_ENTRIES, LutUnit, exponent_end, linear_end
-from models.precision import Precision
-from models.sdp import SdpParams
+from nvdla_models.arithmetic import limits
+from nvdla_models.cdp import CdpParams
+from nvdla_models.fp16 import FP32
+from nvdla_models.lut import (
+    INDEX_OFFSET_RANGE,
+    INDEX_SELECT_RANGE,
+    LE_ENTRIES,
+    LO_ENTRIES,
+    LutUnit,
+    exponent_end,
+    linear_end,
+)
+from nvdla_models.precision import Precision
+from nvdla_models.sdp import SdpParams
 from tests.unit.models.hardware_files import Measured
 from tests.unit.models.precision.reference import played
 from tests.unit.models.support import refused

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from models.precision import Precision
+from nvdla_models.precision import Precision
 
 
 @pytest.mark.parametrize(

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from models.fp16 import FP16
-from models.tolerance import Module, Tolerance, bit_identical, exponent
-from models.tolerance_cdp import cdp, channel_window_maximum
-from models.tolerance_conv import Window, direct, max_exponent, window_sum, winograd
-from models.tolerance_pool import (
+from nvdla_models.fp16 import FP16
+from nvdla_models.tolerance import Module, Tolerance, bit_identical, exponent
+from nvdla_models.tolerance_cdp import cdp, channel_window_maximum
+from nvdla_models.tolerance_conv import Window, direct, max_exponent, window_sum, winograd
+from nvdla_models.tolerance_pool import (
     cancelling_infinities,
     padding_maximum,
     pdp,

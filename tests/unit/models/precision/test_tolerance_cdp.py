@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from models.cdp import CdpParams, run
-from models.converter import Converter, ConverterEncoding
-from models.fp16 import FP16, FP32
-from models.lut import LE_ENTRIES, LO_ENTRIES, HybridLut, LutChoice, LutTable, Slope
-from models.precision import Precision
-from models.tolerance_cdp import carried, cdp, channel_window_maximum
+from nvdla_models.cdp import CdpParams, run
+from nvdla_models.converter import Converter, ConverterEncoding
+from nvdla_models.fp16 import FP16, FP32
+from nvdla_models.lut import LE_ENTRIES, LO_ENTRIES, HybridLut, LutChoice, LutTable, Slope
+from nvdla_models.precision import Precision
+from nvdla_models.tolerance_cdp import carried, cdp, channel_window_maximum
 from tests.unit.models.precision.compared import compare
 from tests.unit.models.precision.reference import normalised
 

@@ -9,11 +9,11 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from models.fp16 import FP16
-from models.tolerance import Module, Tolerance, clip_reference
-from models.tolerance_cdp import cdp, channel_window_maximum
-from models.tolerance_conv import Window
-from models.tolerance_pool import pdp, planar_window_maximum
+from nvdla_models.fp16 import FP16
+from nvdla_models.tolerance import Module, Tolerance, clip_reference
+from nvdla_models.tolerance_cdp import cdp, channel_window_maximum
+from nvdla_models.tolerance_conv import Window
+from nvdla_models.tolerance_pool import pdp, planar_window_maximum
 from tests.unit.models.hardware_files import Measured, MeasuredLayer
 from tests.unit.models.precision import reference
 from tests.unit.models.precision.compared import compare

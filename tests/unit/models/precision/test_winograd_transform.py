@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from models.fp16 import FP16
-from models.precision import Precision
-from models.tolerance_conv import Window, window_sum
-from models.winograd_transform import tiles, transform_fp16, transform_integer, untransform
+from nvdla_models.fp16 import FP16
+from nvdla_models.precision import Precision
+from nvdla_models.tolerance_conv import Window, window_sum
+from nvdla_models.winograd_transform import tiles, transform_fp16, transform_integer, untransform
 from tests.unit.models.support import refused
 
 INPUT_MATRIX = np.array([[1, 0, -1, 0], [0, 1, 1, 0], [0, -1, 1, 0], [0, 1, 0, -1]])

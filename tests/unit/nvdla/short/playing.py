@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from models.config import HwConfig
-from tb.nvdla.layers import Layer
-from tb.nvdla.placing import Placing
-from tb.stimulus.generate.sequence import sequence
-from tb.stimulus.model import play_model
-from tb.stimulus.scenario import Scenario, empty_memories, memory_ops
+from nvdla_models.config import HwConfig
+from nvdla_tb.nvdla.layers import Layer
+from nvdla_tb.nvdla.placing import Placing
+from nvdla_tb.stimulus.generate.sequence import sequence
+from nvdla_tb.stimulus.model import play_model
+from nvdla_tb.stimulus.scenario import Scenario, empty_memories, memory_ops
 
 Array = NDArray[Any]
 

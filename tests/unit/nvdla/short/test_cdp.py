@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from models.errors import InputError
-from models.precision import Precision
-from tb.nvdla.short import Cdp
+from nvdla_models.errors import InputError
+from nvdla_models.precision import Precision
+from nvdla_tb.nvdla.short import Cdp
 from tests.unit.nvdla.short.playing import Array, Desk
 
 

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from models.errors import InputError
-from models.precision import Precision
-from tb.nvdla.short import Conv
-from tb.nvdla.surfaces import CbufUse
+from nvdla_models.errors import InputError
+from nvdla_models.precision import Precision
+from nvdla_tb.nvdla.short import Conv
+from nvdla_tb.nvdla.surfaces import CbufUse
 from tests.unit.nvdla.short.playing import Array, Desk, cut, shifted
 
 

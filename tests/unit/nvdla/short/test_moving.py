@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from models.errors import InputError
-from tb.nvdla.layers import RubikMode
-from tb.nvdla.memory import Ram
-from tb.nvdla.short import Bdma, Rubik
+from nvdla_models.errors import InputError
+from nvdla_tb.nvdla.layers import RubikMode
+from nvdla_tb.nvdla.memory import Ram
+from nvdla_tb.nvdla.short import Bdma, Rubik
 from tests.unit.nvdla.short.playing import Desk
 
 

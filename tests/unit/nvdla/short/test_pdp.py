@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from models.errors import InputError
-from tb.nvdla.layers import PdpLayer, PooledLayer, WidthSplit
-from tb.nvdla.short import Conv, Pdp, Sdp
+from nvdla_models.errors import InputError
+from nvdla_tb.nvdla.layers import PdpLayer, PooledLayer, WidthSplit
+from nvdla_tb.nvdla.short import Conv, Pdp, Sdp
 from tests.unit.nvdla.short.playing import Array, Desk, cut
 
 

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from models.errors import InputError
-from models.lut import HybridLut, LutTable
-from models.precision import Precision
-from models.sdp import AluOp, SdpStage
-from tb.nvdla.short import Sdp
+from nvdla_models.errors import InputError
+from nvdla_models.lut import HybridLut, LutTable
+from nvdla_models.precision import Precision
+from nvdla_models.sdp import AluOp, SdpStage
+from nvdla_tb.nvdla.short import Sdp
 from tests.unit.nvdla.samples import small_lut
 from tests.unit.nvdla.short.playing import Desk, cut, shifted
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tb.run.compile.build import build
-from tb.run.compile.spec import BuildSpec, Built
+from nvdla_tb.run.compile.build import build
+from nvdla_tb.run.compile.spec import BuildSpec, Built
 from tests.unit.run.compile.tiny import CONFIG, write_rtl
 
 HAS_ICARUS = shutil.which("iverilog") is not None

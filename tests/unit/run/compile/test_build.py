@@ -14,13 +14,13 @@ from typing import Any
 
 import pytest
 
-from models.config import HwConfig
-from tb.run.compile import recipe, toolchain
-from tb.run.compile.build import build, step_of
-from tb.run.compile.ports import Port, expected_ports
-from tb.run.compile.spec import BuildSpec, Built
-from tb.run.errors import BuildError, LaunchError, PortError, ToolError
-from tb.run.simulate import simulate
+from nvdla_models.config import HwConfig
+from nvdla_tb.run.compile import recipe, toolchain
+from nvdla_tb.run.compile.build import build, step_of
+from nvdla_tb.run.compile.ports import Port, expected_ports
+from nvdla_tb.run.compile.spec import BuildSpec, Built
+from nvdla_tb.run.errors import BuildError, LaunchError, PortError, ToolError
+from nvdla_tb.run.simulate import simulate
 from tests.unit.run.compile.conftest import needs_icarus
 from tests.unit.run.compile.tiny import CONFIG, write_rtl
 

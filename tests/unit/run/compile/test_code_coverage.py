@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from tb.run.compile.build import build
-from tb.run.compile.recipe import recipe_of
-from tb.run.compile.spec import CODE_COVERAGE, COVERAGE_FILE, BuildSpec, Built
-from tb.run.errors import LaunchError
-from tb.run.regress.code_coverage import coverage_of, read_counts
+from nvdla_tb.run.compile.build import build
+from nvdla_tb.run.compile.recipe import recipe_of
+from nvdla_tb.run.compile.spec import CODE_COVERAGE, COVERAGE_FILE, BuildSpec, Built
+from nvdla_tb.run.errors import LaunchError
+from nvdla_tb.run.regress.code_coverage import coverage_of, read_counts
 from tests.unit.run.compile.test_build import run_tiny
 from tests.unit.run.compile.tiny import CONFIG, write_rtl
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from tb.run.compile import filelist
-from tb.run.compile.filelist import ALLOWED, FileList, parse
-from tb.run.errors import FileListError
+from nvdla_tb.run.compile import filelist
+from nvdla_tb.run.compile.filelist import ALLOWED, FileList, parse
+from nvdla_tb.run.errors import FileListError
 
 
 @pytest.fixture

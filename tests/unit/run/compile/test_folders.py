@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tb.places import ROOT
-from tb.run import folders
-from tb.run.folders import MARKER, FolderError, check_new, emptied, folder_name, made, place, remove
+from nvdla_tb.paths import ROOT
+from nvdla_tb.run import folders
+from nvdla_tb.run.folders import MARKER, FolderError, check_new, emptied, folder_name, made, place, remove
 
 HOSTILE = (
     "/some/where",
@@ -123,4 +123,4 @@ def test_folders_are_removed_in_one_place_alone() -> None:
     removing = re.compile(r"\brmtree\b|\bos\.removedirs\b|\brmdir\b|\bshutil\.move\b|rm -rf")
     sources = [path for room in ("tb", "models") for path in (ROOT / room).rglob("*.py")]
     found = [path for path in sources if removing.search(path.read_text(encoding="utf-8"))]
-    assert [str(path.relative_to(ROOT)) for path in found] == ["tb/run/folders.py"]
+    assert [str(path.relative_to(ROOT)) for path in found] == ["tb/nvdla_tb/run/folders.py"]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tb.run.compile.filelist import collect, parse
+from nvdla_tb.run.compile.filelist import collect, parse
 
 
 def facts(filelist: Path) -> list[tuple[str, str, str]]:

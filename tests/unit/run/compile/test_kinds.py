@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from models.config import HwConfig
-from tb.places import HDL
-from tb.run.compile.elaborate import elaborate
-from tb.run.compile.filelist import parse
-from tb.run.compile.kinds import WrappedPort, pins_of
-from tb.run.compile.ports import Port, PortMap, check, expected_ports, load_port_map
-from tb.run.compile.wrapper import wrapper_text
-from tb.run.errors import PortError
+from nvdla_models.config import HwConfig
+from nvdla_tb.paths import HDL
+from nvdla_tb.run.compile.elaborate import elaborate
+from nvdla_tb.run.compile.filelist import parse
+from nvdla_tb.run.compile.kinds import WrappedPort, pins_of
+from nvdla_tb.run.compile.ports import Port, PortMap, check, expected_ports, load_port_map
+from nvdla_tb.run.compile.wrapper import wrapper_text
+from nvdla_tb.run.errors import PortError
 
 pytestmark = pytest.mark.slow
 

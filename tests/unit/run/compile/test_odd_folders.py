@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from tb.run.compile import elaborate, recipe, runners, toolchain
-from tb.run.compile.build import build
-from tb.run.compile.elaborate import _ESCAPED, _unescaped
-from tb.run.compile.spec import BuildSpec
+from nvdla_tb.run.compile import elaborate, recipe, runners, toolchain
+from nvdla_tb.run.compile.build import build
+from nvdla_tb.run.compile.elaborate import _ESCAPED, _unescaped
+from nvdla_tb.run.compile.spec import BuildSpec
 from tests.unit.run.compile.conftest import needs_icarus
 from tests.unit.run.compile.test_build import refused, run_tiny, with_blocks
 from tests.unit.run.compile.tiny import CONFIG, write_rtl

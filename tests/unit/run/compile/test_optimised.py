@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from tb.run.compile import build as build_module
-from tb.run.compile.build import build
-from tb.run.compile.spec import BuildSpec, Built
-from tb.run.dut import Dut
-from tb.run.errors import BuildError, LaunchError
-from tb.run.optimise import OPTIMISED, QUICK, Model, Optimiser, optimised
+from nvdla_tb.run.compile import build as build_module
+from nvdla_tb.run.compile.build import build
+from nvdla_tb.run.compile.spec import BuildSpec, Built
+from nvdla_tb.run.dut import Dut
+from nvdla_tb.run.errors import BuildError, LaunchError
+from nvdla_tb.run.optimise import OPTIMISED, QUICK, Model, Optimiser, optimised
 from tests.unit.run.compile.test_build import run_tiny
 from tests.unit.run.compile.tiny import CONFIG, write_rtl
 

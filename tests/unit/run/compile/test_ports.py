@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from models.config import HwConfig
-from tb.run.compile.ports import Port, PortMap, check, expected_ports, load_port_map
-from tb.run.errors import PortError
+from nvdla_models.config import HwConfig
+from nvdla_tb.run.compile.ports import Port, PortMap, check, expected_ports, load_port_map
+from nvdla_tb.run.errors import PortError
 
 SMALL = HwConfig.load("nv_small")
 PORTS = expected_ports(SMALL)

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from tb.places import ROOT
-from tb.run.process import kill, start, supervise
+from nvdla_tb.paths import ROOT
+from nvdla_tb.run.process import kill, start, supervise
 from tests.marked import Mark, marked
 
 FAMILY = "setsid sleep 600 & (sleep 600 &) ; setsid sh -c 'sleep 600 & sleep 600' & echo up > up; exec sleep 600"
@@ -21,7 +21,7 @@ FAMILY = "setsid sleep 600 & (sleep 600 &) ; setsid sh -c 'sleep 600 & sleep 600
 DRIVER = """
 import os, signal, sys
 from pathlib import Path
-from tb.run.process import supervise
+from nvdla_tb.run.process import supervise
 # Under nohup, or in the background of a shell, they are ignored.
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
 signal.signal(signal.SIGINT, signal.default_int_handler)

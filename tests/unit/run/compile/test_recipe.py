@@ -11,12 +11,12 @@ from types import SimpleNamespace
 
 import pytest
 
-from tb.run import space
-from tb.run.compile.build import build
-from tb.run.compile.recipe import SEAL, is_sealed, read_checked, seal, write_checked
-from tb.run.compile.spec import BuildSpec
-from tb.run.compile.wrapper import WRAPPER_TOP
-from tb.run.space import check_space, write_whole
+from nvdla_tb.run import space
+from nvdla_tb.run.compile.build import build
+from nvdla_tb.run.compile.recipe import SEAL, is_sealed, read_checked, seal, write_checked
+from nvdla_tb.run.compile.spec import BuildSpec
+from nvdla_tb.run.compile.wrapper import WRAPPER_TOP
+from nvdla_tb.run.space import check_space, write_whole
 from tests.unit.run.compile.conftest import needs_icarus
 from tests.unit.run.compile.tiny import CONFIG
 

@@ -8,19 +8,19 @@ from pathlib import Path
 import find_libpython
 import pytest
 
-from models.config import HwConfig
-from tb.run.compile import runners
-from tb.run.compile.runners import (
+from nvdla_models.config import HwConfig
+from nvdla_tb.run.compile import runners
+from nvdla_tb.run.compile.runners import (
     HARNESS_DIR,
     HIERARCHICAL,
     elaborate_command,
     make_command,
     simulation,
 )
-from tb.run.compile.spec import BuildSpec, Built
-from tb.run.compile.toolchain import tool_versions
-from tb.run.errors import ToolError
-from tb.run.folders import made
+from nvdla_tb.run.compile.spec import BuildSpec, Built
+from nvdla_tb.run.compile.toolchain import tool_versions
+from nvdla_tb.run.errors import ToolError
+from nvdla_tb.run.folders import made
 
 FOLDER, WORK = Path("/builds/model"), Path("/work/run")
 

@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from tb.judge.finding import Check
-from tb.run.compile.ports import expected_ports
-from tb.run.compile.spec import Built
-from tb.run.errors import LaunchError
-from tb.run.process import Ended
-from tb.run.simulate import SimResult, judge, simulate
+from nvdla_tb.judge.finding import Check
+from nvdla_tb.run.compile.ports import expected_ports
+from nvdla_tb.run.compile.spec import Built
+from nvdla_tb.run.errors import LaunchError
+from nvdla_tb.run.process import Ended
+from nvdla_tb.run.simulate import SimResult, judge, simulate
 from tests.unit.run.compile.conftest import needs_icarus
 from tests.unit.run.compile.tiny import CONFIG
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tb.run.compile.toolchain import tool_environment
+from nvdla_tb.run.compile.toolchain import tool_environment
 
 
 def fake_ccache(folder: Path, cache: Path) -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from models.config import HwConfig
-from tb.run.compile.ports import Port, expected_ports
+from nvdla_models.config import HwConfig
+from nvdla_tb.run.compile.ports import Port, expected_ports
 
 CONFIG = HwConfig.load("nv_small")
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from tb.places import ROOT
+from nvdla_tb.paths import ROOT
 
 LOOPBACK = "127.0.0.1"
 

@@ -7,16 +7,16 @@ from pathlib import Path
 
 import msgspec
 
-from models.layout import Element
-from tb.judge.detail import Hang, Mismatch
-from tb.judge.finding import Check, Finding
-from tb.judge.layer_id import LayerId
-from tb.judge.verdict import Ending, Verdict
-from tb.nvdla.memory import Ram
-from tb.run.dut import Dut
-from tb.run.regress.worker import Limits, record_path
-from tb.run.result import Result
-from tb.run.task import Task
+from nvdla_models.layout import Element
+from nvdla_tb.judge.detail import Hang, Mismatch
+from nvdla_tb.judge.finding import Check, Finding
+from nvdla_tb.judge.layer_id import LayerId
+from nvdla_tb.judge.verdict import Ending, Verdict
+from nvdla_tb.nvdla.memory import Ram
+from nvdla_tb.run.dut import Dut
+from nvdla_tb.run.regress.worker import Limits, record_path
+from nvdla_tb.run.result import Result
+from nvdla_tb.run.task import Task
 
 DUT = Dut("nv_small", "verilator")
 LAYER = LayerId(0, "SDP", 0)
@@ -43,7 +43,7 @@ VERDICTS = {
 
 
 def task(seed: int, test: str = "random") -> Task:
-    return Task(test, seed, "random", "SDP,PDP", DUT, f"python -m tb regress random --first {seed}")
+    return Task(test, seed, "random", "SDP,PDP", DUT, f"nvdla-tb regress random --first {seed}")
 
 
 def ending_of(seed: int) -> Ending:

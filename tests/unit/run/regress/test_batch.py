@@ -12,12 +12,12 @@ import dask
 import pytest
 from dask.distributed import LocalCluster
 
-from tb.cli.command import main
-from tb.places import ROOT
-from tb.run.regress.cluster import SYSTEMS, Batch, BatchError, batch_cluster, read_settings
-from tb.run.regress.schedule import drive
-from tb.run.regress.store import Store
-from tb.run.regress.worker import Limits
+from nvdla_tb.cli.command import main
+from nvdla_tb.paths import ROOT
+from nvdla_tb.run.regress.cluster import SYSTEMS, Batch, BatchError, batch_cluster, read_settings
+from nvdla_tb.run.regress.schedule import drive
+from nvdla_tb.run.regress.store import Store
+from nvdla_tb.run.regress.worker import Limits
 from tests.unit.run.regress.tasks import pretend, stored, task
 
 pytestmark = pytest.mark.slow

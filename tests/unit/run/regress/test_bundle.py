@@ -11,17 +11,17 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from models.config import BUILTIN_DIR, HwConfig
-from tb.judge.finding import Check
-from tb.judge.text import complaint
-from tb.judge.verdict import Verdict
-from tb.run.compile.ports import load_port_map
-from tb.run.jobs import SCENARIO_DIR
-from tb.run.regress import bundle
-from tb.run.regress.bundle import BundleError
-from tb.run.task import BENCH
-from tb.stimulus.generate.random import random_entry
-from tb.stimulus.trace import write
+from nvdla_models.config import BUILTIN_DIR, HwConfig
+from nvdla_tb.judge.finding import Check
+from nvdla_tb.judge.text import complaint
+from nvdla_tb.judge.verdict import Verdict
+from nvdla_tb.run.compile.ports import load_port_map
+from nvdla_tb.run.jobs import SCENARIO_DIR
+from nvdla_tb.run.regress import bundle
+from nvdla_tb.run.regress.bundle import BundleError
+from nvdla_tb.run.task import BENCH
+from nvdla_tb.stimulus.generate.random import random_entry
+from nvdla_tb.stimulus.trace import write
 from tests.unit.run.regress.tasks import hang, task, wrong
 
 CONFIG = HwConfig.load("nv_small")
@@ -39,7 +39,7 @@ def made(folder: Path) -> Path:
 
 def test_a_bundle_says_seed_command_and_tools(tmp_path: Path) -> None:
     data = json.loads((made(tmp_path) / bundle.BUNDLE_FILE).read_text(encoding="utf-8"))
-    assert (data["task"]["seed"], data["task"]["rerun"]) == (7, "python -m tb regress random --first 7")
+    assert (data["task"]["seed"], data["task"]["rerun"]) == (7, "nvdla-tb regress random --first 7")
     assert data["tools"]["verilator"]
     assert [finding["check"] for finding in data["result"]["verdict"]["findings"]] == ["wrong value", "missing write"]
 
@@ -81,7 +81,7 @@ def test_the_command_of_a_replay_takes_no_options_of_the_run(tmp_path: Path) -> 
     folder = made(tmp_path / "a failure")
     bundle.write(folder, replace(TASK, exact=True), FAILED)
     job = bundle.load(folder).job()
-    assert job.rerun == f"python -m tb replay '{folder}'"
+    assert job.rerun == f"nvdla-tb replay '{folder}'"
     assert job.make().settings.exact
 
 

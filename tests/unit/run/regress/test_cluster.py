@@ -19,19 +19,19 @@ import pytest
 from dask.distributed import Client
 from distributed.comm import CommClosedError
 
-from tb.cli.command import main
-from tb.run.errors import ClusterError, NoSchedulerError, VersionError
-from tb.run.regress.cluster import PROJECT, cluster, difference, join, talking, versions
-from tb.run.regress.schedule import drive, run_tasks
-from tb.run.regress.store import Store
-from tb.run.regress.worker import Limits, execute
+from nvdla_tb.cli.command import main
+from nvdla_tb.run.errors import ClusterError, NoSchedulerError, VersionError
+from nvdla_tb.run.regress.cluster import PROJECT, cluster, difference, join, talking, versions
+from nvdla_tb.run.regress.schedule import drive, run_tasks
+from nvdla_tb.run.regress.store import Store
+from nvdla_tb.run.regress.worker import Limits, execute
 from tests.marked import marked
 from tests.unit.run.regress.processes import LOOPBACK, ROOT, processes
 from tests.unit.run.regress.tasks import task
 
 pytestmark = pytest.mark.slow
 
-ADVICE = r"; start scheduler and workers with: python -m tb cluster$"
+ADVICE = r"; start scheduler and workers with: nvdla-tb cluster$"
 NOT_LOADED = rf"cannot load the project \(.*No module named 'tb'.*\){ADVICE}"
 
 
@@ -102,14 +102,14 @@ def test_a_worker_that_cannot_leave_a_record_ends_the_run_and_loses_no_task(tmp_
 
 def test_a_cluster_of_our_own_listens_on_loopback_and_leaves_nothing(tmp_path: Path) -> None:
     with marked() as mark:
-        command = [sys.executable, "-m", "tb", "cluster", "--jobs", "1", "--port", "0"]
+        command = [sys.executable, "-m", "nvdla_tb", "cluster", "--jobs", "1", "--port", "0"]
         environment = {**mark.environment, "TMPDIR": str(tmp_path)}
         with subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True) as started:
             assert started.stdout is not None
             said = started.stdout.readline()
             address = re.fullmatch(r"1 workers; play on them with: --scheduler (tcp://127\.0\.0\.1:\d+)\n", said)
             assert address is not None, said
-            joining = [sys.executable, "-m", "tb", "cluster", "--jobs", "1", "--join", address[1]]
+            joining = [sys.executable, "-m", "nvdla_tb", "cluster", "--jobs", "1", "--join", address[1]]
             with subprocess.Popen(
                 joining, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
             ) as joined:
@@ -142,7 +142,7 @@ def test_options_that_cannot_be_are_refused(
 
 def test_a_worker_that_is_killed_while_the_cluster_starts_is_one_line() -> None:
     with marked() as mark:
-        command = [sys.executable, "-m", "tb", "cluster", "--jobs", "2", "--port", "0"]
+        command = [sys.executable, "-m", "nvdla_tb", "cluster", "--jobs", "2", "--port", "0"]
         with subprocess.Popen(
             command, cwd=ROOT, env=mark.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
         ) as started:
@@ -158,7 +158,7 @@ def test_a_worker_that_is_killed_while_the_cluster_starts_is_one_line() -> None:
 
 _MASKS = """
 import signal
-from tb.run.regress.cluster import cluster
+from nvdla_tb.run.regress.cluster import cluster
 with cluster(None, 2, "127.0.0.1") as client:
     print(*(signal.SIGINT in mask for mask in client.run(signal.pthread_sigmask, signal.SIG_BLOCK, []).values()))
 """
@@ -196,6 +196,6 @@ def test_a_scheduler_that_goes_while_workers_start_is_lost(monkeypatch: pytest.M
     async def nanny(*_: object, **__: object) -> None:
         raise RuntimeError("Nanny failed to start.") from CommClosedError("in <TCP (closed)>: Stream is closed")
 
-    monkeypatch.setattr("tb.run.regress.cluster.Nanny", nanny)
+    monkeypatch.setattr("nvdla_tb.run.regress.cluster.Nanny", nanny)
     with socket.create_server((LOOPBACK, 0)) as server, pytest.raises(NoSchedulerError):
         asyncio.run(join(f"tcp://{LOOPBACK}:{server.getsockname()[1]}", 1))

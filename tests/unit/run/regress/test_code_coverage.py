@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from tb.markup import render
-from tb.report import page_coverage as report
-from tb.run.compile.wrapper import WRAPPER_TOP
-from tb.run.regress import code_coverage
-from tb.run.regress.code_exclusions import CodeCoverageError
+from nvdla_tb.markup import render
+from nvdla_tb.report import page_coverage as report
+from nvdla_tb.run.compile.wrapper import WRAPPER_TOP
+from nvdla_tb.run.regress import code_coverage
+from nvdla_tb.run.regress.code_exclusions import CodeCoverageError
 
 HEADER = "# SystemC::Coverage-3\n"
 

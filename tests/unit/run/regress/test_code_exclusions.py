@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from tb.places import HDL
-from tb.report import page_coverage as report
-from tb.run.regress.code_coverage import CodeCoverage, coverage_of
-from tb.run.regress.code_exclusions import BY_AUTHORS, CodeCoverageError, load_exclusions
+from nvdla_tb.paths import HDL
+from nvdla_tb.report import page_coverage as report
+from nvdla_tb.run.regress.code_coverage import CodeCoverage, coverage_of
+from nvdla_tb.run.regress.code_exclusions import BY_AUTHORS, CodeCoverageError, load_exclusions
 
 SOURCE = """\
 module unit;

@@ -7,16 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from models.config import BUILTIN_DIR, HwConfig, builtin_names
-from tb.coverage.status import totals
-from tb.judge.verdict import Ending
-from tb.markup import render
-from tb.places import PLANS
-from tb.report.features_table import FeatureStatus, feature_status, lines, section
-from tb.run.regress.features import FeaturePlan, load_feature_plan, planned_tests
-from tb.stimulus.generate.describe import PlanError
-from tb.stimulus.generate.plan import plan_of
-from tb.stimulus.generate.random import ENGINES
+from nvdla_models.config import BUILTIN_DIR, HwConfig, builtin_names
+from nvdla_tb.coverage.status import totals
+from nvdla_tb.judge.verdict import Ending
+from nvdla_tb.markup import render
+from nvdla_tb.paths import PLANS
+from nvdla_tb.report.features_table import FeatureStatus, feature_status, lines, section
+from nvdla_tb.run.regress.features import FeaturePlan, load_feature_plan, planned_tests
+from nvdla_tb.stimulus.generate.describe import PlanError
+from nvdla_tb.stimulus.generate.plan import plan_of
+from nvdla_tb.stimulus.generate.random import ENGINES
 
 FEATURES = PLANS / "features.toml"
 CONFIG = HwConfig.load("nv_small")

@@ -8,19 +8,19 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from models.config import HwConfig
-from models.errors import InputError
-from tb.judge.detail import Note
-from tb.judge.finding import Check, Finding
-from tb.judge.text import why_not_passed
-from tb.judge.verdict import Ending, Verdict
-from tb.run import jobs
-from tb.run.compile.spec import BuildSpec, Built
-from tb.run.jobs import Job, Setup, keep_page, run_job
-from tb.run.result import Result
-from tb.run.simulate import SimResult
-from tb.stimulus.exchange import REQUEST, Answer, Explained, Performance, Request
-from tb.stimulus.scenario import Scenario
+from nvdla_models.config import HwConfig
+from nvdla_models.errors import InputError
+from nvdla_tb.judge.detail import Note
+from nvdla_tb.judge.finding import Check, Finding
+from nvdla_tb.judge.text import why_not_passed
+from nvdla_tb.judge.verdict import Ending, Verdict
+from nvdla_tb.run import jobs
+from nvdla_tb.run.compile.spec import BuildSpec, Built
+from nvdla_tb.run.jobs import Job, Setup, keep_page, run_job
+from nvdla_tb.run.result import Result
+from nvdla_tb.run.simulate import SimResult
+from nvdla_tb.stimulus.exchange import REQUEST, Answer, Explained, Performance, Request
+from nvdla_tb.stimulus.scenario import Scenario
 from tests.unit.run.regress.tasks import DUT, wrong
 
 BUILT = Built(BuildSpec(HwConfig.load("nv_small")), Path("/builds/model"), None, 0.0, True)
@@ -105,7 +105,7 @@ def test_a_simulation_without_a_verdict_is_told_by_its_end_and_the_last_lines_of
     page = (tmp_path / "work" / "failure.html").read_text(encoding="utf-8")
     assert "line 19" in page
     assert "the embedded DUT, NV_nvdla, nv_small, verilator; " in page
-    assert "python -m tb explain" not in page, "there is nothing to explain"
+    assert "nvdla-tb explain" not in page, "there is nothing to explain"
 
 
 def test_a_file_that_cannot_be_read_leaves_a_page(tmp_path: Path) -> None:

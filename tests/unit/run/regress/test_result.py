@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from models.errors import InputError
-from models.layout import Element
-from tb.judge.verdict import Ending, Margin, Verdict
-from tb.run.result import Result
-from tb.stimulus.exchange import Explained, Performance
+from nvdla_models.errors import InputError
+from nvdla_models.layout import Element
+from nvdla_tb.judge.verdict import Ending, Margin, Verdict
+from nvdla_tb.run.result import Result
+from nvdla_tb.stimulus.exchange import Explained, Performance
 from tests.unit.run.regress.tasks import DUT, VERDICTS, ended, hang, task, wrong
 
 MARGIN = Margin("layer 0 (CONV, group 0)", "CC DC", "some rule", 9, None, Element(1, 2, 3))
@@ -21,7 +21,7 @@ WHOLE = Result(
     "pdp_max_2x2",
     3,
     replace(DUT, rtl="/my.f", port_map="/ports.toml", debug=True, backend="native", coverage="both"),
-    "python -m tb run",
+    "nvdla-tb run",
     Verdict(judged_bytes=8, cycles=900, margins=[MARGIN], findings=[wrong(), hang("SDP_0")], refused="no Y"),
     1.5,
     "runs/pdp_max_2x2.3",

@@ -14,16 +14,16 @@ import pytest
 from dask import config
 from dask.distributed import Client, wait
 
-from models.errors import InputError
-from tb.judge.verdict import Ending
-from tb.run.errors import NoSchedulerError, NoWorkersError
-from tb.run.regress import schedule
-from tb.run.regress.cluster import cluster
-from tb.run.regress.schedule import drive, longest_first, on_each_worker, run_tasks
-from tb.run.regress.store import Store
-from tb.run.regress.worker import Limits
-from tb.run.result import Result
-from tb.run.task import Task
+from nvdla_models.errors import InputError
+from nvdla_tb.judge.verdict import Ending
+from nvdla_tb.run.errors import NoSchedulerError, NoWorkersError
+from nvdla_tb.run.regress import schedule
+from nvdla_tb.run.regress.cluster import cluster
+from nvdla_tb.run.regress.schedule import drive, longest_first, on_each_worker, run_tasks
+from nvdla_tb.run.regress.store import Store
+from nvdla_tb.run.regress.worker import Limits
+from nvdla_tb.run.result import Result
+from nvdla_tb.run.task import Task
 from tests.unit.run.regress.processes import LOOPBACK, processes
 from tests.unit.run.regress.tasks import ended, played, pretend, stored, task
 

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 import pytest
 from dask.distributed import Client
 
-from models.config import HwConfig
-from tb.coverage.model import load_model
-from tb.places import PLANS
-from tb.run.regress.cluster import cluster
-from tb.run.regress.schedule import reach, search
-from tb.run.task import BENCH, Task
+from nvdla_models.config import HwConfig
+from nvdla_tb.coverage.model import load_model
+from nvdla_tb.paths import PLANS
+from nvdla_tb.run.regress.cluster import cluster
+from nvdla_tb.run.regress.schedule import reach, search
+from nvdla_tb.run.task import BENCH, Task
 from tests.unit.run.regress.tasks import DUT
 
 pytestmark = pytest.mark.slow
@@ -51,6 +51,6 @@ def test_programs_of_registers_and_interrupts_are_looked_at_like_all_others(clie
 
 
 def test_tests_in_python_reach_nothing_that_is_decoded(client: Client) -> None:
-    test = Task("interfaces.x", 1, BENCH, "tests.sim.interfaces", DUT, "rerun")
+    test = Task("interfaces.x", 1, BENCH, "nvdla_tb.gate_tests.interfaces", DUT, "rerun")
     names = list(load_model(MODEL, HwConfig.load("nv_small")).reachable())
     assert reach(client, MODEL, [test], names) == set()

@@ -8,15 +8,15 @@ from typing import cast
 
 import pytest
 
-from models.config import BUILTIN_DIR, HwConfig
-from tb.judge.text import complaints
-from tb.judge.verdict import Ending
-from tb.places import PLANS
-from tb.run.compile.spec import Built
-from tb.run.jobs import Setup, run_job
-from tb.run.task import planned_job, trace_job, trace_jobs
-from tb.stimulus.generate.plan import PlanEntry, load_plan
-from tb.stimulus.trace import TraceError, write
+from nvdla_models.config import BUILTIN_DIR, HwConfig
+from nvdla_tb.judge.text import complaints
+from nvdla_tb.judge.verdict import Ending
+from nvdla_tb.paths import PLANS
+from nvdla_tb.run.compile.spec import Built
+from nvdla_tb.run.jobs import Setup, run_job
+from nvdla_tb.run.task import planned_job, trace_job, trace_jobs
+from nvdla_tb.stimulus.generate.plan import PlanEntry, load_plan
+from nvdla_tb.stimulus.trace import TraceError, write
 from tests.unit.run.regress.tasks import DUT
 
 SMALL = HwConfig.load("nv_small")

@@ -12,13 +12,13 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from models.errors import InputError
-from models.layout import Element
-from tb.judge.verdict import Ending, Margin, Verdict
-from tb.run.dut import Device
-from tb.run.regress.store import Store
-from tb.run.result import failure_folder
-from tb.stimulus.exchange import Explained, Performance
+from nvdla_models.errors import InputError
+from nvdla_models.layout import Element
+from nvdla_tb.judge.verdict import Ending, Margin, Verdict
+from nvdla_tb.run.dut import Device
+from nvdla_tb.run.regress.store import Store
+from nvdla_tb.run.result import failure_folder
+from nvdla_tb.stimulus.exchange import Explained, Performance
 from tests.unit.run.regress.tasks import ended, hang, played, stored, task, wrong
 
 TASKS = [task(seed) for seed in range(5)]

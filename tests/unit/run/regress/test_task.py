@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from models.errors import InputError
-from tb.judge.finding import Check
-from tb.judge.verdict import Ending, Verdict
-from tb.run.task import BENCH, Task
+from nvdla_models.errors import InputError
+from nvdla_tb.judge.finding import Check
+from nvdla_tb.judge.verdict import Ending, Verdict
+from nvdla_tb.run.task import BENCH, Task
 from tests.unit.run.regress.tasks import DUT, task
 
 

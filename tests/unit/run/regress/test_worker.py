@@ -13,19 +13,19 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from models.config import HwConfig
-from tb.judge.finding import Check
-from tb.judge.text import complaints
-from tb.judge.verdict import Ending, Verdict
-from tb.run import space
-from tb.run.compile.spec import BuildSpec, Built
-from tb.run.errors import LaunchError
-from tb.run.folders import MARKER
-from tb.run.jobs import Job, PythonTest, Setup
-from tb.run.regress import code_coverage, worker
-from tb.run.regress.worker import NO_WAVES_FILE, Limits, end_processes, execute, record_path
-from tb.run.result import Result
-from tb.run.task import BENCH, Task
+from nvdla_models.config import HwConfig
+from nvdla_tb.judge.finding import Check
+from nvdla_tb.judge.text import complaints
+from nvdla_tb.judge.verdict import Ending, Verdict
+from nvdla_tb.run import space
+from nvdla_tb.run.compile.spec import BuildSpec, Built
+from nvdla_tb.run.errors import LaunchError
+from nvdla_tb.run.folders import MARKER
+from nvdla_tb.run.jobs import Job, PythonTest, Setup
+from nvdla_tb.run.regress import code_coverage, worker
+from nvdla_tb.run.regress.worker import NO_WAVES_FILE, Limits, end_processes, execute, record_path
+from nvdla_tb.run.result import Result
+from nvdla_tb.run.task import BENCH, Task
 from tests.unit.run.regress.tasks import DUT, VERDICTS, hang, task, wrong
 from tests.unit.run.regress.test_code_coverage import point, written
 
@@ -105,7 +105,7 @@ def test_a_failure_has_waves_or_says_why_not(
     before = replace(failed, verdict=Verdict(findings=[wrong(9)]))
     worker._with_waves |= {(before.ending, before.verdict.signature)} if prior else set()
     worker._add_waves(task(WRONG), failed, tmp_path, Limits(tmp_path / "a run", tmp_path, 1.0))
-    replay = f"python -m tb replay '{tmp_path}/a run/{task(WRONG).key}'"
+    replay = f"nvdla-tb replay '{tmp_path}/a run/{task(WRONG).key}'"
     long = "failures must take at most 300000 cycles to leave waves, not 300001"
     reason = long if cycles == 300_001 else prior
     assert (tmp_path / "waves.fst").is_file() == (reason is None)

@@ -8,14 +8,14 @@ from typing import Any, TypeVar
 import numpy as np
 import pytest
 
-from models.config import HwConfig
-from tb.nvdla.layers import Layer
-from tb.nvdla.memory import MemoryImage
-from tb.stimulus.generate.describe import PlanError, Table
-from tb.stimulus.generate.engines import build_layer
-from tb.stimulus.generate.layers.workshop import Workshop
-from tb.stimulus.generate.plan import PlanEntry
-from tb.stimulus.generate.random import ENGINES, random_entry
+from nvdla_models.config import HwConfig
+from nvdla_tb.nvdla.layers import Layer
+from nvdla_tb.nvdla.memory import MemoryImage
+from nvdla_tb.stimulus.generate.describe import PlanError, Table
+from nvdla_tb.stimulus.generate.engines import build_layer
+from nvdla_tb.stimulus.generate.layers.workshop import Workshop
+from nvdla_tb.stimulus.generate.plan import PlanEntry
+from nvdla_tb.stimulus.generate.random import ENGINES, random_entry
 from tests.unit.nvdla.samples import SMALL
 
 Keys = dict[str, Any]

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from models.lut import LutChoice, Slope
-from tb.nvdla.layers import CdpLayer
-from tb.nvdla.program.ops import RegWrite, SyncWait
-from tb.stimulus.generate.sequence import sequence
-from tb.stimulus.refusal import refusal
+from nvdla_models.lut import LutChoice, Slope
+from nvdla_tb.nvdla.layers import CdpLayer
+from nvdla_tb.nvdla.program.ops import RegWrite, SyncWait
+from nvdla_tb.stimulus.generate.sequence import sequence
+from nvdla_tb.stimulus.refusal import refusal
 from tests.unit.nvdla.samples import SMALL
 from tests.unit.stimulus.generate.building import build_all, build_one, refused
 

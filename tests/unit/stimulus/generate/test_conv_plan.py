@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from models.layout import ImageWeightLayout, PixelConversion
-from tb.nvdla.layers import ConvLayer
-from tb.nvdla.program.ops import InterruptNotify, RegWrite, SyncWait
-from tb.nvdla.surfaces import ImageSurface, Surface
-from tb.stimulus.generate.sequence import sequence
-from tb.stimulus.refusal import refusal
+from nvdla_models.layout import ImageWeightLayout, PixelConversion
+from nvdla_tb.nvdla.layers import ConvLayer
+from nvdla_tb.nvdla.program.ops import InterruptNotify, RegWrite, SyncWait
+from nvdla_tb.nvdla.surfaces import ImageSurface, Surface
+from nvdla_tb.stimulus.generate.sequence import sequence
+from nvdla_tb.stimulus.refusal import refusal
 from tests.unit.nvdla.samples import SMALL
 from tests.unit.stimulus.generate.building import build_all, build_one, refused
 

@@ -8,18 +8,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-from models.cbuf import bank_bytes
-from models.config import HwConfig
-from tb.nvdla.memory import MemoryFault, MemoryImage
-from tb.nvdla.program.ops import RegWrite
-from tb.places import PLANS
-from tb.stimulus.generate.draw.numbers import Cube
-from tb.stimulus.generate.draw.settings import draw_settings
-from tb.stimulus.generate.draw.sizes import Drawn, Work, draw_reaching, draw_reaching_shape, work_of
-from tb.stimulus.generate.engines import draw_far
-from tb.stimulus.generate.plan import PlanEntry, load_plan
-from tb.stimulus.generate.random import ENGINES, random_entry
-from tb.stimulus.refusal import refusal
+from nvdla_models.cbuf import bank_bytes
+from nvdla_models.config import HwConfig
+from nvdla_tb.nvdla.memory import MemoryFault, MemoryImage
+from nvdla_tb.nvdla.program.ops import RegWrite
+from nvdla_tb.paths import PLANS
+from nvdla_tb.stimulus.generate.draw.numbers import Cube
+from nvdla_tb.stimulus.generate.draw.settings import draw_settings
+from nvdla_tb.stimulus.generate.draw.sizes import Drawn, Work, draw_reaching, draw_reaching_shape, work_of
+from nvdla_tb.stimulus.generate.engines import draw_far
+from nvdla_tb.stimulus.generate.plan import PlanEntry, load_plan
+from nvdla_tb.stimulus.generate.random import ENGINES, random_entry
+from nvdla_tb.stimulus.refusal import refusal
 from tests.unit.nvdla.samples import SMALL
 from tests.unit.stimulus.generate.building import entry, refused
 

@@ -9,19 +9,19 @@ from typing import Any
 import numpy as np
 import pytest
 
-from models.config import HwConfig, builtin_names
-from models.errors import InputError
-from models.pdp import PdpParams, PoolMethod
-from models.precision import Precision
-from tb.judge.tracker import LayerTracker
-from tb.nvdla.layers import PdpLayer
-from tb.nvdla.layers.pdp import split_width
-from tb.nvdla.memory import GUARD_BYTES
-from tb.nvdla.program.ops import Comparison, InterruptNotify, MemLoad, Poll, RegRead, RegWrite, SyncWait
-from tb.places import PLANS
-from tb.stimulus.generate.engines import GENERATORS
-from tb.stimulus.generate.plan import PlanEntry, load_plan
-from tb.stimulus.refusal import refusal
+from nvdla_models.config import HwConfig, builtin_names
+from nvdla_models.errors import InputError
+from nvdla_models.pdp import PdpParams, PoolMethod
+from nvdla_models.precision import Precision
+from nvdla_tb.judge.tracker import LayerTracker
+from nvdla_tb.nvdla.layers import PdpLayer
+from nvdla_tb.nvdla.layers.pdp import split_width
+from nvdla_tb.nvdla.memory import GUARD_BYTES
+from nvdla_tb.nvdla.program.ops import Comparison, InterruptNotify, MemLoad, Poll, RegRead, RegWrite, SyncWait
+from nvdla_tb.paths import PLANS
+from nvdla_tb.stimulus.generate.engines import GENERATORS
+from nvdla_tb.stimulus.generate.plan import PlanEntry, load_plan
+from nvdla_tb.stimulus.refusal import refusal
 from tests.unit.nvdla.samples import SMALL
 from tests.unit.stimulus.generate.building import build_one, entry, refused
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from tb.stimulus.generate.describe import PlanError
-from tb.stimulus.generate.plan import PlanEntry, load_plan
+from nvdla_tb.stimulus.generate.describe import PlanError
+from nvdla_tb.stimulus.generate.plan import PlanEntry, load_plan
 from tests.unit.nvdla.samples import SMALL
 from tests.unit.stimulus.generate.building import entry
 

@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from models.cbuf import bank_bytes
-from models.config import HwConfig
-from models.layout import pixel_format, supported_formats
-from models.layout.alignment import WEIGHT_SIZE_ALIGNMENT_BYTES
-from models.precision import Precision
-from tb.nvdla.layers import ConvLayer, PooledLayer
-from tb.stimulus.generate.random import ENGINES, engines_of, random_entry
-from tb.stimulus.model import play_model
-from tb.stimulus.refusal import refusal
+from nvdla_models.cbuf import bank_bytes
+from nvdla_models.config import HwConfig
+from nvdla_models.layout import pixel_format, supported_formats
+from nvdla_models.layout.alignment import WEIGHT_SIZE_ALIGNMENT_BYTES
+from nvdla_models.precision import Precision
+from nvdla_tb.nvdla.layers import ConvLayer, PooledLayer
+from nvdla_tb.stimulus.generate.random import ENGINES, engines_of, random_entry
+from nvdla_tb.stimulus.model import play_model
+from nvdla_tb.stimulus.refusal import refusal
 from tests.unit.nvdla.samples import FULL, SMALL
 from tests.unit.stimulus.generate.building import build_all, drawn_layers, of
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from models.errors import InputError
-from tb.stimulus.generate.random import ENGINES, engines_of, random_entry
+from nvdla_models.errors import InputError
+from nvdla_tb.stimulus.generate.random import ENGINES, engines_of, random_entry
 from tests.unit.nvdla.samples import FULL, SMALL
 from tests.unit.stimulus.generate.building import drawn_layers, of
 

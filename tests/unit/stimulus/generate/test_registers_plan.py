@@ -8,15 +8,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from models.config import HwConfig
-from tb.nvdla import configrom
-from tb.nvdla.program.ops import RegRead, RegWrite
-from tb.nvdla.registers import RegisterError, RegisterMap
-from tb.places import PLANS
-from tb.stimulus.generate.describe import PlanError
-from tb.stimulus.generate.plan import PlanEntry, load_plan
-from tb.stimulus.generate.registers import KINDS, kept, register_program
-from tb.stimulus.trace import read, write
+from nvdla_models.config import HwConfig
+from nvdla_tb.nvdla import configrom
+from nvdla_tb.nvdla.program.ops import RegRead, RegWrite
+from nvdla_tb.nvdla.registers import RegisterError, RegisterMap
+from nvdla_tb.paths import PLANS
+from nvdla_tb.stimulus.generate.describe import PlanError
+from nvdla_tb.stimulus.generate.plan import PlanEntry, load_plan
+from nvdla_tb.stimulus.generate.registers import KINDS, kept, register_program
+from nvdla_tb.stimulus.trace import read, write
 from tests.unit.nvdla.samples import SMALL
 from tests.unit.stimulus.generate.building import refused
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from models.config import HwConfig
-from tb.nvdla.memory import Ram
-from tb.nvdla.program import ops
-from tb.stimulus.trace import TraceError, read
+from nvdla_models.config import HwConfig
+from nvdla_tb.nvdla.memory import Ram
+from nvdla_tb.nvdla.program import ops
+from nvdla_tb.stimulus.trace import TraceError, read
 from tests.unit.nvdla.samples import SMALL
 
 MakeTrace = Callable[..., Path]

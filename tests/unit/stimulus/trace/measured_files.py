@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from tb.places import ROOT
+from nvdla_tb.paths import ROOT
 from tests import references
 
 CARRIED = ROOT / "tests" / "data" / "measured"

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tb.stimulus.trace import TraceError, data
-from tb.stimulus.trace.data import format_data, read_data, split
+from nvdla_tb.stimulus.trace import TraceError, data
+from nvdla_tb.stimulus.trace.data import format_data, read_data, split
 
 PACKET = "{offset:0x0, size:4, payload:0x00 0x10 0x20 0x30}"
 

@@ -7,15 +7,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from models.config import HwConfig
-from models.layout import Element
-from models.pdp import PoolMethod
-from tb.judge.finding import Check
-from tb.judge.verdict import Ending
-from tb.nvdla.layers import PdpLayer
-from tb.nvdla.program.ops import CheckFile, MemLoad
-from tb.stimulus.model import play_model
-from tb.stimulus.trace import read
+from nvdla_models.config import HwConfig
+from nvdla_models.layout import Element
+from nvdla_models.pdp import PoolMethod
+from nvdla_tb.judge.finding import Check
+from nvdla_tb.judge.verdict import Ending
+from nvdla_tb.nvdla.layers import PdpLayer
+from nvdla_tb.nvdla.program.ops import CheckFile, MemLoad
+from nvdla_tb.stimulus.model import play_model
+from nvdla_tb.stimulus.trace import read
 from tests.unit.nvdla.samples import FULL, mismatch
 from tests.unit.stimulus.trace.conftest import refusal
 from tests.unit.stimulus.trace.measured_files import CARRIED, rewritten

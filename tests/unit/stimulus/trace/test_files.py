@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tb.stimulus.trace import TraceError, find_traces, read
+from nvdla_tb.stimulus.trace import TraceError, find_traces, read
 from tests.unit.nvdla.samples import SMALL
 from tests.unit.stimulus.trace.conftest import refusal
 

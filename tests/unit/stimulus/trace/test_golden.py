@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tb.nvdla.program.ops import CheckCrc, InterruptNotify, MemInit, MemLoad, Op, Poll, RegWrite
-from tb.stimulus.trace import find_traces, read, write
+from nvdla_tb.nvdla.program.ops import CheckCrc, InterruptNotify, MemInit, MemLoad, Op, Poll, RegWrite
+from nvdla_tb.stimulus.trace import find_traces, read, write
 from tests.references import TRACES, needs_traces
 from tests.unit.nvdla.samples import SMALL
 

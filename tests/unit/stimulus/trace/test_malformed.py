@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from tb.nvdla.program.ops import INTERRUPT_UNITS
-from tb.nvdla.registers import RegisterMap
-from tb.stimulus.trace import TraceUnsupported, read, reader
+from nvdla_tb.nvdla.program.ops import INTERRUPT_UNITS
+from nvdla_tb.nvdla.registers import RegisterMap
+from nvdla_tb.stimulus.trace import TraceUnsupported, read, reader
 from tests.unit.nvdla.samples import FULL, SMALL
 from tests.unit.stimulus.trace.conftest import MakeTrace, refusal
 

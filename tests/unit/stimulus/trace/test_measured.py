@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tb.nvdla.memory import Ram
-from tb.nvdla.program.ops import CheckFile, InterruptNotify, MemInit, MemLoad, Poll, RegRead, RegWrite, SyncWait
-from tb.stimulus.trace import TraceUnsupported, find_traces, read
-from tb.stimulus.trace.measured import MeasuredFile
+from nvdla_tb.nvdla.memory import Ram
+from nvdla_tb.nvdla.program.ops import CheckFile, InterruptNotify, MemInit, MemLoad, Poll, RegRead, RegWrite, SyncWait
+from nvdla_tb.stimulus.trace import TraceUnsupported, find_traces, read
+from nvdla_tb.stimulus.trace.measured import MeasuredFile
 from tests.unit.nvdla.samples import FULL, SMALL
 from tests.unit.stimulus.trace.conftest import refusal
 from tests.unit.stimulus.trace.measured_files import CARRIED, MEASURED, Arrays, rewritten

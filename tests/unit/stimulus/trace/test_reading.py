@@ -6,10 +6,10 @@ from dataclasses import asdict
 
 import pytest
 
-from tb.nvdla.memory import Ram
-from tb.nvdla.program import ops
-from tb.stimulus.settings import BenchSettings
-from tb.stimulus.trace import read
+from nvdla_tb.nvdla.memory import Ram
+from nvdla_tb.nvdla.program import ops
+from nvdla_tb.stimulus.settings import BenchSettings
+from nvdla_tb.stimulus.trace import read
 from tests.unit.nvdla.samples import FULL, SMALL
 from tests.unit.stimulus.trace.conftest import CHUNKS, SPELLED, MakeTrace
 

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from models.limits import MEMORY_BYTES
-from tb.nvdla.memory import MemoryImage, Ram
-from tb.nvdla.program.ops import (
+from nvdla_models.limits import MEMORY_BYTES
+from nvdla_tb.nvdla.memory import MemoryImage, Ram
+from nvdla_tb.nvdla.program.ops import (
     INTERRUPT_UNITS,
     CheckCrc,
     CheckFile,
@@ -29,10 +29,10 @@ from tb.nvdla.program.ops import (
     SyncNotify,
     SyncWait,
 )
-from tb.nvdla.registers import Register, RegisterMap
-from tb.stimulus.scenario import Scenario, memory_ops
-from tb.stimulus.settings import BenchSettings, PortSettings
-from tb.stimulus.trace import TraceError, read, write
+from nvdla_tb.nvdla.registers import Register, RegisterMap
+from nvdla_tb.stimulus.scenario import Scenario, memory_ops
+from nvdla_tb.stimulus.settings import BenchSettings, PortSettings
+from nvdla_tb.stimulus.trace import TraceError, read, write
 from tests.unit.nvdla.samples import FULL, SMALL
 from tests.unit.stimulus.trace.conftest import SPELLED
 

@@ -1,8 +1,0 @@
-"""``python -m tb SUBCOMMAND``. Processes that it spawns import this module by another name, and load no subcommands."""
-
-import sys
-
-if __name__ == "__main__":
-    from tb.cli.command import script
-
-    sys.exit(script())

@@ -1,0 +1,134 @@
+"""Configurations of the Deep Learning HDL processor."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from dlhdl_models.layout import DlhdlType, parallel_transfer_number, thread_number
+from nvdla_models.errors import InputError
+from nvdla_models.reading import read_toml, shown
+from nvdla_tb.paths import HDL
+
+SYSTEM = "dlhdl"
+"""The name of the system: of its plan, of all embedded cores together, and in the configuration of a user's core."""
+
+EMBEDDED = tuple((data_type, number) for data_type in DlhdlType for number in (4, 9, 16, 64))
+"""Data type and ConvThreadNumber of the embedded cores."""
+
+EMBEDDED_HEADER = HDL / "dlhdl" / "dlhdl_addr.h"
+_KEYS = {"system": str, "conv_thread_number": int, "data_type": str, "registers": str}
+
+
+@dataclass(frozen=True)
+class DlhdlConfig:
+    """One core; ``DlhdlConfig.load("dlhdl_int8_4")`` is embedded.
+
+    Args:
+        name: its name.
+        conv_thread_number: ConvThreadNumber of the processor's configuration, a square.
+        data_type: ProcessorDataType.
+        header: register header of the core.
+
+    Raises:
+        InputError: when ConvThreadNumber is no square.
+    """
+
+    name: str
+    conv_thread_number: int
+    data_type: DlhdlType
+    header: Path = EMBEDDED_HEADER
+
+    def __post_init__(self) -> None:
+        thread_number(self.conv_thread_number)
+
+    @property
+    def threads(self) -> int:
+        """Thread number C."""
+        return thread_number(self.conv_thread_number)
+
+    @property
+    def parallel(self) -> int:
+        """Parallel transfer data number N: values of one beat."""
+        return parallel_transfer_number(self.threads)
+
+    @property
+    def beat_bytes(self) -> int:
+        """Bytes that one beat carries, B."""
+        return self.parallel * self.data_type.dtype.itemsize
+
+    @property
+    def alignment_bytes(self) -> int:
+        """Number of bytes that offsets are multiples of."""
+        return max(self.beat_bytes, 16)
+
+    @property
+    def parameters(self) -> dict[str, int]:
+        """Parameters of the embedded core's top module.
+
+        Source: ``docs/dlhdl-standin.md``, "Parameters".
+        """
+        return {
+            "CONV_THREAD_NUMBER": self.conv_thread_number,
+            "DATA_TYPE": 0 if self.data_type is DlhdlType.INT8 else 1,
+        }
+
+    @classmethod
+    def load(cls, name_or_path: str) -> DlhdlConfig:
+        """Return an embedded core by its name, ``dlhdl_int8_4`` and its like, or that of a ``.toml`` file.
+
+        Raises:
+            InputError: for an unknown name, an unknown, missing or ill-typed key.
+        """
+        known = {config.name: config for config in embedded_configs()}
+        if name_or_path in known:
+            return known[name_or_path]
+        path = Path(name_or_path)
+        if path.suffix != ".toml" or not os.path.isfile(path):
+            names = ", ".join(known)
+            raise InputError(
+                f"configuration must be one of {names} or an existing .toml file, not {shown(name_or_path)}"
+            )
+        return _read(path)
+
+
+def embedded_configs() -> tuple[DlhdlConfig, ...]:
+    """Return the configurations of all embedded cores."""
+    return tuple(
+        DlhdlConfig(f"{SYSTEM}_{data_type.value}_{number}", number, data_type) for data_type, number in EMBEDDED
+    )
+
+
+def is_dlhdl(name_or_path: str) -> bool:
+    """Return whether a configuration is one of this system."""
+    if name_or_path == SYSTEM or name_or_path in {config.name for config in embedded_configs()}:
+        return True
+    path = Path(name_or_path)
+    return path.suffix == ".toml" and os.path.isfile(path) and "system" in read_toml(path)
+
+
+def configs_of(name_or_path: str) -> tuple[DlhdlConfig, ...]:
+    """Return the configurations that a name stands for: ``dlhdl`` is all embedded cores.
+
+    Raises:
+        InputError: for a name that does not exist, and a file that is no configuration.
+    """
+    return embedded_configs() if name_or_path == SYSTEM else (DlhdlConfig.load(name_or_path),)
+
+
+def _read(path: Path) -> DlhdlConfig:
+    data = read_toml(path)
+    for key in data:
+        if key not in _KEYS:
+            raise InputError(f"{path} has no key {shown(key)}; allowed: {', '.join(_KEYS)}")
+    for key, kind in _KEYS.items():
+        if type(data.get(key)) is not kind:
+            raise InputError(f"{path}: {key} must be {kind.__name__}, not {shown(repr(data.get(key)))}")
+    if data["system"] != SYSTEM:
+        raise InputError(f"{path}: system must be {SYSTEM}, not {shown(data['system'])}")
+    types = {data_type.value: data_type for data_type in DlhdlType}
+    if data["data_type"] not in types:
+        raise InputError(f"{path}: data_type must be one of {', '.join(types)}, not {shown(data['data_type'])}")
+    header = path.parent / data["registers"]
+    return DlhdlConfig(path.stem, data["conv_thread_number"], types[data["data_type"]], header)

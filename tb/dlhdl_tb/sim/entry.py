@@ -1,0 +1,43 @@
+"""The cocotb test that the launcher starts for a Deep Learning HDL processor."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import cocotb
+import msgspec
+from cocotb.handle import SimHandleBase
+
+from dlhdl_tb.config import DlhdlConfig
+from dlhdl_tb.scenario import read
+from dlhdl_tb.sim.bench import DlhdlBench
+from nvdla_tb.explain import MOST_LAYERS, record
+from nvdla_tb.explain.runs import explain_dlhdl
+from nvdla_tb.explain.seen import Seen
+from nvdla_tb.judge.text import complaints
+from nvdla_tb.sim.clocking import cycle
+from nvdla_tb.sim.failure import performance, tell
+from nvdla_tb.stimulus.exchange import Answer, Request
+
+
+@cocotb.test()
+async def play(dut: SimHandleBase) -> None:
+    """Play and judge one saved scenario."""
+    request = Request.from_env()
+    assert request.scenario is not None
+    assert request.result is not None
+    scenario = read(Path(request.scenario), DlhdlConfig.load(request.config))
+    bench = await DlhdlBench.start(dut, scenario)
+    began = time.process_time(), cycle()
+    verdict = await bench.run()
+    answer = Answer(verdict, performance(began), request.rerun, request.rerun_waves)
+    path = Path(request.result)
+    answer.save(path)
+    if verdict.findings:
+        seen = Seen.of(bench.judge.scoreboard)
+        record.save(path.with_name(record.FILE_NAME), seen, scenario.config, request.config)
+        explanations = explain_dlhdl(seen, scenario, MOST_LAYERS)
+        explained = tell(path.parent, explanations, verdict, request)
+        msgspec.structs.replace(answer, explained=explained).save(path)
+    assert not verdict.ending.is_failure, "\n".join(complaints(verdict))

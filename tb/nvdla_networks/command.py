@@ -1,0 +1,227 @@
+"""``network``: play a network and judge every layer."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import shlex
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from dlhdl_tb import deployment
+from nvdla_models.config import HwConfig
+from nvdla_models.precision import Precision
+from nvdla_networks.compiled import Compiled
+from nvdla_networks.compiler.graph import Graph, floats
+from nvdla_networks.compiler.onnx_network import OnnxNetwork, Sample, random_samples
+from nvdla_networks.compiler.reader import read_onnx
+from nvdla_networks.errors import NetworkError
+from nvdla_networks.images import Preparation, parse_mean, read_golden, read_input, read_samples
+from nvdla_networks.layers import layers_of
+from nvdla_networks.loadable import read_loadable
+from nvdla_networks.network import HardwareTask, Network
+from nvdla_networks.network_page import network_page
+from nvdla_networks.network_report import report_of
+from nvdla_networks.network_text import cycles_of, print_report, write_json, write_results
+from nvdla_networks.scenario import NetworkScenario, Run, play_networks, results_of
+from nvdla_tb.cli.dut import BUILD_ROOT, add_dut_options, again, build_dut, dut_arguments
+from nvdla_tb.cli.playing import (
+    add_run_options,
+    alone_in,
+    check_model_only,
+    output_file,
+    prepared,
+    setup_of,
+    slower_than_before,
+)
+from nvdla_tb.explain import explain_folder
+from nvdla_tb.nvdla.memory import DUMP_FILE, Range
+from nvdla_tb.paths import COMMAND
+from nvdla_tb.run import folders
+from nvdla_tb.run.jobs import Job, run_jobs
+from nvdla_tb.run.result import Result
+from nvdla_tb.run.space import write_whole
+from nvdla_tb.stimulus.model import play_model
+from nvdla_tb.stimulus.trace import write
+
+HELP = "play a network and judge every byte of every layer"
+EXAMPLE = "nvdla-tb network lenet.nvdla --image seven.pgm --rtl my_filelist.f"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the subcommand's options."""
+    several: dict[str, Any] = {"nargs": "+", "type": Path, "default": [], "metavar": "FILE"}
+    parser.add_argument("model", type=Path, metavar="MODEL", help="loadable of the public compiler, or .onnx")
+    parser.add_argument(
+        "--image",
+        **several,
+        help="inputs, each a run of the network: .pgm, .png, .jpg, .npy or .dimg (default: one run with zeros)",
+    )
+    parser.add_argument("--model-only", action="store_true", help="no simulator: the reference model alone")
+    parser.add_argument("--golden", **several, help="expected results, .dimg or .npy, one for each run")
+    parser.add_argument("--until", metavar="LAYER", help="stop after this layer, by its number or name in the table")
+    parser.add_argument("--save-trace", type=Path, metavar="FOLDER", help="save the scenario as a trace")
+    parser.add_argument("--results", type=Path, metavar="FOLDER", help="save the results as .dimg and .npy")
+    parser.add_argument("--html", type=output_file, metavar="FILE", help="write a page about the network")
+    parser.add_argument(
+        "--classes", type=int, default=3, metavar="N", help="classes to print of each result (default: 3)"
+    )
+    group = parser.add_argument_group("ONNX")
+    about = "calibration inputs: pictures, or .npy (default: those of --image, or random ones)"
+    group.add_argument("--samples", **several, help=about)
+    group.add_argument(
+        "--precision",
+        choices=[precision.value for precision in Precision],
+        help="type of all elements; the configuration must support it (default: int8)",
+    )
+    group.add_argument(
+        "--per-tensor", action="store_true", help="one scale for each layer (default: one for each kernel)"
+    )
+    group = parser.add_argument_group("pictures")
+    group.add_argument("--mean", default="0", metavar="M[,M,M]", help="subtracted from each pixel (default: 0)")
+    group.add_argument("--normalize", type=float, default=1.0, metavar="N", help="divisor of each pixel")
+    group.add_argument("--invert", action="store_true", help="invert each pixel: 255 minus its value")
+    group.add_argument("--rgb", action="store_true", help="the first channel is red (default: blue)")
+    add_dut_options(parser)
+    add_run_options(parser)
+
+
+def main(args: argparse.Namespace) -> int:
+    """Carry the subcommand out and return the exit code."""
+    deployment.refuse([args.model])
+    if args.model_only:
+        check_model_only(args)
+    config = HwConfig.load(args.config)
+    playing = networks_of(args, config)
+    if args.golden and args.until is not None:
+        raise NetworkError("--golden must be left out with --until, which ends before the results")
+    goldens = [read_golden(path) for path in args.golden]
+    if goldens and len(goldens) != len(playing.runs):
+        raise NetworkError(f"--golden must name {len(playing.runs)} files, one for each run, not {len(goldens)}")
+    if args.save_trace:
+        print(f"trace: {write(playing.scenario, args.save_trace)}")
+    played = play_model(playing.scenario, config)
+    expected = [] if played.verdict.refused else results_of(played, playing)
+    result, got = None, None
+    if not args.model_only and played.verdict.refused is None:
+        result = _simulate(args, config, playing)
+        dump = None if result.folder is None else Path(result.folder) / DUMP_FILE
+        if dump is not None and dump.is_file():
+            got = results_of(played, playing, dump)
+    labels = [path.name for path in args.image] or ["zeros"]
+    report = report_of(playing, labels, played, result, expected, got, goldens)
+    slower = slower_than_before(args, cycles_of(report))
+    if slower:
+        report = replace(report, problems=(*report.problems, *(f"slower: {line}" for line in slower)))
+    print_report(report, args.classes, performance=args.performance)
+    if args.results:
+        write_results(args.results, playing, got or expected)
+    if args.json:
+        write_json(report, args.json)
+    if args.html:
+        folder = None if result is None or report.first_wrong is None else result.folder
+        explanations = [] if folder is None else explain_folder(Path(folder), args.config, 1)
+        write_whole(args.html, network_page(report, config, explanations))
+        print(f"page: {args.html}")
+    return 0 if report.passed else 1
+
+
+def networks_of(args: argparse.Namespace, config: HwConfig) -> NetworkScenario:
+    """Return what the options ask to be played.
+
+    Raises:
+        NetworkError: for a model or an image that cannot be, or a layer that does not exist.
+    """
+    preparation = Preparation(parse_mean(args.mean), args.normalize, args.invert, args.rgb)
+    model = load_model(args, config, preparation)
+    networks, inputs = [], []
+    for path in args.image or [None]:
+        network = model.place()
+        networks.append(network)
+        if path is not None and len(network.inputs) != 1:
+            raise NetworkError(f"--image must be left out for a network with {len(network.inputs)} inputs")
+        inputs.append([None if path is None else read_input(path, i, preparation) for i in network.inputs])
+    last = None if args.until is None else last_operation(networks[0], args.until)
+    playing = play_networks(model.name, networks, inputs, last=last, counts=args.performance)
+    if args.exact:
+        settings = replace(playing.scenario.settings, exact=True)
+        return replace(playing, scenario=replace(playing.scenario, settings=settings))
+    return playing
+
+
+def last_operation(network: Network, layer: str) -> str:
+    """Return the operation that a layer ends with; the layer is named by its number, its name or one of its operations.
+
+    Raises:
+        NetworkError: when there is none.
+    """
+    hardware = tuple(task for task in network.tasks if isinstance(task, HardwareTask))
+    layers = layers_of([Run(network, hardware, ())])
+    for number, found in enumerate(layers):
+        operations = found.name.split("+")
+        if layer in (str(number), found.name, *operations):
+            return operations[-1].partition(".")[0]
+    names = ", ".join(found.name for found in layers)
+    raise NetworkError(f"--until must be 0 to {len(layers) - 1} or one of {names}, not {layer}")
+
+
+def _simulate(args: argparse.Namespace, config: HwConfig, playing: NetworkScenario) -> Result:
+    """Play the scenario on the RTL."""
+    built = build_dut(args, config, waves=args.waves)
+    observed = [tensor for run in playing.runs for tensor in run.observed]
+    job = Job(
+        playing.scenario.name,
+        playing.scenario.seed,
+        _rerun(args),
+        lambda: playing.scenario,
+        dump=tuple(Range(t.ram, t.address, t.nbytes) for t in observed),
+    )
+    root = folders.made(BUILD_ROOT, "runs", "network")
+    with alone_in(root):
+        setup = setup_of(args, args, built)
+        ((_, result),) = run_jobs(prepared(args, [job]), setup, root, workers=1, isolated=args.isolate)
+    return result
+
+
+def _rerun(args: argparse.Namespace) -> str:
+    pictures = [option for option, default in (("mean", "0"), ("normalize", 1.0)) if getattr(args, option) != default]
+    options = ("image", "samples", "golden", "until", *pictures, "precision", "invert", "rgb", "per_tensor")
+    return f"{COMMAND} network {shlex.join([str(args.model), *again(args, *options)])} {dut_arguments(args)}"
+
+
+_NAME_LENGTH = 60
+_RANDOM_SAMPLES = 4
+
+
+Model = Compiled | OnnxNetwork
+"""A network that can be placed in memory, several times."""
+
+
+def load_model(args: argparse.Namespace, config: HwConfig, preparation: Preparation) -> Model:
+    """Return the model that the options name.
+
+    Raises:
+        NetworkError: for a file that cannot be read or compiled, and for options of ONNX with a loadable.
+    """
+    name = re.sub(r"\W+", "_", args.model.stem)[:_NAME_LENGTH] or "network"
+    if args.model.suffix.lower() != ".onnx":
+        for option in ("samples", "precision", "per_tensor"):
+            if getattr(args, option):
+                raise NetworkError(f"--{option.replace('_', '-')} must be left out: a loadable is compiled already")
+        return Compiled(name, read_loadable(args.model), config)
+    graph = read_onnx(args.model)
+    # A .dimg holds integers of a certain scale, not real numbers.
+    samples = _samples(graph, args.samples or [p for p in args.image if p.suffix.lower() != ".dimg"], preparation)
+    precision = Precision(args.precision or Precision.INT8.value)
+    return OnnxNetwork.compiled(name, graph, config, samples, precision=precision, per_channel=not args.per_tensor)
+
+
+def _samples(graph: Graph, paths: list[Path], preparation: Preparation) -> list[Sample]:
+    if not paths:
+        return list(random_samples(graph, _RANDOM_SAMPLES, seed=0))
+    if len(graph.inputs) != 1:
+        raise NetworkError(f"--samples and --image must be left out for a network with {len(graph.inputs)} inputs")
+    (name,) = graph.inputs
+    shape = graph.shapes[name]
+    return [{name: floats(sample)} for path in paths for sample in read_samples(path, shape, preparation)]

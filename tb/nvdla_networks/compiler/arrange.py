@@ -1,0 +1,153 @@
+"""Where the channels of values lie: cubes that are joined lie in each other, cubes that are cut are windows on others.
+
+Atoms are written as a whole, so a joined cube begins each of its parts with a new atom. Between the parts there may be
+channels that mean nothing; kernels are 0 there. What cannot bear them gets a copy that has none.
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from nvdla_networks.compiler.graph import Add, Affine, Concat, Conv, Flatten, Graph, Lrn, Node, Slice, pointwise
+from nvdla_networks.errors import NetworkError
+from nvdla_networks.network import Largest, Softmax
+
+
+@dataclass(frozen=True)
+class Channels:
+    """Channels as they lie in memory.
+
+    Attributes:
+        count: All of them, those that mean nothing included.
+        places: Where each channel of the value is among them.
+    """
+
+    count: int
+    places: tuple[int, ...]
+
+    @property
+    def dense(self) -> bool:
+        """Whether each channel means something, and they are in order."""
+        return self.places == tuple(range(self.count))
+
+
+def of_count(count: int) -> Channels:
+    """Return channels without gaps."""
+    return Channels(count, tuple(range(count)))
+
+
+@dataclass(frozen=True)
+class Home:
+    """The cube that a value is part of, and the surface of it that it begins with."""
+
+    value: str
+    surface: int
+
+
+@dataclass(frozen=True, eq=False)
+class Arranged:
+    """A graph in which every value has a place.
+
+    Attributes:
+        graph: The graph, with copies where values cannot be shared.
+        channels: Channels of every value.
+        homes: Values that lie in others: parts of joined cubes, and cuts.
+    """
+
+    graph: Graph
+    channels: dict[str, Channels]
+    homes: dict[str, Home]
+
+
+def arranged(graph: Graph, lanes: int) -> Arranged:
+    """Return a graph with a place for every value; an atom has ``lanes`` channels."""
+    return _Arranger(graph, lanes).run()
+
+
+class _Arranger:
+    def __init__(self, graph: Graph, lanes: int) -> None:
+        self._graph, self._lanes = graph, lanes
+        self._shapes, self._ranges = dict(graph.shapes), dict(graph.ranges)
+        self._channels = {value: of_count(graph.shapes[value][0]) for value in graph.inputs}
+        self._homes: dict[str, Home] = {}
+        self._nodes: list[Node] = []
+        self._cannot_move = set(graph.inputs)
+
+    def run(self) -> Arranged:
+        outputs = tuple(self._graph.outputs)
+        for node in self._graph.nodes:
+            self._add(node)
+        outputs = tuple(self._dense(value) for value in outputs)
+        graph = replace(
+            self._graph, nodes=tuple(self._nodes), shapes=self._shapes, ranges=self._ranges, outputs=outputs
+        )
+        return Arranged(graph, self._channels, self._homes)
+
+    def _add(self, node: Node) -> None:
+        match node.operation:
+            case Conv(weights=weights):
+                channels = of_count(len(weights))
+            case Concat():
+                node, channels = self._joined(node)
+            case Slice(first=first, count=count):
+                channels = self._cut(node, first, count)
+            case Softmax() | Largest() | Lrn():
+                # What lies between parts of a joined cube would be part of the sums of LRN.
+                node = replace(node, inputs=(self._dense(node.inputs[0]),))
+                channels = of_count(self._shapes[node.output][0])
+            case Flatten():
+                raise NetworkError(f"node {node.name!r}: only Gemm, MatMul or a vector's operators may follow Flatten")
+            case Add() if self._channels[node.inputs[0]] != self._channels[node.inputs[1]]:
+                node = replace(node, inputs=tuple(self._dense(value) for value in node.inputs))
+                channels = self._channels[node.inputs[0]]
+            case _:
+                channels = self._channels[node.inputs[0]]
+        self._channels[node.output] = channels
+        self._nodes.append(node)
+
+    def _joined(self, node: Node) -> tuple[Node, Channels]:
+        inputs: list[str] = []
+        places: list[int] = []
+        surface = count = 0
+        for value in node.inputs:
+            part = value
+            if part in self._homes or part in self._cannot_move or part in inputs:
+                whole = self._shapes[value][0]
+                part = self._inserted(value, Affine(np.ones(whole), np.zeros(whole)), self._channels[value])
+            channels = self._channels[part]
+            self._homes[part] = Home(node.output, surface)
+            inputs.append(part)
+            first = surface * self._lanes
+            places += [first + place for place in channels.places]
+            count = first + channels.count
+            surface += -(-channels.count // self._lanes)
+        return replace(node, inputs=tuple(inputs)), Channels(count, tuple(places))
+
+    def _cut(self, node: Node, first: int, count: int) -> Channels:
+        """Note which surfaces of its input a cut is a window on."""
+        whole = self._channels[node.inputs[0]]
+        places = whole.places[first : first + count]
+        surface = min(places) // self._lanes
+        start = surface * self._lanes
+        end = min((max(places) // self._lanes + 1) * self._lanes, whole.count)
+        self._homes[node.output] = Home(node.inputs[0], surface)
+        return Channels(end - start, tuple(place - start for place in places))
+
+    def _dense(self, value: str) -> str:
+        """Return a value without gaps: the value itself, or a copy that a convolution makes."""
+        if self._channels[value].dense:
+            return value
+        count = self._shapes[value][0]
+        return self._inserted(value, pointwise(np.eye(count)), of_count(count))
+
+    def _inserted(self, value: str, operation: Conv | Affine, channels: Channels) -> str:
+        copy = next(name for n in itertools.count() if (name := f"{value}_copy{n}") not in self._shapes)
+        self._shapes[copy] = self._shapes[value]
+        if value in self._ranges:
+            self._ranges[copy] = self._ranges[value]
+        self._channels[copy] = channels
+        self._nodes.append(Node(copy, operation, (value,), copy))
+        return copy

@@ -1,0 +1,194 @@
+"""A network of floating-point operations on cubes, as the compiler sees it.
+
+Every value is a cube (C, H, W) of one image; a vector is (C, 1, 1). Constants belong to the operations that take them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nvdla_networks.network import Largest, Softmax
+
+Shape = tuple[int, int, int]
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Window:
+    """How a kernel moves over a cube; pairs are (along H, along W), and padding lies before and after the cube."""
+
+    kernel: tuple[int, int]
+    stride: tuple[int, int] = (1, 1)
+    before: tuple[int, int] = (0, 0)
+    after: tuple[int, int] = (0, 0)
+    dilation: tuple[int, int] = (1, 1)
+
+    def span(self, axis: int) -> int:
+        """Return how many elements a window covers along H (0) or W (1)."""
+        return (self.kernel[axis] - 1) * self.dilation[axis] + 1
+
+    def output(self, axis: int, size: int) -> int:
+        """Return how many windows fit along H (0) or W (1)."""
+        return (size + self.before[axis] + self.after[axis] - self.span(axis)) // self.stride[axis] + 1
+
+
+@dataclass(frozen=True, eq=False)
+class Conv:
+    """A convolution; a fully connected layer has kernels as large as its input.
+
+    Attributes:
+        weights: (K, C of a group, R, S).
+        bias: (K,).
+        window: How the kernels move.
+        groups: Parts of the channels that do not see each other.
+        weight_scales: Value of a step of each kernel's integers, (K,), where the file says so.
+    """
+
+    weights: Floats
+    bias: Floats
+    window: Window
+    groups: int = 1
+    weight_scales: Floats | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Affine:
+    """``x * scale + shift`` for each channel, both (C,)."""
+
+    scale: Floats
+    shift: Floats
+
+
+@dataclass(frozen=True)
+class Relu:
+    """Negative elements become 0, and those above ``most`` become that."""
+
+    most: float | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class PRelu:
+    """Negative elements are multiplied by the slope of their channel, (C,)."""
+
+    slope: Floats
+
+
+@dataclass(frozen=True)
+class Add:
+    """The sum of two cubes."""
+
+
+@dataclass(frozen=True)
+class Pool:
+    """The largest element of each window, or the average; padding counts as 0 in an average, or not at all."""
+
+    window: Window
+    average: bool
+    counts_padding: bool = True
+
+
+@dataclass(frozen=True)
+class Lrn:
+    """``x / (bias + alpha / size * sum of the squares of size channels around x) ** beta``."""
+
+    size: int
+    alpha: float
+    beta: float
+    bias: float
+
+
+@dataclass(frozen=True)
+class Concat:
+    """Cubes one after the other along the channels."""
+
+
+@dataclass(frozen=True)
+class Slice:
+    """``count`` channels from ``first`` on."""
+
+    first: int
+    count: int
+
+
+@dataclass(frozen=True)
+class Flatten:
+    """A cube as a vector, in the order C, H, W."""
+
+
+Operation = Conv | Affine | Relu | PRelu | Add | Pool | Lrn | Concat | Slice | Flatten | Softmax | Largest
+
+
+@dataclass(frozen=True, eq=False)
+class Node:
+    """One operation, and the values that it takes and makes."""
+
+    name: str
+    operation: Operation
+    inputs: tuple[str, ...]
+    output: str
+
+
+@dataclass(frozen=True, eq=False)
+class Graph:
+    """A network, whose values have names; each node comes after those that make what it takes.
+
+    ``ranges`` are the magnitudes that the file's own quantisation can hold.
+    """
+
+    name: str
+    inputs: tuple[str, ...]
+    nodes: tuple[Node, ...]
+    outputs: tuple[str, ...]
+    shapes: Mapping[str, Shape]
+    ranges: Mapping[str, float] = field(default_factory=dict)
+
+
+def shape_of(operation: Operation, inputs: list[Shape]) -> Shape:
+    """Return the shape of what an operation makes of inputs of these shapes."""
+    channels, height, width = inputs[0]
+    match operation:
+        case Conv(weights=weights, window=window):
+            return weights.shape[0], window.output(0, height), window.output(1, width)
+        case Pool(window=window):
+            return channels, window.output(0, height), window.output(1, width)
+        case Concat():
+            return sum(shape[0] for shape in inputs), height, width
+        case Slice(count=count):
+            return count, height, width
+        case Flatten():
+            return channels * height * width, 1, 1
+        case Largest():
+            return 1, 1, 1
+        case _:
+            return inputs[0]
+
+
+def work_of(operation: Operation, output: Shape) -> int:
+    """Return the multiplications, or comparisons, that an operation takes for an output of this shape."""
+    channels, height, width = output
+    pixels = height * width
+    match operation:
+        case Lrn(size=size):
+            return size * channels * pixels
+        case Conv(weights=weights):
+            return weights.size * pixels
+        case Pool(window=window):
+            return window.kernel[0] * window.kernel[1] * channels * pixels
+        case _:
+            return channels * pixels
+
+
+def pointwise(matrix: Floats, bias: Floats | None = None, weight_scales: Floats | None = None) -> Conv:
+    """Return the convolution that multiplies the channels of each pixel by a matrix (K, C)."""
+    weights = matrix[:, :, np.newaxis, np.newaxis]
+    return Conv(weights, np.zeros(len(matrix)) if bias is None else bias, Window((1, 1)), 1, weight_scales)
+
+
+def floats(values: Any) -> Floats:
+    """Return numbers as an array of doubles."""
+    return np.asarray(values, dtype=np.float64)

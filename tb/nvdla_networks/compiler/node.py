@@ -1,0 +1,212 @@
+"""A node of an ONNX file, with its attributes and inputs as an operator wants them, and what it may become."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import onnx
+from numpy.typing import NDArray
+from onnx import checker, numpy_helper, shape_inference
+
+from nvdla_networks.compiler.graph import Floats, Operation, Shape, floats
+from nvdla_networks.errors import NetworkError
+
+_MAX_WINDOW = 1 << 13
+"""Of sides, steps and padding: as large as a cube can be."""
+
+SHOWN = 200
+"""Characters of messages of ``onnx`` and of names that refusals quote."""
+
+BROKEN = (checker.ValidationError, shape_inference.InferenceError, ValueError, TypeError, RuntimeError, KeyError)
+"""Exceptions of ``onnx`` for invalid files; it documents the first two."""
+
+
+@dataclass(frozen=True, eq=False)
+class Constant:
+    """Numbers of the file; ``scales`` says what a step of their integers is worth, where they are quantised."""
+
+    values: NDArray[Any]
+    scales: Floats | None = None
+
+
+@dataclass(frozen=True)
+class Result:
+    """An operation and what it takes; None for another name of its input, with the magnitude that it can hold."""
+
+    operation: Operation | None
+    inputs: tuple[str, ...]
+    range: float | None = None
+
+
+@dataclass(frozen=True)
+class View:
+    """A cube whose channels have several axes, which only Transpose and Reshape take.
+
+    Attributes:
+        value: The cube.
+        sizes: Sizes of the axes, as the channels of the cube lie.
+        order: Those axes, as the view has them.
+    """
+
+    value: str
+    sizes: tuple[int, ...]
+    order: tuple[int, ...]
+
+    @property
+    def channels(self) -> NDArray[np.int64]:
+        """Channels of the cube, in the order of the view."""
+        return np.arange(math.prod(self.sizes)).reshape(self.sizes).transpose(self.order).ravel()
+
+
+Found = Result | Constant | View
+
+
+class OnnxNode:
+    """One node of the file, with its attributes and inputs as an operator wants them."""
+
+    def __init__(
+        self,
+        what: str,
+        proto: onnx.NodeProto,
+        inputs: tuple[str, ...],
+        shapes: Mapping[str, Shape],
+        constants: Mapping[str, Constant],
+        views: Mapping[str, View],
+    ) -> None:
+        """Bind a node to what is known of the values before it."""
+        self.what, self.inputs = what, inputs
+        self.attributes = {attribute.name: attribute for attribute in proto.attribute}
+        self.outputs = sum(bool(name) for name in proto.output)
+        self.shapes, self._constants, self._views = shapes, constants, views
+
+    def refuse(self, rule: str) -> NetworkError:
+        """Return the error that names this node."""
+        return NetworkError(f"{self.what}: {rule}")
+
+    def demand(self, name: str, allowed: int | tuple[int, ...]) -> None:
+        """Refuse an attribute of another value than this one, its default.
+
+        Raises:
+            NetworkError: naming node, attribute and value.
+        """
+        if isinstance(allowed, int):
+            got: int | tuple[int, ...] = self.integer(name, allowed)
+        else:
+            got = self.integers(name, allowed)
+        if got != allowed:
+            rule, value = (list(n) if isinstance(n, tuple) else n for n in (allowed, got))
+            raise self.refuse(f"{name} must be {rule}, not {value}")
+
+    def integer(self, name: str, default: int) -> int:
+        """Return an attribute that is an integer."""
+        return int(self.attributes[name].i) if name in self.attributes else default
+
+    def number(self, name: str, default: float) -> float:
+        """Return an attribute that is a finite number."""
+        value = float(self.attributes[name].f) if name in self.attributes else default
+        if not np.isfinite(value):
+            raise self.refuse(f"{name} must be finite, not {value}")
+        return value
+
+    def integers(self, name: str, default: Sequence[int]) -> tuple[int, ...]:
+        """Return an attribute that is a list of as many integers as ``default``."""
+        values = tuple(int(value) for value in self.attributes[name].ints) if name in self.attributes else ()
+        values = values or tuple(default)
+        if len(values) != len(default) or not all(0 <= value <= _MAX_WINDOW for value in values):
+            raise self.refuse(f"{name} must be {len(default)} numbers from 0 to {_MAX_WINDOW}, not {list(values)}")
+        return values
+
+    def text(self, name: str, default: str) -> str:
+        """Return an attribute that is text."""
+        return self.attributes[name].s.decode(errors="replace") if name in self.attributes else default
+
+    def value(self, number: int) -> str:
+        """Return the name of an input that is computed."""
+        if self.view(number) is not None:
+            raise self.refuse(f"input {number} must have one axis of channels: only Transpose and Reshape take more")
+        if number >= len(self.inputs) or self.inputs[number] not in self.shapes:
+            raise self.refuse(f"input {number} must be computed from the network's input, not a constant")
+        return self.inputs[number]
+
+    def made(self, operation: Operation | None) -> list[Found]:
+        """Return what an operation makes of the first input, or that input itself."""
+        return [Result(operation, (self.value(0),))]
+
+    def view(self, number: int) -> View | None:
+        """Return an input whose channels have several axes."""
+        return self._views.get(self.inputs[number]) if number < len(self.inputs) else None
+
+    def shape(self, number: int) -> Shape:
+        """Return the shape of an input that is computed."""
+        return self.shapes[self.value(number)]
+
+    def has(self, number: int) -> bool:
+        """Return whether an optional input is given."""
+        return number < len(self.inputs) and bool(self.inputs[number])
+
+    def is_constant(self, number: int) -> bool:
+        """Return whether an input is a constant."""
+        return self.has(number) and self.inputs[number] in self._constants
+
+    def quantised(self, number: int) -> Constant:
+        """Return an input that is a constant, with its scales.
+
+        Raises:
+            NetworkError: when it is computed.
+        """
+        if not self.is_constant(number):
+            raise self.refuse(f"input {number} must be a constant")
+        return self._constants[self.inputs[number]]
+
+    def constant(self, number: int) -> Floats:
+        """Return the numbers of an input that is a constant."""
+        return floats(self.quantised(number).values)
+
+    def sizes(self, number: int) -> list[int]:
+        """Return the integers of an input that is a constant, such as a shape."""
+        return [int(size) for size in self.quantised(number).values.ravel()]
+
+    def per_channel(self, number: int, cube: Shape, *, is_vector: bool = False) -> Floats:
+        """Return a constant input as one number for each channel of a cube: a scalar, or 1xCx1x1 and its like.
+
+        Args:
+            number: Which input.
+            cube: Shape of what it meets.
+            is_vector: Whether (C,) are its channels; else they meet the width, as arrays broadcast.
+        """
+        values, channels = self.constant(number), cube[0]
+        flat = values.ravel()
+        shape = values.shape[1:] if values.ndim == 4 and values.shape[0] == 1 else values.shape
+        if flat.size == 1:
+            return np.full(channels, flat[0])
+        vector = is_vector or cube[1:] == (1, 1)
+        if flat.size != channels or not (shape[1:] == (1, 1) or (vector and len(shape) <= 2)):
+            raise self.refuse(f"input {number} must be one number, or {channels}x1x1, not {values.shape}")
+        return flat
+
+
+def first_line(error: Exception) -> str:
+    """Return the beginning of what an exception says, or its type."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return (lines[0] if lines else type(error).__name__)[:SHOWN]
+
+
+def array_of(tensor: onnx.TensorProto) -> NDArray[Any]:
+    """Return the numbers of a constant.
+
+    Raises:
+        NetworkError: when it holds other than it says.
+    """
+    try:
+        values = np.asarray(numpy_helper.to_array(tensor))
+    except BROKEN as error:
+        raise NetworkError(f"initializer {tensor.name!r} must hold what it says: {first_line(error)}") from error
+    if values.dtype.kind not in "biuf":
+        raise NetworkError(f"initializer {tensor.name!r} must hold numbers, not {values.dtype}")
+    if values.dtype.kind == "f" and not np.isfinite(values).all():
+        raise NetworkError(f"initializer {tensor.name!r} must hold finite numbers")
+    return values

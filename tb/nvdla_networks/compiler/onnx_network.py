@@ -1,0 +1,196 @@
+"""ONNX networks that can be placed in memory, several times: read, simplified, quantised and cut into layers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from nvdla_models.cdp import CdpParams
+from nvdla_models.config import HwConfig
+from nvdla_models.errors import InputError
+from nvdla_models.layout.raw import round_up
+from nvdla_models.lrn import normalisation
+from nvdla_models.precision import Precision
+from nvdla_networks.compiler.arrange import arranged
+from nvdla_networks.compiler.fuse import Compute, fused
+from nvdla_networks.compiler.graph import Floats, Graph, Lrn, Node
+from nvdla_networks.compiler.layers import LayerBuilder
+from nvdla_networks.compiler.operations import TaskWriter
+from nvdla_networks.compiler.plan import Plan, Pooled, planned
+from nvdla_networks.compiler.quantise import Arithmetic, arithmetic, scales_of
+from nvdla_networks.compiler.reuse import Placed, reusing
+from nvdla_networks.compiler.simplify import simplified
+from nvdla_networks.compiler.target import Target
+from nvdla_networks.errors import NetworkError
+from nvdla_networks.network import Allocation, Largest, Network, Power, Softmax, SoftwareOperation, SoftwareTask
+from nvdla_networks.places import BASE_ADDRESS, PAGE_BYTES
+from nvdla_networks.tensors import Tensor
+from nvdla_tb.nvdla.memory import Ram
+
+Sample = Mapping[str, Floats]
+
+
+@dataclass
+class OnnxNetwork:
+    """A network that was compiled from ONNX; what no layer writes is in memory once.
+
+    Example:
+        compiled = OnnxNetwork.compiled("digits", read_onnx(path), HwConfig.load("nv_small"), samples)
+        networks = [compiled.place() for image in images]
+    """
+
+    name: str
+    graph: Graph
+    target: Target
+    _plan: Plan
+    _scales: Mapping[str, float]
+    _numbers: Mapping[str, Arithmetic | CdpParams]
+    _free: int = BASE_ADDRESS
+    _constants: dict[str, int] = field(default_factory=dict)
+
+    @classmethod
+    def compiled(
+        cls,
+        name: str,
+        graph: Graph,
+        config: HwConfig,
+        samples: Iterable[Sample],
+        *,
+        precision: Precision = Precision.INT8,
+        per_channel: bool = True,
+    ) -> OnnxNetwork:
+        """Return a network compiled for a configuration.
+
+        Args:
+            name: Its name.
+            graph: Graph that it computes.
+            config: Configuration to run it.
+            samples: Inputs that show how large its values become.
+            precision: Type of all elements.
+            per_channel: Whether each kernel has a scale of its own.
+
+        Raises:
+            NetworkError: for what the configuration cannot compute, naming the node.
+        """
+        target = Target(config, precision)
+        placed = arranged(simplified(graph), target.lanes)
+        steps = fused(placed.graph)
+        scales = scales_of(placed.graph, steps, samples, target)
+        plan = planned(placed, steps, target)
+        numbers: dict[str, Arithmetic | CdpParams] = {}
+        for step in steps:
+            if isinstance(step, Compute):
+                numbers[step.name] = arithmetic(step, scales, target, per_channel=per_channel)
+            elif isinstance(lrn := step.operation, Lrn):
+                numbers[step.name] = _normalised(step, lrn, target, placed.graph.shapes[step.output][0], scales)
+        return cls(name, placed.graph, target, plan, scales, numbers)
+
+    def place(self) -> Network:
+        """Return the network in memory that no earlier one of this object has, constants apart.
+
+        Raises:
+            NetworkError: for a layer that the hardware does not have, naming the node.
+        """
+        placer = _Placer(self.target.config, self._free, self._constants)
+        buffers = tuple(placer.reserve(f"b{n}", nbytes) for n, nbytes in enumerate(self._plan.buffers))
+        builder = LayerBuilder(self._plan, self.target, self._numbers, buffers, placer.constant)
+        writer = TaskWriter(self.target.config)
+        for placed in reusing(self._layers(builder)):
+            step = placed.step
+            names = (step.compute.name, step.pool.name) if isinstance(step, Pooled) else (step.name,)
+            writer.add(placed.number, names, placed.layer)
+        inputs = tuple(self._tensor(value, buffers) for value in self.graph.inputs)
+        operations = [self._host(output, buffers, placer) for output in self.graph.outputs]
+        self._free = placer.free
+        outputs = tuple(operation.dst for operation in operations)
+        tasks = (writer.task(), SoftwareTask(tuple(operations)))
+        return Network(self.name, self.target.config, tuple(placer.allocations), tasks, inputs, outputs)
+
+    def _layers(self, builder: LayerBuilder) -> Iterator[Placed]:
+        for number, step in enumerate(self._plan.steps):
+            try:
+                for layer in builder.layers(step):
+                    yield Placed(number, step, layer)
+            except NetworkError:
+                raise
+            except InputError as error:
+                raise NetworkError(f"node {step.name!r}: {error}") from error
+
+    def _tensor(self, value: str, buffers: Sequence[int]) -> Tensor:
+        """Return a value as software sees it."""
+        cube = self._plan.cubes[value]
+        address, shape, scale = buffers[cube.buffer] + cube.offset, self.graph.shapes[value], self._scales[value]
+        picture = self._plan.pictures.get(value)
+        if picture is not None:
+            atom, line, surface = picture.shape[0], picture.line_stride_bytes[0], picture.plane_nbytes[0]
+        else:
+            atom = self.target.config.memory_atomic_bytes
+            line, surface = cube.line_stride_bytes, cube.surface_stride_bytes
+        return Tensor(value, Ram.MC, address, self.target.precision, atom, shape, line, surface, scale)
+
+    def _host(self, output: str, buffers: Sequence[int], placer: _Placer) -> SoftwareOperation:
+        """Return the host's step after the hardware: real numbers, probabilities or a class."""
+        node = next((node for node in self._plan.host if node.output == output), None)
+        value = output if node is None else node.inputs[0]
+        if value not in self._plan.cubes:
+            raise NetworkError(f"output {output!r} must be computed by hardware before the host computes")
+        src = self._tensor(value, buffers)
+        kind: Power | Softmax | Largest = Power(1.0, 1.0, 0.0)
+        if node is not None:
+            assert isinstance(node.operation, Softmax | Largest)
+            kind = node.operation
+        precision = Precision.INT16 if isinstance(kind, Largest) else Precision.FP16
+        (_, height, width), atom = self.graph.shapes[output], self.target.config.memory_atomic_bytes
+        dst = Tensor(output, Ram.MC, 0, precision, atom, self.graph.shapes[output], width * atom, height * width * atom)
+        dst = replace(dst, address=placer.reserve(f"o_{len(placer.allocations)}", dst.nbytes))
+        return SoftwareOperation(kind, src, dst, in_scale=self._scales[value])
+
+
+class _Placer:
+    """Gives each buffer and constant pages of its own; a page stays free between, so that what leaves one is seen."""
+
+    def __init__(self, config: HwConfig, free: int, constants: dict[str, int]) -> None:
+        self.free, self._config, self._constants = free, config, constants
+        self.allocations: list[Allocation] = []
+
+    def reserve(self, name: str, nbytes: int, data: bytes | None = None) -> int:
+        """Return the address of memory for a value, or of bytes that no layer writes."""
+        address = self.free
+        end = address + round_up(nbytes, PAGE_BYTES)
+        if end > 1 << self._config.memif_address_width_bits:
+            raise NetworkError(f"memory must end in the {self._config.memif_address_width_bits}-bit address space")
+        self.free = end + PAGE_BYTES
+        chunks = () if data is None else ((0, data),)
+        self.allocations.append(Allocation(name, Ram.MC, address, end - address, chunks, is_constant=data is not None))
+        return address
+
+    def constant(self, name: str, data: bytes) -> int:
+        """Return the address of bytes that no layer writes."""
+        if name not in self._constants:
+            self._constants[name] = self.reserve(f"c{len(self._constants)}", len(data), data)
+        return self._constants[name]
+
+
+def _normalised(node: Node, lrn: Lrn, target: Target, channels: int, scales: Mapping[str, float]) -> CdpParams:
+    try:
+        return normalisation(
+            target.precision,
+            channels,
+            lrn.size,
+            alpha=lrn.alpha,
+            beta=lrn.beta,
+            bias=lrn.bias,
+            src_scale=scales[node.inputs[0]],
+            dst_scale=scales[node.output],
+        )
+    except InputError as error:
+        raise NetworkError(f"node {node.name!r}: {error}") from error
+
+
+def random_samples(graph: Graph, count: int, seed: int) -> list[dict[str, Any]]:
+    """Return inputs drawn from the standard normal distribution, for a network that comes without samples."""
+    rng = np.random.default_rng(seed)
+    return [{name: rng.standard_normal(graph.shapes[name]) for name in graph.inputs} for _ in range(count)]

@@ -1,0 +1,322 @@
+"""ONNX operators; each becomes an operation of the graph, another name for its input, or a constant."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nvdla_models.pdp import MAX_KERNEL
+from nvdla_networks.compiler import graph
+from nvdla_networks.compiler.graph import Floats, Shape, Window, floats
+from nvdla_networks.compiler.node import Constant, Found, OnnxNode, Result, array_of
+from nvdla_networks.compiler.rearranging import constant_of_shape, flatten, reshape, transpose, unsqueeze
+from nvdla_networks.network import Largest, Softmax
+
+_INT8_MOST = 127
+_MAX_CHANNELS = 1 << 13
+
+
+def _window(node: OnnxNode, kernel: tuple[int, ...], shape: Shape, dilation: tuple[int, ...] = (1, 1)) -> Window:
+    stride = node.integers("strides", (1, 1))
+    pads = node.integers("pads", (0, 0, 0, 0))
+    if min(*kernel, *stride, *dilation) < 1:
+        raise node.refuse("kernel, strides and dilations must be at least 1")
+    pairs = {"kernel": (kernel[0], kernel[1]), "stride": (stride[0], stride[1]), "dilation": (dilation[0], dilation[1])}
+    before, after = (pads[0], pads[1]), (pads[2], pads[3])
+    match node.text("auto_pad", "NOTSET"):
+        case "NOTSET":
+            pass
+        case "VALID":
+            before = after = (0, 0)
+        case "SAME_UPPER" | "SAME_LOWER" as mode:
+            # As many windows as strides fit.
+            sizes, span = shape[1:], Window(**pairs).span
+            lacking = [max((-(-sizes[n] // stride[n]) - 1) * stride[n] + span(n) - sizes[n], 0) for n in (0, 1)]
+            small = (lacking[0] // 2, lacking[1] // 2)
+            large = (lacking[0] - small[0], lacking[1] - small[1])
+            before, after = (small, large) if mode == "SAME_UPPER" else (large, small)
+        case mode:
+            raise node.refuse(f"auto_pad must be NOTSET, VALID, SAME_UPPER or SAME_LOWER, not {mode}")
+    return Window(**pairs, before=before, after=after)
+
+
+def _conv(node: OnnxNode) -> list[Found]:
+    constant = node.quantised(1)
+    weights = floats(constant.values)
+    if weights.ndim != 4:
+        raise node.refuse(f"weights must be (K, C, R, S), not {weights.shape}")
+    shape, kernels = node.shape(0), weights.shape[0]
+    groups = node.integer("group", 1)
+    if groups < 1 or shape[0] != weights.shape[1] * groups or kernels % groups:
+        raise node.refuse(f"group must divide {shape[0]} channels and {kernels} kernels, not {groups}")
+    sides = (int(weights.shape[2]), int(weights.shape[3]))
+    node.demand("kernel_shape", sides)
+    bias = node.constant(2).ravel() if node.has(2) else np.zeros(kernels)
+    window = _window(node, sides, shape, node.integers("dilations", (1, 1)))
+    scales = _kernel_scales(constant, kernels, 0)
+    return node.made(graph.Conv(weights, bias, window, groups, scales))
+
+
+def _kernel_scales(constant: Constant, kernels: int, axis: int) -> Floats | None:
+    """Return the file's scale of each kernel, or None where it has none, or others along another axis."""
+    scales = constant.scales
+    if scales is None or (scales.ndim and scales.shape[axis] != scales.size):
+        return None
+    return np.broadcast_to(scales.ravel(), (kernels,))
+
+
+def _dense(node: OnnxNode, matrix: Floats, bias: Floats, scales: Floats | None) -> list[Found]:
+    """Return a matrix (C, K) as a convolution of one pixel."""
+    channels, height, width = node.shape(0)
+    if (height, width) != (1, 1) or matrix.ndim != 2 or matrix.shape[0] != channels:
+        raise node.refuse(f"matrix must have {channels} rows and its input one pixel, not {matrix.shape}")
+    return node.made(graph.pointwise(matrix.T, bias, scales))
+
+
+def _gemm(node: OnnxNode) -> list[Found]:
+    node.demand("transA", 0)
+    matrix = node.constant(1) * node.number("alpha", 1.0)
+    if node.integer("transB", 0):
+        matrix = matrix.T
+    bias = np.zeros(1) if not node.has(2) else node.constant(2) * node.number("beta", 1.0)
+    columns = matrix.shape[-1]
+    if bias.size not in (1, columns):
+        raise node.refuse(f"C must be one number, or one for each of {columns} columns, not {bias.shape}")
+    axis = 0 if node.integer("transB", 0) else 1
+    scales = _kernel_scales(node.quantised(1), columns, axis) if node.number("alpha", 1.0) == 1 else None
+    return _dense(node, matrix, np.broadcast_to(bias.ravel(), (columns,)), scales)
+
+
+def _matmul(node: OnnxNode) -> list[Found]:
+    matrix = node.constant(1)
+    if matrix.ndim != 2:
+        raise node.refuse(f"matrix must have 2 axes, not {matrix.ndim}")
+    return _dense(node, matrix, np.zeros(matrix.shape[1]), _kernel_scales(node.quantised(1), matrix.shape[1], 1))
+
+
+def _batch_normalization(node: OnnxNode) -> list[Found]:
+    node.demand("training_mode", 0)
+    shape = node.shape(0)
+    scale, shift, mean, variance = (node.per_channel(number, shape, is_vector=True) for number in range(1, 5))
+    spread = variance + node.number("epsilon", 1e-5)
+    if (spread <= 0).any():
+        raise node.refuse("variance and epsilon must be positive together")
+    factor = scale / np.sqrt(spread)
+    return node.made(graph.Affine(factor, shift - mean * factor))
+
+
+def _clip(node: OnnxNode) -> list[Found]:
+    bounds = []
+    for number, name in ((1, "min"), (2, "max")):
+        given = node.constant(number).ravel() if node.has(number) else np.zeros(0)
+        default = float(given[0]) if given.size else (np.inf if name == "max" else -np.inf)
+        bounds.append(float(node.attributes[name].f) if name in node.attributes else default)
+    if bounds[0] != 0 or not bounds[1] > 0:
+        raise node.refuse(f"bounds must be 0 and a positive number, not {bounds[0]:g} and {bounds[1]:g}")
+    return node.made(graph.Relu(bounds[1] if np.isfinite(bounds[1]) else None))
+
+
+def _constant_input(node: OnnxNode) -> tuple[Floats, str] | None:
+    """Return the constant among two inputs as a number for each channel of the other, and the other's value."""
+    for number, other in ((1, 0), (0, 1)):
+        if node.is_constant(number):
+            return node.per_channel(number, node.shape(other)), node.value(other)
+    return None
+
+
+def _add(node: OnnxNode) -> list[Found]:
+    if found := _constant_input(node):
+        shift, value = found
+        return [Result(graph.Affine(np.ones(len(shift)), shift), (value,))]
+    if node.shape(0) != node.shape(1):
+        raise node.refuse(f"inputs must have one shape, not {node.shape(0)} and {node.shape(1)}")
+    return [Result(graph.Add(), (node.value(0), node.value(1)))]
+
+
+def _sum(node: OnnxNode) -> list[Found]:
+    if len(node.inputs) == 1:
+        return node.made(None)
+    if len(node.inputs) != 2:
+        raise node.refuse(f"inputs must be 1 or 2, not {len(node.inputs)}")
+    return _add(node)
+
+
+def _mul(node: OnnxNode) -> list[Found]:
+    if found := _constant_input(node):
+        scale, value = found
+        return [Result(graph.Affine(scale, np.zeros(len(scale))), (value,))]
+    raise node.refuse("one input must be a constant")
+
+
+def _pool(node: OnnxNode, *, average: bool) -> list[Found]:
+    if node.outputs > 1:
+        raise node.refuse("indices of the largest elements must not be an output")
+    shape = node.shape(0)
+    node.demand("dilations", (1, 1))
+    window = _window(node, node.integers("kernel_shape", (0, 0)), shape)
+    counts_padding = not average or node.integer("count_include_pad", 0) == 1
+    if node.integer("ceil_mode", 0):
+        ceiled = _ceiled(window, shape)
+        if average and counts_padding and ceiled != window:
+            raise node.refuse("count_include_pad must be 0 where ceil_mode adds a window: versions of ONNX differ")
+        window = ceiled
+    if not counts_padding:
+        _check_inside(node, window, shape)
+        counts_padding = window.before + window.after == (0, 0, 0, 0)
+    return node.made(graph.Pool(window, average, counts_padding))
+
+
+def _check_inside(node: OnnxNode, window: Window, shape: Shape) -> None:
+    """Refuse windows without any element that counts, and those that PDP does not have."""
+    for axis, name in ((0, "height"), (1, "width")):
+        last = (window.output(axis, shape[1 + axis]) - 1) * window.stride[axis] - window.before[axis]
+        if window.before[axis] >= window.span(axis) or last >= shape[1 + axis]:
+            raise node.refuse(f"count_include_pad must be 1 where a window of this {name} lies in the padding")
+        if window.kernel[axis] > MAX_KERNEL and (window.before[axis] or window.after[axis]):
+            raise node.refuse(
+                f"count_include_pad must be 1 for kernels over {MAX_KERNEL}, which become a convolution, with padding"
+            )
+
+
+def _ceiled(window: Window, shape: Shape) -> Window:
+    """Return a window whose padding at the end lets one more fit where elements are left over."""
+    after = []
+    for axis in (0, 1):
+        padded = shape[1 + axis] + window.before[axis] + window.after[axis]
+        more = -(padded - window.span(axis)) % window.stride[axis]
+        last = padded + more - window.span(axis)
+        # A window that begins in the padding at the end does not count.
+        after.append(window.after[axis] + (more if last < shape[1 + axis] + window.before[axis] else 0))
+    return Window(window.kernel, window.stride, window.before, (after[0], after[1]))
+
+
+def _lrn(node: OnnxNode) -> list[Found]:
+    size = node.integer("size", 0)
+    if size % 2 == 0 or not 1 <= size <= _MAX_CHANNELS:
+        raise node.refuse(f"size must be an odd number of channels, not {size}")
+    alpha, beta, bias = node.number("alpha", 1e-4), node.number("beta", 0.75), node.number("bias", 1.0)
+    if alpha < 0 or beta < 0 or bias <= 0:
+        raise node.refuse(f"alpha and beta must be at least 0 and bias positive, not {alpha:g}, {beta:g} and {bias:g}")
+    return node.made(graph.Lrn(size, alpha, beta, bias))
+
+
+def _concat(node: OnnxNode) -> list[Found]:
+    if node.integer("axis", 1) not in (1, -3):
+        raise node.refuse(f"axis must be 1, that of the channels, not {node.integer('axis', 1)}")
+    inputs = tuple(node.value(number) for number in range(len(node.inputs)))
+    sides = {node.shape(number)[1:] for number in range(len(inputs))}
+    if len(sides) != 1:
+        raise node.refuse(f"inputs must have one height and width, not {sorted(sides)}")
+    return [Result(graph.Concat(), inputs)]
+
+
+def _split(node: OnnxNode) -> list[Found]:
+    channels = node.shape(0)[0]
+    if node.integer("axis", 0) not in (1, -3):
+        raise node.refuse(f"axis must be 1, that of the channels, not {node.integer('axis', 0)}")
+    even = -(-channels // max(node.outputs, 1))
+    sizes = [min(even, channels - first) for first in range(0, channels, even)]
+    if node.has(1):
+        sizes = node.sizes(1)
+    elif node.attributes.get("split") is not None:
+        sizes = [int(size) for size in node.attributes["split"].ints]
+    if len(sizes) != node.outputs or min(sizes, default=0) < 1 or sum(sizes) != channels:
+        raise node.refuse(f"split must be {node.outputs} sizes that add up to {channels}, not {sizes}")
+    starts = [sum(sizes[:number]) for number in range(len(sizes))]
+    return [Result(graph.Slice(first, size), (node.value(0),)) for first, size in zip(starts, sizes, strict=True)]
+
+
+def _same(node: OnnxNode) -> list[Found]:
+    if node.is_constant(0):
+        return [node.quantised(0)]
+    return node.made(None)
+
+
+def _constant(node: OnnxNode) -> list[Found]:
+    if "value" not in node.attributes:
+        raise node.refuse("value must be a tensor")
+    return [Constant(array_of(node.attributes["value"].t))]
+
+
+def _on_host(node: OnnxNode, operation: graph.Operation) -> list[Found]:
+    shape = node.shape(0)
+    if shape[1:] != (1, 1):
+        raise node.refuse(f"input must be a vector, not {shape}")
+    default = 0 if isinstance(operation, Largest) else -1
+    axis = node.integer("axis", default)
+    if axis not in (1, -1, -3):
+        raise node.refuse(f"axis must be 1, that of the channels, not {axis}")
+    return node.made(operation)
+
+
+def _zero_point(node: OnnxNode) -> NDArray[Any]:
+    return node.quantised(2).values if node.has(2) else np.zeros(1, dtype=np.uint8)
+
+
+def _quantize(node: OnnxNode) -> list[Found]:
+    """Return its input by another name: DequantizeLinear follows, and the compiler quantises for itself."""
+    scale, zero = node.constant(1).ravel(), _zero_point(node)
+    if scale.size != 1 or not scale[0] > 0 or zero.size != 1 or zero.dtype not in (np.int8, np.uint8):
+        raise node.refuse("scale and zero point must be one positive number and one of int8 or uint8")
+    low, high = (-128, 127) if zero.dtype == np.int8 else (0, 255)
+    offset = int(zero.ravel()[0])
+    # Symmetric int8 loses its -128: 127 steps lie on either side.
+    reach = _INT8_MOST if (offset, low) == (0, -128) else max(high - offset, offset - low)
+    return [Result(None, (node.value(0),), range=float(scale[0]) * reach)]
+
+
+def _dequantize(node: OnnxNode) -> list[Found]:
+    if not node.is_constant(0):
+        return node.made(None)
+    values, scale, zero = node.quantised(0).values, node.constant(1), _zero_point(node)
+    if values.dtype.kind not in "iu":
+        raise node.refuse(f"constant must hold integers, not {values.dtype}")
+    axis = node.integer("axis", 1)
+    if scale.size == 1:
+        scale = scale.reshape(())
+    elif scale.ndim == 1 and 0 <= axis < values.ndim and scale.size == values.shape[axis]:
+        scale = scale.reshape([-1 if at == axis else 1 for at in range(values.ndim)])
+    else:
+        raise node.refuse(f"scale must be one number, or one for each of axis {axis}, not {scale.shape}")
+    if zero.any() or not (scale > 0).all():
+        raise node.refuse("scale must be positive and the zero point of a constant 0")
+    return [Constant(values * scale, floats(scale) if values.dtype == np.int8 else None)]
+
+
+OPERATORS: Mapping[str, Callable[[OnnxNode], list[Found]]] = {
+    "Conv": _conv,
+    "Gemm": _gemm,
+    "MatMul": _matmul,
+    "BatchNormalization": _batch_normalization,
+    "Relu": lambda node: node.made(graph.Relu()),
+    "Clip": _clip,
+    "PRelu": lambda node: node.made(graph.PRelu(node.per_channel(1, node.shape(0)))),
+    "LeakyRelu": lambda node: [
+        Result(graph.PRelu(np.full(node.shape(0)[0], node.number("alpha", 0.01))), (node.value(0),))
+    ],
+    "Add": _add,
+    "Sum": _sum,
+    "Mul": _mul,
+    "MaxPool": partial(_pool, average=False),
+    "AveragePool": partial(_pool, average=True),
+    "GlobalAveragePool": lambda node: node.made(graph.Pool(Window(node.shape(0)[1:]), average=True)),
+    "LRN": _lrn,
+    "Concat": _concat,
+    "Split": _split,
+    "Flatten": flatten,
+    "Reshape": reshape,
+    "Transpose": transpose,
+    "Dropout": _same,
+    "Identity": _same,
+    "Softmax": partial(_on_host, operation=Softmax()),
+    "ArgMax": partial(_on_host, operation=Largest()),
+    "QuantizeLinear": _quantize,
+    "DequantizeLinear": _dequantize,
+    "Constant": _constant,
+    "ConstantOfShape": constant_of_shape,
+    "Unsqueeze": unsqueeze,
+}

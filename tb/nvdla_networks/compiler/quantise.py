@@ -1,0 +1,228 @@
+"""Numbers for a network: what a step of each value is worth, and what SDP does to keep it.
+
+Values are symmetric INT8 or INT16: ``real = scale * integer``. The accumulator of a convolution has the scale of its
+input times that of its weights; where 32 bits have no room for sums of INT16, it loses bits. X1 adds the bias and
+brings every channel to one fine scale, X2 works in that, and the output converter makes the integer of the result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nvdla_models.fixed_point import OPERAND_MOST, multipliers, shifted
+from nvdla_models.precision import Precision
+from nvdla_models.sdp import AluOp, SdpParams, SdpStage, output_converter
+from nvdla_networks.compiler.fuse import Compute, Step
+from nvdla_networks.compiler.graph import Concat, Conv, Flatten, Floats, Graph, Node, Pool, PRelu, Relu, Slice
+from nvdla_networks.compiler.interpret import values_of
+from nvdla_networks.compiler.target import Target
+
+_FINE_BITS = 12
+"""Bits that the scale between X1 and the converter is finer than that of a value."""
+
+_LEAST_WEIGHT_SCALE = 2.0**-8
+"""Of the largest weight scale of a layer: below it, multipliers of 16 bits lose more than small weights gain."""
+
+_MOST_HALF = float(np.finfo(np.float16).max)
+_BIAS_BITS = 22
+_ACCUMULATOR_BITS = 31
+
+Operand = NDArray[np.int16] | NDArray[np.uint16] | int | None
+
+
+@dataclass(frozen=True, eq=False)
+class Operands:
+    """Operands of a stage: a number for a register, (C,) one for each channel, None where the unit is idle."""
+
+    alu: Operand = None
+    mul: Operand = None
+
+
+@dataclass(frozen=True, eq=False)
+class Arithmetic:
+    """A step in integers.
+
+    Attributes:
+        weights: (K, C of a group, R, S) of the network's precision, None without a convolution.
+        truncate: Bits that the accumulator loses.
+        params: What SDP does; an ALU of X2 whose operand is None adds the other cube.
+        x1: Operands of X1.
+        x2: Operands of X2.
+    """
+
+    weights: NDArray[Any] | None
+    params: SdpParams
+    x1: Operands
+    x2: Operands
+    truncate: int = 0
+
+
+def scales_of(
+    graph: Graph, steps: Sequence[Step], samples: Iterable[Mapping[str, Floats]], target: Target
+) -> dict[str, float]:
+    """Return the scale of each value that a step reads or writes.
+
+    The largest magnitude of a value over all samples is the largest integer, unless the file has a range of its
+    own. Scales of FP16 are 1.
+    Values that the hardware moves without converting them share a scale: pooled, joined and cut ones.
+    """
+    if target.is_float:
+        return dict.fromkeys(graph.shapes, 1.0)
+    most = dict.fromkeys(graph.shapes, 0.0)
+    for sample in samples:
+        for name, value in values_of(graph, sample).items():
+            most[name] = max(most[name], float(np.abs(value).max()))
+    most |= graph.ranges
+    seen = {value for step in steps for value in (*step.inputs, step.output)}
+    groups = {value: {value} for value in seen}
+    for step in steps:
+        if isinstance(step, Node) and isinstance(step.operation, Pool | Concat | Slice | Flatten):
+            joined = set().union(*(groups[value] for value in (*step.inputs, step.output)))
+            groups |= dict.fromkeys(joined, joined)
+    reach = {value: max(most[member] for member in groups[value]) for value in sorted(seen)}
+    return {value: (largest or 1.0) / target.most for value, largest in reach.items()}
+
+
+def arithmetic(step: Compute, scales: Mapping[str, float], target: Target, *, per_channel: bool) -> Arithmetic:
+    """Return a step in integers by the scales of values, or in FP16; ``per_channel`` gives each kernel its own."""
+    if target.is_float:
+        return _halves(step)
+    weights, unit, bias = _weighted(step, scales[step.src], target, per_channel)
+    truncate = 0 if weights is None else _truncated_bits(weights, bias / unit, target)
+    unit = unit * 2.0**truncate
+    out = scales[step.output]
+    relu = isinstance(step.activation, Relu)
+    least = step.activation.most if isinstance(step.activation, Relu) else None
+    bounded = least is not None and least < (target.most + 0.5) * out
+    slopes = step.activation.slope if isinstance(step.activation, PRelu) else None
+    alu, alu_shift = shifted(bias / unit) if bias.any() else (None, 0)
+    adds = None if alu is None else AluOp.SUM
+    uniform = bool(np.ptp(unit) == 0) and (unit[0] > 0 or not relu)
+    if uniform and not (step.shift.any() or step.other or bounded or slopes is not None):
+        params = _params(target, stage(adds, alu_shift, relu=relu), None, float(unit[0]) / out)
+        return Arithmetic(weights, params, Operands(folded(alu)), Operands(), truncate)
+    coarse = out if step.other is None else scales[step.other]
+    fine, bits = _fine_scale(unit, coarse)
+    mul, mul_shift = multipliers(unit / fine)
+    operand, operand_shift, operation = None, 0, None
+    if step.other is not None:
+        operand_shift, operation = bits, AluOp.SUM
+    elif bounded and least is not None:
+        (operand, operand_shift), operation = shifted(np.full(1, least / fine)), AluOp.MIN
+    elif step.shift.any():
+        (operand, operand_shift), operation = shifted(step.shift / fine), AluOp.SUM
+    slope, slope_shift = (None, 0) if slopes is None else multipliers(slopes)
+    prelu = slope is not None
+    is_idle = operation is None and not prelu
+    first = stage(adds, alu_shift, mul_shift, mul=True, relu=is_idle and relu)
+    second = stage(operation, operand_shift, slope_shift, mul=prelu, prelu=prelu, relu=relu and not is_idle)
+    params = _params(target, first, second, fine / out)
+    of_x1, of_x2 = Operands(folded(alu), folded(mul)), Operands(folded(operand), folded(slope))
+    return Arithmetic(weights, params, of_x1, of_x2, truncate)
+
+
+def _weighted(
+    step: Compute, src: float, target: Target, per_channel: bool
+) -> tuple[NDArray[Any] | None, Floats, Floats]:
+    """Return the weights as integers, the scale of each channel's data, and the bias."""
+    conv = step.conv
+    if conv is None:
+        return None, src * step.scale, np.zeros(len(step.scale))
+    scale = weight_scales(conv, src, target, per_channel=per_channel)
+    quantised = np.rint(conv.weights / scale[:, np.newaxis, np.newaxis, np.newaxis])
+    return np.clip(quantised, -target.most, target.most).astype(target.precision.dtype), src * scale, conv.bias
+
+
+def _truncated_bits(weights: NDArray[Any], bias: Floats, target: Target) -> int:
+    """Return how many bits an accumulator must lose so that the largest possible sum fits 32 bits."""
+    sums = np.abs(weights.astype(np.float64)).sum(axis=(1, 2, 3)) * target.most + np.abs(bias)
+    return max(0, int(np.frexp(sums.max())[1]) - _ACCUMULATOR_BITS) if target.precision is Precision.INT16 else 0
+
+
+def weight_scales(conv: Conv, src: float, target: Target, *, per_channel: bool) -> Floats:
+    """Return the scale of each kernel, (K,)."""
+    if conv.weight_scales is not None:
+        return conv.weight_scales
+    most = np.abs(conv.weights).max(axis=(1, 2, 3))
+    largest = float(most.max()) or 1.0
+    if not per_channel:
+        most = np.full(len(most), largest)
+    scale: Floats = np.maximum(most, largest * _LEAST_WEIGHT_SCALE) / target.most
+    if target.precision is Precision.INT16:
+        return scale
+    # A bias far beyond what the weights can sum up to must still fit the accumulator.
+    needed = np.abs(conv.bias) / (src * (1 << _BIAS_BITS))
+    wide: Floats = np.maximum(scale, needed if per_channel else needed.max())
+    return wide
+
+
+def _fine_scale(unit: Floats, coarse: float) -> tuple[float, int]:
+    """Return a scale that is finer than ``coarse`` by so many bits, and that multipliers of 16 bits can reach."""
+    bits = _FINE_BITS
+    while bits and float(np.abs(unit).max()) / coarse * (1 << bits) > OPERAND_MOST:
+        bits -= 1
+    return coarse / (1 << bits), bits
+
+
+def folded(values: NDArray[Any] | None) -> Operand:
+    """Return one number where all are the same."""
+    return int(values[0]) if values is not None and (values == values[0]).all() else values
+
+
+def stage(
+    alu: AluOp | None,
+    alu_shift: int = 0,
+    mul_shift: int = 0,
+    *,
+    mul: bool = False,
+    prelu: bool = False,
+    relu: bool = False,
+) -> SdpStage | None:
+    """Return a stage, None where it has nothing to do."""
+    return SdpStage(alu, alu_shift, mul, prelu, mul_shift, relu) if alu is not None or mul or relu else None
+
+
+def _params(target: Target, x1: SdpStage | None, x2: SdpStage | None, ratio: float) -> SdpParams:
+    """Return SDP's processing, with a converter that multiplies by ``ratio``."""
+    scale, shift = multipliers(np.full(1, ratio))
+    converter = output_converter(0, int(scale[0]), shift)
+    return SdpParams(x1, x2, converter, target.precision, target.precision)
+
+
+def _halves(step: Compute) -> Arithmetic:
+    """Return a step in FP16, where no number has a scale; those beyond its range become the largest.
+
+    X1 adds the bias and multiplies, X2 adds, bounds or multiplies.
+    """
+    conv, activation = step.conv, step.activation
+    relu = isinstance(activation, Relu)
+    bias = None if conv is None or not conv.bias.any() else _patterns(conv.bias)
+    scale = None if (step.scale == 1).all() else _patterns(step.scale)
+    operand, operation = None, None
+    if step.other is not None:
+        operation = AluOp.SUM
+    elif isinstance(activation, Relu) and activation.most is not None:
+        operand, operation = _patterns(np.full(1, activation.most)), AluOp.MIN
+    elif step.shift.any():
+        operand, operation = _patterns(step.shift), AluOp.SUM
+    slope = _patterns(activation.slope) if isinstance(activation, PRelu) else None
+    second = operation is not None or slope is not None
+    x1 = stage(None if bias is None else AluOp.SUM, mul=scale is not None, relu=relu and not second)
+    x2 = stage(operation, mul=slope is not None, prelu=slope is not None, relu=relu and second)
+    params = SdpParams(x1, x2, output_converter(0, 1, 0), Precision.FP16, Precision.FP16)
+    weights = None if conv is None else _clipped(conv.weights)
+    return Arithmetic(weights, params, Operands(folded(bias), folded(scale)), Operands(folded(operand), folded(slope)))
+
+
+def _clipped(real: Floats) -> NDArray[np.float16]:
+    return np.clip(real, -_MOST_HALF, _MOST_HALF).astype("<f2")
+
+
+def _patterns(real: Floats) -> NDArray[np.uint16]:
+    """Return numbers as the patterns that registers hold."""
+    return _clipped(real).view("<u2")

@@ -1,0 +1,126 @@
+"""Makes a graph smaller before it is quantised: constants into weights, vectors back into cubes, large averages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from nvdla_models.pdp import MAX_KERNEL
+from nvdla_networks.compiler.graph import Affine, Conv, Flatten, Graph, Node, Pool, Shape
+
+_Rewrite = Callable[[Graph, Node], Node | None]
+
+
+def simplified(graph: Graph) -> Graph:
+    """Return a graph that computes the same outputs with fewer operations.
+
+    - An affine operation goes into the convolution or the affine operation before it, or into the convolution after it.
+    - A dense layer of a flattened cube becomes a convolution whose kernels are as large as the cube.
+    - An average over more than PDP's window becomes a convolution of each channel.
+    - What no output needs goes.
+    """
+    for rewrite in (_as_convolution, _of_cube, _into_producer, _into_convolution_after):
+        graph = _rewritten(graph, rewrite)
+    return _needed(graph)
+
+
+def _rewritten(graph: Graph, rewrite: _Rewrite) -> Graph:
+    """Return a graph in which a rewriting has nothing left to do; its node replaces the one that it is made of."""
+    at = 0
+    while at < len(graph.nodes):
+        node = graph.nodes[at]
+        found = rewrite(graph, node)
+        if found is None:
+            at += 1
+            continue
+        gone = set(node.inputs) - set(found.inputs)
+        nodes = [found if other is node else other for other in graph.nodes]
+        used = {value for other in nodes for value in other.inputs} | set(graph.outputs)
+        nodes = [other for other in nodes if other.output in used or other.output not in gone]
+        graph = replace(graph, nodes=tuple(nodes))
+        at = max(at - 1, 0)
+    return graph
+
+
+def _producer(graph: Graph, value: str) -> Node | None:
+    return next((node for node in graph.nodes if node.output == value), None)
+
+
+def _is_private(graph: Graph, value: str) -> bool:
+    """Return whether a value has one user and is no output, so that it need not exist."""
+    return value not in graph.outputs and sum(value in node.inputs for node in graph.nodes) == 1
+
+
+def _as_convolution(graph: Graph, node: Node) -> Node | None:
+    """Return an average over a large window as a convolution of each channel."""
+    pool = node.operation
+    if not isinstance(pool, Pool) or not pool.average or max(pool.window.kernel) <= MAX_KERNEL:
+        return None
+    channels = graph.shapes[node.inputs[0]][0]
+    height, width = pool.window.kernel
+    weights = np.full((channels, 1, height, width), 1 / (height * width))
+    return replace(node, operation=Conv(weights, np.zeros(channels), pool.window, channels))
+
+
+def _of_cube(graph: Graph, node: Node) -> Node | None:
+    """Return a dense layer of a flattened cube as a convolution of the cube."""
+    conv = node.operation
+    before = _producer(graph, node.inputs[0])
+    if not isinstance(conv, Conv) or before is None or not isinstance(before.operation, Flatten):
+        return None
+    shape: Shape = graph.shapes[before.inputs[0]]
+    weights = conv.weights.reshape(len(conv.weights), *shape)
+    window = replace(conv.window, kernel=shape[1:])
+    return replace(node, operation=replace(conv, weights=weights, window=window), inputs=before.inputs)
+
+
+def _into_producer(graph: Graph, node: Node) -> Node | None:
+    """Return an affine operation as part of the one before it."""
+    affine = node.operation
+    before = _producer(graph, node.inputs[0])
+    if not isinstance(affine, Affine) or before is None or not _is_private(graph, node.inputs[0]):
+        return None
+    match before.operation:
+        case Conv() as conv:
+            scaled = replace(conv, bias=conv.bias * affine.scale + affine.shift)
+            if not (affine.scale == 1).all():
+                weights = conv.weights * affine.scale[:, np.newaxis, np.newaxis, np.newaxis]
+                scaled = replace(scaled, weights=weights, weight_scales=None)
+            return replace(node, name=before.name, operation=scaled, inputs=before.inputs)
+        case Affine() as first:
+            both = Affine(first.scale * affine.scale, first.shift * affine.scale + affine.shift)
+            return replace(node, operation=both, inputs=before.inputs)
+        case _:
+            return None
+
+
+def _into_convolution_after(graph: Graph, node: Node) -> Node | None:
+    """Return a convolution with the affine operation before it in its weights; padding allows no shift."""
+    conv = node.operation
+    before = _producer(graph, node.inputs[0])
+    if not isinstance(conv, Conv) or before is None or not isinstance(before.operation, Affine):
+        return None
+    affine = before.operation
+    padded = max(conv.window.before + conv.window.after) > 0
+    if not _is_private(graph, node.inputs[0]) or (padded and affine.shift.any()):
+        return None
+    channels = conv.weights.shape[1]
+    group = np.arange(len(conv.weights)) // (len(conv.weights) // conv.groups)
+    taken = group[:, np.newaxis] * channels + np.arange(channels)
+    bias = conv.bias + (conv.weights.sum(axis=(2, 3)) * affine.shift[taken]).sum(axis=1)
+    weights = conv.weights * affine.scale[taken][:, :, np.newaxis, np.newaxis]
+    folded = replace(conv, weights=weights, bias=bias, weight_scales=None)
+    return replace(node, operation=folded, inputs=before.inputs)
+
+
+def _needed(graph: Graph) -> Graph:
+    """Return a graph without nodes that no output needs."""
+    needed = set(graph.outputs)
+    kept: list[Node] = []
+    for node in reversed(graph.nodes):
+        if node.output in needed:
+            needed |= set(node.inputs)
+            kept.insert(0, node)
+    return replace(graph, nodes=tuple(kept))

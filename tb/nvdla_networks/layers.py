@@ -1,0 +1,98 @@
+"""The layers of networks: which operations each consists of, and how it is found again among those that were seen."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from nvdla_networks.descriptors import Event
+from nvdla_networks.network import HardwareTask, Operation, overlap
+from nvdla_networks.scenario import Run
+from nvdla_tb.nvdla.memory import Range
+
+
+@dataclass(frozen=True)
+class NetworkLayer:
+    """One layer of one run.
+
+    Attributes:
+        run: Number of the run.
+        name: Its operations, such as ``conv0+sdp0``.
+        engine: The engines that run it.
+        shape: (C, H, W) of what it writes.
+        unit: The unit that ends it.
+        reads: Bytes that it may read.
+        writes: Bytes that it may write.
+        waits: Operations of other layers whose end it waits for.
+    """
+
+    run: int
+    name: str
+    engine: str
+    shape: tuple[int, int, int]
+    unit: str
+    reads: tuple[Range, ...] = ()
+    writes: tuple[Range, ...] = ()
+    waits: tuple[str, ...] = ()
+
+
+def flows(layers: Sequence[NetworkLayer]) -> list[tuple[int, int]]:
+    """Return which layers take what which others have written last, as (number, number), each pair once."""
+    found: dict[tuple[int, int], None] = {}
+    for number, layer in enumerate(layers):
+        for span in layer.reads:
+            writers = (n for n in range(number - 1, -1, -1) if any(overlap(span, w) for w in layers[n].writes))
+            writer = next(writers, None)
+            if writer is not None:
+                found[writer, number] = None
+    return list(found)
+
+
+def layers_of(runs: Sequence[Run]) -> list[NetworkLayer]:
+    """Return the layers of all runs in the order of their tasks' operations."""
+    return [layer for n, run in enumerate(runs) for task in run.hardware for layer in _of_task(n, task)]
+
+
+def _of_task(run: int, task: HardwareTask) -> Iterator[NetworkLayer]:
+    parents = {operation.parent for operation in task.operations}
+    for number, last in enumerate(task.operations):
+        if number in parents:
+            continue
+        operations = [last]
+        while operations[0].parent is not None:
+            operations.insert(0, task.operations[operations[0].parent])
+        name = "+".join(operation.name for operation in operations)
+        labels = [f"{name}.{copy}" for copy in range(len(last.copies))] if len(last.copies) > 1 else [name]
+        for label in labels:
+            yield NetworkLayer(
+                run,
+                label,
+                "-".join(operation.engine.name for operation in operations),
+                last.shape,
+                last.units[-1],
+                tuple(span for operation in operations for span in operation.reads),
+                tuple(span for operation in operations for span in operation.writes),
+                _waits(task, operations),
+            )
+
+
+def _waits(task: HardwareTask, operations: Sequence[Operation]) -> tuple[str, ...]:
+    names = (
+        task.operations[edge.producer].name
+        for operation in operations
+        for edge in operation.edges
+        if edge.event is Event.COMPLETED and task.operations[edge.producer] not in operations
+    )
+    return tuple(dict.fromkeys(names))
+
+
+def keys(units: Iterable[str]) -> Iterator[tuple[str, int]]:
+    """Yield for each layer the unit that ends it, and how many layers that unit has ended before.
+
+    Units take layers in their order, while those of different units may begin in any.
+    """
+    ended: Counter[str] = Counter()
+    for unit in units:
+        yield unit, ended[unit]
+        ended[unit] += 1

@@ -1,0 +1,147 @@
+"""A network that is ready to be played: memory, tasks, and the tensors that go in and come out.
+
+This is what a loadable is read into, and what a compiler leaves: registers of each operation with absolute
+addresses, what each waits for, and what software computes between them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from nvdla_models.config import HwConfig
+from nvdla_networks.descriptors import EngineId, Event
+from nvdla_networks.tensors import Tensor
+from nvdla_tb.nvdla.memory import Ram, Range
+from nvdla_tb.nvdla.program.ops import RegWrite
+
+Words = Mapping[str, int]
+"""Register words of one unit by register name, in the order in which they are written."""
+
+
+@dataclass(frozen=True)
+class Allocation:
+    """Memory of the network: zero but for ``chunks`` of (offset, bytes); constant when no task writes to it."""
+
+    name: str
+    ram: Ram
+    address: int
+    nbytes: int
+    chunks: tuple[tuple[int, bytes], ...] = ()
+    is_constant: bool = False
+
+
+def overlap(one: Range, other: Range) -> bool:
+    """Return whether a byte belongs to both."""
+    begin, end = max(one.address, other.address), min(one.address + one.nbytes, other.address + other.nbytes)
+    return one.ram is other.ram and begin < end
+
+
+@dataclass(frozen=True)
+class Edge:
+    """An event of another operation of the task that must precede the enable of one."""
+
+    producer: int
+    event: Event
+
+
+@dataclass(frozen=True)
+class LutLoad:
+    """Tables that an operation takes: ``key`` tells them from others of the network."""
+
+    unit: str
+    key: int
+    writes: tuple[RegWrite, ...]
+
+
+@dataclass(frozen=True)
+class Operation:
+    """One operation of one engine.
+
+    Attributes:
+        name: Its name in tables, such as ``conv0``.
+        engine: Engine that runs it.
+        units: Those that are enabled, in that order; an RDMA that has nothing to fetch is not among them.
+        words: Register words by unit.
+        copies: For BDMA, the words of each copy instead.
+        edges: Edges that it waits for.
+        parent: The operation that hands its output over in hardware, and so ends before this one.
+        lut: Tables that it takes.
+        reads: Bytes that it may read.
+        writes: Bytes that it may write.
+        shape: (C, H, W) of its output.
+    """
+
+    name: str
+    engine: EngineId
+    units: tuple[str, ...]
+    words: Mapping[str, Words]
+    shape: tuple[int, int, int]
+    copies: tuple[Words, ...] = ()
+    edges: tuple[Edge, ...] = ()
+    parent: int | None = None
+    lut: LutLoad | None = None
+    reads: tuple[Range, ...] = ()
+    writes: tuple[Range, ...] = ()
+
+
+@dataclass(frozen=True)
+class HardwareTask:
+    """Operations that one submission runs, and for each engine the order in which it takes them."""
+
+    operations: tuple[Operation, ...]
+    chains: Mapping[EngineId, tuple[int, ...]]
+    counts: bool = False
+    """Whether statistics are enabled and read after each operation."""
+
+
+@dataclass(frozen=True)
+class Power:
+    """y = (shift + scale * x) ** power."""
+
+    power: float
+    scale: float
+    shift: float
+
+
+@dataclass(frozen=True)
+class Softmax:
+    """Probabilities over the channels of one pixel."""
+
+
+@dataclass(frozen=True)
+class Largest:
+    """The channel of the largest element of one pixel, the first of equals."""
+
+
+@dataclass(frozen=True)
+class SoftwareOperation:
+    """A step that the runtime computes on the host, with the scales of INT8 tensors."""
+
+    kind: Power | Softmax | Largest
+    src: Tensor
+    dst: Tensor
+    in_scale: float = 1.0
+    out_scale: float = 1.0
+
+
+@dataclass(frozen=True)
+class SoftwareTask:
+    """Software operations, one after the other."""
+
+    operations: tuple[SoftwareOperation, ...]
+
+
+Task = HardwareTask | SoftwareTask
+
+
+@dataclass(frozen=True)
+class Network:
+    """A network with a place in memory."""
+
+    name: str
+    config: HwConfig
+    allocations: tuple[Allocation, ...]
+    tasks: tuple[Task, ...]
+    inputs: tuple[Tensor, ...]
+    outputs: tuple[Tensor, ...]

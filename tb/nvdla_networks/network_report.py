@@ -1,0 +1,220 @@
+"""The outcome of a network: a verdict for each layer, and the results of model and RTL beside each other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nvdla_networks.errors import NetworkError
+from nvdla_networks.images import differing, top_classes, unique
+from nvdla_networks.layers import NetworkLayer, flows, keys, layers_of
+from nvdla_networks.scenario import NetworkScenario
+from nvdla_tb.judge.layer_facts import LayerFacts
+from nvdla_tb.judge.text import why_not_passed
+from nvdla_tb.report.performance import LayerPerformance, performance_of
+from nvdla_tb.run.result import Result
+from nvdla_tb.stimulus.model import Played
+
+
+class LayerVerdict(Enum):
+    """How a layer ended."""
+
+    MODEL = "model"
+    EQUAL = "equal"
+    WITHIN = "within threshold"
+    WRONG = "WRONG"
+    UNFINISHED = "NOT FINISHED"
+    NOT_RUN = "not run"
+
+
+class Agreement(Enum):
+    """How two results compare."""
+
+    SAME = "same bits"
+    SAME_CLASS = "bytes differ, class equal"
+    DIFFERENT = "bytes and class differ"
+
+
+@dataclass(frozen=True)
+class LayerLine:
+    """One line of the table."""
+
+    number: int
+    run: int
+    name: str
+    engine: str
+    shape: tuple[int, int, int]
+    verdict: LayerVerdict
+    judged_bytes: int
+    wrong_bytes: int
+    cycles: int | None
+    worst_margin: float | None
+    waits: tuple[str, ...] = ()
+    performance: LayerPerformance | None = None
+    facts: LayerFacts | None = None
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """An output of a run beside another: names of the two, how they compare, elements that differ, and all of them."""
+
+    what: str
+    agreement: Agreement
+    differing: int
+    elements: int
+
+
+@dataclass(frozen=True)
+class RunLine:
+    """The results of one run: those of the model, those of the RTL, and comparisons that decide."""
+
+    label: str
+    expected: tuple[NDArray[Any], ...]
+    got: tuple[NDArray[Any], ...] | None
+    comparisons: tuple[Comparison, ...]
+
+
+@dataclass(frozen=True)
+class Report:
+    """All that is said of a run; ``problems`` fail it."""
+
+    name: str
+    config: str
+    layers: tuple[LayerLine, ...]
+    flows: tuple[tuple[int, int], ...]
+    runs: tuple[RunLine, ...]
+    problems: tuple[str, ...]
+    result: Result | None
+
+    @property
+    def first_wrong(self) -> LayerLine | None:
+        """The first layer with wrong or missing bytes, if there is one."""
+        wrong = (LayerVerdict.WRONG, LayerVerdict.UNFINISHED)
+        return next((line for line in self.layers if line.verdict in wrong), None)
+
+    @property
+    def passed(self) -> bool:
+        """Whether something was computed or compared, and nothing is wrong."""
+        return not self.problems and bool(self.layers)
+
+
+def report_of(
+    playing: NetworkScenario,
+    labels: Sequence[str],
+    played: Played,
+    result: Result | None,
+    expected: Sequence[tuple[NDArray[Any], ...]],
+    got: Sequence[tuple[NDArray[Any], ...]] | None,
+    goldens: Sequence[NDArray[Any]],
+) -> Report:
+    """Return the report of what was played.
+
+    Args:
+        playing: The scenario.
+        labels: Names of the runs.
+        played: Run of the model.
+        result: Result of the simulation, if there was one.
+        expected: Results of the model, by run and output.
+        got: Results of the RTL, if there are any.
+        goldens: A result to compare with for each run, or none.
+
+    Raises:
+        NetworkError: for a golden result of another shape or type.
+    """
+    found = layers_of(playing.runs)
+    layers = tuple(_layer_lines(found, played, result))
+    problems = [] if played.verdict.refused is None else [f"refused: {played.verdict.refused}"]
+    problems += [] if result is None else why_not_passed(result.verdict)
+    runs = []
+    for number, label in enumerate(labels):
+        ours = expected[number] if number < len(expected) else ()
+        theirs = None if got is None else got[number]
+        comparisons = []
+        if theirs is not None:
+            comparisons += [_compared("RTL and model", a, b) for a, b in zip(theirs, ours, strict=True)]
+        if goldens and ours:
+            comparisons += _golden(goldens[number], ours, label)
+        runs.append(RunLine(label, ours, theirs, tuple(comparisons)))
+    exact = played.verdict.worst_margin is None and all(layer.worst_margin is None for layer in layers)
+    for run in runs:
+        for comparison in run.comparisons:
+            tolerated = not exact and comparison.what == "RTL and model"
+            if comparison.agreement is not Agreement.SAME and not tolerated:
+                problems.append(f"{run.label}: {said(comparison)}")
+    return Report(
+        playing.scenario.name,
+        playing.scenario.config,
+        layers,
+        tuple(flows(found)),
+        tuple(runs),
+        tuple(problems),
+        result,
+    )
+
+
+def _golden(golden: NDArray[Any], ours: tuple[NDArray[Any], ...], label: str) -> list[Comparison]:
+    if len(ours) != 1:
+        raise NetworkError(f"--golden must be left out for a network with {len(ours)} outputs")
+    if golden.shape != ours[0].shape or golden.dtype != ours[0].dtype:
+        raise NetworkError(
+            f"golden result of {label} must be {ours[0].dtype} {ours[0].shape}, not {golden.dtype} {golden.shape}"
+        )
+    return [_compared("model and golden result", unique(ours[0]), unique(golden))]
+
+
+def _compared(what: str, first: NDArray[Any], second: NDArray[Any]) -> Comparison:
+    count = len(differing(first, second))
+    same_class = top_classes(first, 1)[0][0] == top_classes(second, 1)[0][0]
+    agreement = Agreement.SAME if not count else Agreement.SAME_CLASS if same_class else Agreement.DIFFERENT
+    return Comparison(what, agreement, count, first.size)
+
+
+def _layer_lines(layers: Sequence[NetworkLayer], played: Played, result: Result | None) -> list[LayerLine]:
+    in_order = sorted(played.expectations, key=lambda e: e.started.index)
+    predicted = dict(zip(keys(e.started.layer.unit for e in in_order), in_order, strict=True))
+    ran = [] if result is None else sorted(result.layers, key=lambda entry: entry.index)
+    seen = dict(zip(keys(entry.unit for entry in ran), ran, strict=True))
+    lines = []
+    for number, (layer, key) in enumerate(zip(layers, keys(layer.unit for layer in layers), strict=True)):
+        expectation = predicted.get(key)
+        head = (number, layer.run, layer.name, layer.engine, layer.shape)
+        facts = seen.get(key)
+        if facts is None:
+            nbytes, verdict = 0, LayerVerdict.NOT_RUN
+            if result is None and expectation is not None:
+                nbytes, verdict = int(np.count_nonzero(expectation.must_write)), LayerVerdict.MODEL
+            lines.append(LayerLine(*head, verdict, nbytes, 0, None, None, layer.waits))
+            continue
+        lines.append(
+            LayerLine(
+                *head,
+                _verdict(facts),
+                facts.judged_bytes,
+                facts.wrong_bytes + facts.missing_bytes,
+                None if facts.ended is None else facts.ended - facts.begun,
+                facts.worst_margin,
+                layer.waits,
+                performance_of(facts, layer.name),
+                facts,
+            )
+        )
+    return lines
+
+
+def _verdict(facts: LayerFacts) -> LayerVerdict:
+    if facts.wrong_bytes:
+        return LayerVerdict.WRONG
+    if facts.missing_bytes:
+        return LayerVerdict.UNFINISHED if facts.ended is None else LayerVerdict.WRONG
+    return LayerVerdict.EQUAL if facts.worst_margin is None else LayerVerdict.WITHIN
+
+
+def said(comparison: Comparison) -> str:
+    """Return a comparison as a sentence."""
+    counts = f"{comparison.elements - comparison.differing} of {comparison.elements} elements equal"
+    return f"{comparison.what}: {comparison.agreement.value} ({counts})"

@@ -1,0 +1,213 @@
+"""From networks with their inputs to one scenario, and from what was played to what came out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nvdla_models.config import HwConfig
+from nvdla_networks import software
+from nvdla_networks.errors import NetworkError
+from nvdla_networks.network import HardwareTask, Network, SoftwareTask, overlap
+from nvdla_networks.program import Programmer, until
+from nvdla_networks.tensors import Tensor
+from nvdla_tb.judge.predictor import Expectation
+from nvdla_tb.nvdla.memory import MemoryImage, Ram, Range, load_ranges
+from nvdla_tb.nvdla.program.ops import CheckNothing, MemInit, MemLoad, Op, Program
+from nvdla_tb.nvdla.registers import RegisterMap
+from nvdla_tb.stimulus.model import Played, play_model
+from nvdla_tb.stimulus.scenario import Scenario, apply_memory_op, empty_memories
+
+Memories = dict[Ram, MemoryImage]
+
+Results = list[tuple[NDArray[Any], ...]]
+"""The outputs of each run."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """One network with one input: what it finds in memory, and what software makes of what hardware leaves.
+
+    Attributes:
+        network: The network, in memory of its own.
+        hardware: The tasks that hardware runs.
+        after: Software that comes after all hardware.
+        is_whole: Whether all of the network runs, so that it has results.
+    """
+
+    network: Network
+    hardware: tuple[HardwareTask, ...]
+    after: tuple[SoftwareTask, ...]
+    is_whole: bool = True
+
+    @property
+    def observed(self) -> tuple[Tensor, ...]:
+        """Tensors that hardware leaves and results are made of."""
+        if not self.is_whole:
+            return ()
+        sources = tuple(operation.src for task in self.after for operation in task.operations)
+        return (*sources, *self.network.outputs)
+
+    def results(self, memories: Memories) -> tuple[NDArray[Any], ...]:
+        """Return the outputs that memory holds when all hardware has ended; software runs on that memory first."""
+        if not self.is_whole:
+            return ()
+        for task in self.after:
+            software.run(task, memories)
+        return tuple(read(tensor, memories) for tensor in self.network.outputs)
+
+
+@dataclass(frozen=True)
+class NetworkScenario:
+    """Networks as one scenario, and their runs in its order."""
+
+    scenario: Scenario
+    runs: tuple[Run, ...]
+
+
+def read(tensor: Tensor, memories: Memories) -> NDArray[Any]:
+    """Return a tensor out of memory, shape (C, H, W)."""
+    return tensor.unpack(memories[tensor.ram].read_array(tensor.address, tensor.nbytes))
+
+
+def memories_after(ops: Program, expectations: Iterable[Expectation], config: HwConfig) -> Memories:
+    """Return memory as a program's loads and the layers that it runs leave it."""
+    memories = empty_memories(config)
+    for op in ops:
+        if isinstance(op, MemInit | MemLoad):
+            apply_memory_op(memories, op)
+    for expectation in expectations:
+        image = memories[expectation.ram]
+        there = image.read_array(expectation.address, len(expectation.data))
+        image.write(expectation.address, np.where(expectation.must_write, expectation.data, there))
+    return memories
+
+
+def play_networks(
+    name: str,
+    networks: Sequence[Network],
+    inputs: Sequence[Sequence[NDArray[Any] | None]],
+    *,
+    last: str | None = None,
+    counts: bool = False,
+) -> NetworkScenario:
+    """Return the scenario that plays networks one after the other.
+
+    Args:
+        name: Name of the scenario.
+        networks: The networks, each in memory of its own.
+        inputs: For each network a value for each of its inputs; None leaves it zero.
+        last: Name of the operation to end with; what it does not need is not run.
+        counts: Whether to read statistics after each operation.
+
+    Raises:
+        NetworkError: for inputs that do not fit, and for software whose result hardware would overwrite.
+    """
+    config = networks[0].config
+    writer = _Writer(name, config, counts, last)
+    pairs = enumerate(zip(networks, inputs, strict=True))
+    runs = [writer.add(f"n{number}", network, values) for number, (network, values) in pairs]
+    return NetworkScenario(writer.scenario(), tuple(runs))
+
+
+class _Writer:
+    """Collects the loads and the program of one network after the other."""
+
+    def __init__(self, name: str, config: HwConfig, counts: bool, last: str | None) -> None:
+        self._name, self._config, self._last = name, config, last
+        self._loads: list[Op] = []
+        self._program: list[Op] = []
+        self._programmer = Programmer(RegisterMap.of(config), counts)
+
+    def scenario(self) -> Scenario:
+        """Return all that was added; it ends with the last event."""
+        ends = [CheckNothing(event) for event in self._programmer.barrier]
+        return Scenario(self._name, self._config.name, (*self._loads, *self._program, *ends), seed=0)
+
+    def add(self, prefix: str, network: Network, values: Sequence[NDArray[Any] | None]) -> Run:
+        """Add a network with its inputs; the names of its events and files begin with ``prefix``."""
+        self._load_constants(network, prefix)
+        self._load_inputs(network, values, prefix)
+        tasks, cut = _cut(network, self._last)
+        hardware = [number for number, task in enumerate(tasks) if isinstance(task, HardwareTask)]
+        if not hardware:
+            raise NetworkError(f"{network.name} must have a task for hardware")
+        used: list[Range] = []
+        after = []
+        for number, task in enumerate(tasks):
+            if isinstance(task, HardwareTask):
+                self._program += self._programmer.write(task, f"{prefix}_t{number}")
+                used += [span for operation in task.operations for span in (*operation.reads, *operation.writes)]
+            elif number < hardware[-1]:
+                self._precompute(task, used, f"{prefix}_t{number}")
+            elif not cut:
+                after.append(task)
+        ran = tuple(task for task in tasks if isinstance(task, HardwareTask))
+        return Run(network, ran, tuple(after), is_whole=not cut)
+
+    def _load_constants(self, network: Network, prefix: str) -> None:
+        for allocation in network.allocations:
+            self._loads.append(MemInit(allocation.ram, allocation.address, allocation.nbytes))
+            if allocation.chunks:
+                name = f"{prefix}_{allocation.name}.dat"
+                self._loads.append(MemLoad(allocation.ram, allocation.address, allocation.chunks, name))
+
+    def _load_inputs(self, network: Network, values: Sequence[NDArray[Any] | None], prefix: str) -> None:
+        if len(values) != len(network.inputs):
+            raise NetworkError(f"{network.name} must get {len(network.inputs)} inputs, not {len(values)}")
+        for number, (tensor, value) in enumerate(zip(network.inputs, values, strict=True)):
+            if value is not None:
+                data = np.zeros(tensor.nbytes, dtype=np.uint8)
+                tensor.place(data, value)
+                name = f"{prefix}_input{number}.dat"
+                self._loads.append(MemLoad(tensor.ram, tensor.address, ((0, data.tobytes()),), name))
+
+    def _precompute(self, task: SoftwareTask, used: Sequence[Range], prefix: str) -> None:
+        """Load what software before or between hardware computes, from what the model says hardware leaves.
+
+        Memory is loaded before the program begins, so no earlier layer may use what software writes.
+        """
+        expectations: tuple[Expectation, ...] = ()
+        so_far = Scenario(self._name, self._config.name, (*self._loads, *self._program), seed=0)
+        if used:
+            played = play_model(so_far, self._config)
+            if played.verdict.refused is not None:
+                raise NetworkError(f"what comes before software cannot be played: {played.verdict.refused}")
+            expectations = played.expectations
+        memories = memories_after(so_far.ops, expectations, self._config)
+        software.run(task, memories)
+        for number, operation in enumerate(task.operations):
+            dst = operation.dst
+            there = Range(dst.ram, dst.address, dst.nbytes)
+            if any(overlap(there, span) for span in used):
+                raise NetworkError(f"{dst.name} must be memory that no earlier layer uses")
+            data = memories[dst.ram].read(dst.address, dst.nbytes)
+            self._loads.append(MemLoad(dst.ram, dst.address, ((0, data),), f"{prefix}_{number}.dat"))
+
+
+def _cut(network: Network, last: str | None) -> tuple[tuple[HardwareTask | SoftwareTask, ...], bool]:
+    """Return the tasks up to an operation, and whether that leaves any out."""
+    if last is None:
+        return network.tasks, False
+    for number, task in enumerate(network.tasks):
+        if isinstance(task, HardwareTask) and any(operation.name == last for operation in task.operations):
+            return (*network.tasks[:number], until(task, last)), True
+    names = ", ".join(op.name for task in network.tasks if isinstance(task, HardwareTask) for op in task.operations)
+    raise NetworkError(f"the last layer must be one of {names}, not {last}")
+
+
+def results_of(played: Played, networks: NetworkScenario, dump: Path | None = None) -> Results:
+    """Return the outputs of each run, as the reference model leaves them.
+
+    With ``dump``, they are those of a device that has saved there what results are made of.
+    """
+    config = networks.runs[0].network.config
+    memories = memories_after(networks.scenario.ops, played.expectations, config)
+    if dump is not None:
+        load_ranges(dump, memories)
+    return [run.results(memories) for run in networks.runs]

@@ -1,0 +1,92 @@
+"""Steps that the runtime computes on the host: powers and softmax, in its number formats.
+
+Source: behaviour of the public runtime, measured against its golden results.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nvdla_models.precision import Precision
+from nvdla_networks.errors import NetworkError
+from nvdla_networks.network import Largest, Power, Softmax, SoftwareOperation, SoftwareTask
+from nvdla_tb.nvdla.memory import MemoryImage, Ram
+
+_INT8_MIN, _INT8_MAX = -128, 127
+_MOST = np.float32(np.finfo(np.float16).max)
+
+
+def run(task: SoftwareTask, memories: Mapping[Ram, MemoryImage]) -> None:
+    """Compute the operations of a task on memory, which changes.
+
+    Raises:
+        NetworkError: for an operation that is not known for its precision.
+    """
+    for operation in task.operations:
+        src, dst = operation.src, operation.dst
+        values = src.unpack(memories[src.ram].read_array(src.address, src.nbytes))
+        match operation.kind:
+            case Power() as kind:
+                result = _power(kind, operation, values)
+            case Softmax():
+                result = _softmax(operation, values)
+            case Largest():
+                result = np.full(dst.shape, np.argmax(values), dtype=dst.precision.dtype)
+        data = memories[dst.ram].read_array(dst.address, dst.nbytes)
+        dst.place(data, result)
+        memories[dst.ram].write(dst.address, data)
+
+
+def _power(kind: Power, operation: SoftwareOperation, values: NDArray[Any]) -> NDArray[Any]:
+    numbers = values.astype(np.float32)
+    if operation.src.precision is not Precision.FP16:
+        numbers = numbers * np.float32(operation.in_scale)
+    with np.errstate(all="ignore"):
+        result = np.power(np.float32(kind.shift) + np.float32(kind.scale) * numbers, np.float32(kind.power))
+        match operation.dst.precision:
+            case Precision.FP16:
+                return np.asarray(result, dtype=Precision.FP16.dtype)
+            case Precision.INT8:
+                return _to_int8(result / np.float32(operation.out_scale))
+            case Precision.INT16:
+                raise NetworkError("power must be of FP16 or INT8: how the runtime rounds INT16 is not known")
+
+
+def _softmax(operation: SoftwareOperation, values: NDArray[Any]) -> NDArray[Any]:
+    if operation.src.shape[1:] != (1, 1):
+        raise NetworkError(f"softmax must be over the channels of one pixel, not of {operation.src.shape}")
+    half = Precision.FP16.dtype
+    with np.errstate(all="ignore"):
+        match operation.src.precision:
+            case Precision.FP16:
+                return _probabilities(values.astype(np.float32)).astype(half)
+            case Precision.INT8 | Precision.INT16 if operation.dst.precision is not Precision.INT16:
+                # What FP16 cannot hold counts as its limit: infinities have no probability.
+                numbers = np.clip(values.astype(np.float32) * np.float32(operation.in_scale), -_MOST, _MOST)
+                scaled = numbers.astype(half)
+                halves = _probabilities(scaled.astype(np.float32)).astype(half)
+                if operation.dst.precision is Precision.FP16:
+                    return halves
+                return _to_int8(halves.astype(np.float32) / np.float32(operation.out_scale))
+            case _:
+                raise NetworkError("softmax must be of FP16 or INT8: how the runtime rounds INT16 is not known")
+
+
+def _probabilities(numbers: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return exp(x - max) / sum, added up in the order of the channels as the runtime does."""
+    powers = np.exp(numbers - numbers.max())
+    total = np.float32(0)
+    for power in powers.ravel():
+        total = np.float32(total + power)
+    probabilities: NDArray[np.float32] = (powers / total).astype(np.float32)
+    return probabilities
+
+
+def _to_int8(numbers: NDArray[np.float32]) -> NDArray[np.int8]:
+    """Return numbers clamped and cut off towards zero."""
+    finite = np.nan_to_num(numbers, nan=0.0, posinf=_INT8_MAX, neginf=_INT8_MIN)
+    return np.trunc(np.clip(finite, _INT8_MIN, _INT8_MAX)).astype(np.int8)

@@ -1,0 +1,24 @@
+"""``bench``: measure speed, always against a reference of the same run."""
+
+from __future__ import annotations
+
+import argparse
+
+from nvdla_tb.cli import bench_layout, bench_model, bench_regress, bench_sim
+
+HELP = "measure speed against a reference of the same run"
+EXAMPLE = "nvdla-tb bench layout --rounds 7"
+KINDS = {"sim": bench_sim, "layout": bench_layout, "model": bench_model, "regress": bench_regress}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the kinds and their options."""
+    kinds = parser.add_subparsers(dest="kind", required=True, metavar="KIND")
+    for name, module in KINDS.items():
+        module.add_arguments(kinds.add_parser(name, help=module.HELP, description=f"{module.HELP}."))
+
+
+def main(args: argparse.Namespace) -> int:
+    """Carry the subcommand out and return the exit code."""
+    code: int = KINDS[args.kind].main(args)
+    return code

@@ -1,0 +1,56 @@
+"""``cache``: look at the built models, and remove some."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import time
+
+from nvdla_tb.cli import numbers
+from nvdla_tb.cli.dut import MODELS
+from nvdla_tb.report.summary import aligned
+from nvdla_tb.run import cache
+
+HELP = "list the built models, and remove those that are not needed"
+EXAMPLE = "nvdla-tb cache --clean 30"
+
+_DAY = 24 * 3600.0
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the subcommand's options."""
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument(
+        "--clean", type=numbers.count, metavar="DAYS", help="remove models that have not been used for so many days"
+    )
+    which.add_argument("--all", action="store_true", help="remove all models")
+
+
+def main(args: argparse.Namespace) -> int:
+    """Carry the subcommand out and return the exit code: 1 when a model stays that had to go."""
+    held = cache.models(MODELS)
+    if args.clean is None and not args.all:
+        _list(held)
+        return 0
+    oldest = time.time() - (args.clean or 0) * _DAY
+    going = [model for model in held if args.all or model.used < oldest]
+    gone = [model for model in going if cache.remove(MODELS, model)]
+    print(f"{len(gone)} of {len(held)} models removed, {_gigabytes(sum(model.nbytes for model in gone))} GB")
+    busy = [model.name for model in going if model not in gone]
+    if busy:
+        print(f"being built, so they stay: {', '.join(busy)}")
+    return int(bool(busy))
+
+
+def _list(held: list[cache.Model]) -> None:
+    rows = [("model", "GB", "days since use", "state")]
+    for model in held:
+        days = f"{max(0.0, time.time() - model.used) / _DAY:.1f}"
+        rows.append((model.name, _gigabytes(model.nbytes), days, "ready" if model.complete else "incomplete"))
+    print(aligned(rows, left=1))
+    size = _gigabytes(sum(model.nbytes for model in held))
+    print(f"{size} of {_gigabytes(cache.limit_bytes(os.environ))} GB in {MODELS} ({cache.FOLDER}, {cache.LIMIT})")
+
+
+def _gigabytes(nbytes: float) -> str:
+    return f"{nbytes / 1e9:.2f}"

@@ -1,0 +1,44 @@
+"""``configrom``: read the DUT's ConfigROM and compare it with the configuration."""
+
+from __future__ import annotations
+
+import argparse
+
+import msgspec
+
+from nvdla_models.config import HwConfig
+from nvdla_tb.cli.dut import BUILD_ROOT, add_dut_options, build_dut, dut_of
+from nvdla_tb.nvdla.configrom import differences, encode, parse
+from nvdla_tb.run import folders
+from nvdla_tb.run.errors import LaunchError
+from nvdla_tb.run.jobs import RESULT_FILE, run_entry
+from nvdla_tb.stimulus.exchange import Request
+
+HELP = "read the ConfigROM over CSB and say what differs from the configuration"
+EXAMPLE = "nvdla-tb configrom --rtl my_filelist.f"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the subcommand's options."""
+    add_dut_options(parser)
+
+
+def main(args: argparse.Namespace) -> int:
+    """Carry the subcommand out: 0 when DUT and configuration agree, else 1."""
+    config = HwConfig.load(args.config)
+    encode(config)  # refuses a configuration without a ConfigROM before anything is built
+    built = build_dut(args, config)
+    work_dir = folders.emptied(BUILD_ROOT, "runs", "configrom")
+    path = (work_dir / RESULT_FILE).resolve()
+    run = run_entry(built, "configrom", Request(dut_of(args).config, result=str(path)), work_dir, timeout_seconds=600)
+    if not run.passed:
+        raise LaunchError(f"{run.message}; log: {run.log_path}")
+    rom = parse(msgspec.json.decode(path.read_bytes(), type=list[int]))
+    for descriptor in rom.descriptors:
+        print(f"{descriptor.offset:#06x}  {descriptor.unit}")
+        for word in descriptor.payload:
+            bits = f"  {' '.join(word.bits)}" if word.bits else ""
+            print(f"{word.offset:#06x}    {word.name} = {word.value:#x}{bits}")
+    found = differences(rom, config)
+    print("\n".join(f"differs: {difference}" for difference in found) or f"the ConfigROM is that of {config.name}")
+    return 1 if found else 0

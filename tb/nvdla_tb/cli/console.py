@@ -1,0 +1,138 @@
+"""What commands say while they work: one live line, or a line a test, with counts, rate and estimate."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import sys
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import IO
+
+from nvdla_tb.run.result import Result
+
+_COLOURS = {"red": "31", "green": "32", "yellow": "33"}
+_FIRST_SECONDS, _MOST_SECONDS = 5.0, 60.0
+"""A pipe gets its first line of progress after so long, and then each after twice the time, up to the second."""
+
+_TICK_SECONDS = 0.2
+_ERASE = "\r\x1b[2K"
+
+
+class Console:
+    """Standard output of a command.
+
+    Attributes:
+        quiet: Whether only failures and results are wanted.
+        verbose: Whether every test is.
+    """
+
+    def __init__(
+        self,
+        *,
+        quiet: bool = False,
+        verbose: bool = False,
+        stream: IO[str] | None = None,
+        environment: Mapping[str, str] = os.environ,
+    ) -> None:
+        """Take what the user wants, and look at what the stream is; ``NO_COLOR`` and ``TERM`` may forbid colours."""
+        self.quiet, self.verbose = quiet, verbose
+        self._stream = stream
+        self._live = self._out.isatty() and environment.get("TERM") != "dumb"
+        self._coloured = self._live and not environment.get("NO_COLOR")
+        self._shown = False
+        self._last, self._pause = time.monotonic(), _FIRST_SECONDS
+
+    @classmethod
+    def of(cls, args: argparse.Namespace) -> Console:
+        """Return the console that the options of a command want."""
+        return cls(quiet=getattr(args, "quiet", False), verbose=getattr(args, "verbose", False))
+
+    def result(self, text: str) -> None:
+        """Print what is wanted however quiet it shall be."""
+        self.clear()
+        print(text, file=self._out, flush=True)
+        self._last = time.monotonic()
+
+    def say(self, text: str) -> None:
+        """Print what is wanted unless it shall be quiet."""
+        if not self.quiet:
+            self.result(text)
+
+    def progress(self, text: str) -> None:
+        """Say how far it is: on a terminal in the live line, on a pipe in a line now and then."""
+        if self.quiet:
+            return
+        if self._live:
+            self._out.write(_ERASE + text[: shutil.get_terminal_size().columns - 1])
+            self._out.flush()
+            self._shown = True
+        elif time.monotonic() - self._last >= self._pause:
+            self._pause = min(2 * self._pause, _MOST_SECONDS)
+            self.result(text)
+
+    def colour(self, name: str, text: str) -> str:
+        """Return text in a colour where colours are welcome."""
+        return f"\x1b[{_COLOURS[name]}m{text}\x1b[0m" if self._coloured else text
+
+    @contextmanager
+    def waiting(self, text: str) -> Iterator[None]:
+        """Say what is waited for, with the seconds that it takes, as long as the block runs."""
+        started, over = time.monotonic(), threading.Event()
+
+        def tick() -> None:
+            while not over.wait(_TICK_SECONDS):
+                self.progress(f"{text}: {time.monotonic() - started:.0f} s")
+
+        watch = threading.Thread(target=tick, daemon=True)
+        watch.start()
+        try:
+            yield
+        finally:
+            over.set()
+            watch.join()
+            self.clear()
+
+    def clear(self) -> None:
+        """Remove the live line."""
+        if self._shown:
+            self._out.write(_ERASE)
+            self._out.flush()
+            self._shown = False
+
+    @property
+    def _out(self) -> IO[str]:
+        return self._stream or sys.stdout
+
+
+_TOLD_AT_ONCE = 3
+"""Failures that are worth a line at once."""
+
+
+class Progress:
+    """Counts tests that end and says so; the rate is that of this process, not of what was resumed."""
+
+    def __init__(self, console: Console, total: int, done: int = 0) -> None:
+        """Start with ``done`` of ``total`` tests ended before."""
+        self._console, self._total, self._done = console, total, done
+        self._here = self._failed = 0
+        self._started = time.monotonic()
+
+    def add(self, result: Result) -> None:
+        """Count a test that ended, and say so as loudly as is wanted."""
+        self._done += 1
+        self._here += 1
+        self._failed += result.ending.is_failure
+        rate = self._here / max(time.monotonic() - self._started, 1e-3)
+        left = round((self._total - self._done) / rate)
+        count = f"[{self._done:{len(str(self._total))}}/{self._total}]"
+        estimate = f"{rate:.1f}/s, {left // 60}:{left % 60:02} left"
+        news = result.ending.is_failure and self._failed <= _TOLD_AT_ONCE
+        if self._console.verbose or news:
+            cycles = f"{result.verdict.cycles} cycles"
+            self._console.say(f"{count} {result.ending.value:8} {result.key}  {cycles}  {estimate}")
+        if not self._console.verbose:
+            self._console.progress(f"{count} {self._failed} failed, {estimate}")

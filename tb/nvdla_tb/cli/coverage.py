@@ -1,0 +1,68 @@
+"""``coverage``: what the runs of a store have covered together, and what they have not."""
+
+from __future__ import annotations
+
+import argparse
+
+from nvdla_models.config import HwConfig
+from nvdla_models.errors import InputError
+from nvdla_tb.cli import numbers
+from nvdla_tb.cli.dut import add_device_options, add_results_option, check_device, existing_store, wanted_device
+from nvdla_tb.cli.playing import output_file
+from nvdla_tb.cli.regress_play import COVERAGE_DIR
+from nvdla_tb.coverage.model import load_model
+from nvdla_tb.coverage.status import text
+from nvdla_tb.report.page_coverage import coverage_page
+from nvdla_tb.run.regress.store import Run, Store
+from nvdla_tb.run.space import write_whole
+
+HELP = "functional coverage of regressions, merged over runs, with holes and exclusions"
+EXAMPLE = "nvdla-tb coverage 3 4 --html coverage.html"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the subcommand's options."""
+    parser.add_argument(
+        "runs", nargs="*", type=numbers.ordinal, metavar="RUN", help="run numbers (default: the newest)"
+    )
+    parser.add_argument(
+        "--all", action="store_true", help="every run of the same configuration and RTL (default: as the newest run)"
+    )
+    add_device_options(parser, "that of the run")
+    parser.add_argument("--excluded", action="store_true", help="print what cannot be reached, with reasons")
+    parser.add_argument("--html", type=output_file, metavar="FILE", help="also write a page to this file")
+    add_results_option(parser)
+
+
+def main(args: argparse.Namespace) -> int:
+    """Carry the subcommand out and return the exit code."""
+    with existing_store(args.results) as store:
+        runs = _chosen(store, args)
+        device = store.device(runs[0])
+        hits = store.coverage(*runs)
+    model = load_model(COVERAGE_DIR, HwConfig.load(device.config))
+    rtl = f" on {device.rtl}" if device.rtl else ""
+    title = f"Coverage of {model.config.name}{rtl} in {', '.join(f'run {run.id}' for run in runs)}"
+    print(f"{title}\n{text(model, hits, excluded=args.excluded)}")
+    if args.html:
+        write_whole(args.html, coverage_page(title, model, hits))
+        print(f"page: {args.html}")
+    return 0
+
+
+def _chosen(store: Store, args: argparse.Namespace) -> list[Run]:
+    """Return the runs that the options name, all of one device.
+
+    Raises:
+        InputError: for runs of several devices, of another one than was asked for, or none at all.
+    """
+    if args.all and args.runs:
+        raise InputError(f"--all must not come with numbers of runs, here {', '.join(map(str, args.runs))}")
+    named = [store.run(number) for number in args.runs]
+    device = wanted_device(args) or store.device(named[0] if named else store.run())
+    for run in named:
+        check_device(store, run, device)
+    runs = named or store.runs_of(device)
+    if not runs:
+        raise InputError(f"{args.results} holds no run of {device}")
+    return runs if named or args.all else runs[-1:]

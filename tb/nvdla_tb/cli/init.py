@@ -1,0 +1,55 @@
+"""``init``: make a folder a project, with a project file that explains itself."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+
+from nvdla_models.config import HwConfig
+from nvdla_models.errors import InputError
+from nvdla_tb.cli.dut import DEFAULT_CONFIG, DEFAULT_TOP
+from nvdla_tb.paths import COMMAND, PROJECT_FILE
+from nvdla_tb.run.project import TEMPLATE
+from nvdla_tb.run.space import write_whole
+
+HELP = "write a project file, which every command finds from any folder below"
+EXAMPLE = "nvdla-tb init --rtl rtl/my_filelist.f"
+
+_COMMENT_COLUMN = 32
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the subcommand's options."""
+    parser.add_argument("--rtl", type=Path, metavar="FILELIST", help="filelist of your RTL (default: the embedded DUT)")
+    parser.add_argument("--top", metavar="MODULE", help=f"top module (default: {DEFAULT_TOP})")
+    parser.add_argument("--config", metavar="NAME|FILE", help=f"configuration (default: {DEFAULT_CONFIG})")
+
+
+def main(args: argparse.Namespace) -> int:
+    """Carry the subcommand out and return the exit code.
+
+    Raises:
+        InputError: when the file is there, or what it shall name is not.
+    """
+    path = Path(PROJECT_FILE)
+    if path.exists():
+        raise InputError(f"{PROJECT_FILE} must not exist: edit it, or remove it")
+    if args.rtl is not None and not args.rtl.is_file():
+        raise InputError(f"--rtl must be a filelist that exists, not {args.rtl}")
+    if args.config is not None:
+        HwConfig.load(args.config)
+    lines = {
+        "rtl": _line("rtl", args.rtl, "my_filelist.f", "filelist of your RTL; without it the embedded DUT is played"),
+        "top": _line("top", args.top, DEFAULT_TOP, "top module"),
+        "config": _line("config", args.config, DEFAULT_CONFIG, "a configuration, or a TOML file with its parameters"),
+    }
+    write_whole(path, TEMPLATE.format(**lines))
+    print(f"written: {PROJECT_FILE}\nnext: {COMMAND} run, then {COMMAND} regress plan --level L1, which is the gate")
+    return 0
+
+
+def _line(key: str, value: object, default: str, about: str) -> str:
+    """Return the line of a key; a comment when it is left as it is built in."""
+    text = f"{'# ' if value is None else ''}{key} = {json.dumps(str(default if value is None else value))}"
+    return f"{text:{_COMMENT_COLUMN}}# {about}"

@@ -1,0 +1,302 @@
+"""The options of commands that play scenarios, and playing with progress, table and reports."""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import os
+import re
+import shlex
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from pathlib import Path
+
+from nvdla_models.errors import InputError
+from nvdla_models.limits import NAME_BYTES
+from nvdla_models.reading import shown
+from nvdla_tb.cli import numbers
+from nvdla_tb.cli.console import Console, Progress
+from nvdla_tb.cli.dut import BUILD_ROOT, add_dut_options, dut_of
+from nvdla_tb.explain.handovers import load_handovers
+from nvdla_tb.report import failures, performance, report, summary
+from nvdla_tb.report.leads import with_leads
+from nvdla_tb.report.summary import cause_of, groups
+from nvdla_tb.run import folders
+from nvdla_tb.run.compile.spec import Built
+from nvdla_tb.run.dut import Dut
+from nvdla_tb.run.inside import convolves, is_worth_it, watched
+from nvdla_tb.run.jobs import Job, Setup, run_jobs, with_settings
+from nvdla_tb.run.result import Result
+
+_DIGEST_CHARACTERS = 8
+
+
+def play_options(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
+    """Add the options of everything that plays, in a group, and return it."""
+    group = parser.add_argument_group("running")
+    group.add_argument(
+        "--jobs", type=numbers.parallel, default=os.cpu_count() or 1, metavar="N", help="simulations in parallel"
+    )
+    group.add_argument(
+        "--timeout", type=numbers.seconds, default=3600.0, metavar="SECONDS", help="of one simulation (default: 3600)"
+    )
+    return group
+
+
+def scenario_options(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
+    """Add the options of commands that play the user's scenarios, and return their group."""
+    group = play_options(parser)
+    loud = group.add_mutually_exclusive_group()
+    loud.add_argument("-v", "--verbose", action="store_true", help="print a line for each test, and the complete table")
+    loud.add_argument("-q", "--quiet", action="store_true", help="print only failures and the last line")
+    group.add_argument(
+        "--isolate",
+        action="store_true",
+        help="a simulator process for every scenario (default: with the native back end they share one per job)",
+    )
+    group.add_argument(
+        "--plusarg", action="append", default=[], type=_plusarg, metavar="+NAME[=VALUE]", help="for the simulator"
+    )
+    return group
+
+
+def add_run_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of commands that play scenarios here and now."""
+    group = scenario_options(parser)
+    exact_option(group)
+    group.add_argument("--stop-at-first", action="store_true", help="end a scenario soon after its first wrong byte")
+    group.add_argument("--waves", action="store_true", help="write waves next to each log")
+    group.add_argument("--waves-from", metavar="cycle:N|layer:N", help="start of the waves (default: cycle:0)")
+    group.add_argument(
+        "--stages",
+        type=Path,
+        metavar="TOML",
+        help="name the first wrong hand-over inside the device; with Verilator its signals must be visible "
+        "(by a control file of the filelist, or --debug)",
+    )
+    group.add_argument("--json", type=output_file, metavar="FILE", help="also write the results to this file")
+    group.add_argument("--performance", action="store_true", help="cycles, bounds and traffic of every layer")
+    group.add_argument(
+        "--cycles-against",
+        type=Path,
+        metavar="FILE",
+        help="fail when a layer takes more cycles than in this earlier --json file",
+    )
+    slower_option(group)
+
+
+def exact_option(group: argparse._ActionsContainer) -> None:
+    """Add the option that compares FP16 results bit by bit."""
+    group.add_argument("--exact", action="store_true", help="FP16: bit-accurate, not by the published thresholds")
+
+
+def slower_option(group: argparse._ActionsContainer) -> None:
+    """Add the option that says how much slower something may become."""
+    group.add_argument("--slower", type=float, default=5.0, metavar="PERCENT", help="allowed increase (default: 5)")
+
+
+def plusarg_arguments(plusargs: Iterable[str]) -> str:
+    """Return the options that hand the same arguments to the simulator again."""
+    return shlex.join(word for text in plusargs for word in ("--plusarg", text))
+
+
+def _plusarg(text: str) -> str:
+    if not text.startswith("+"):
+        raise argparse.ArgumentTypeError(f"must begin with +, not be {shown(text)}")
+    return text
+
+
+def check_model_only(args: argparse.Namespace) -> None:
+    """Refuse options of simulators for what plays no RTL.
+
+    Raises:
+        InputError: naming the first of them.
+    """
+    parser = argparse.ArgumentParser()
+    add_dut_options(parser)
+    add_run_options(parser)
+    for option, default in vars(parser.parse_args([])).items():
+        if option not in ("config", "exact", "json") and getattr(args, option) != default:
+            raise InputError(f"--{option.replace('_', '-')} must be left out: --model-only plays no RTL")
+
+
+def output_file(text: str) -> Path:
+    """Return the file that an option names for results, which must not be lost for want of a folder.
+
+    Raises:
+        ArgumentTypeError: when its folder does not exist, or it is one.
+    """
+    path = Path(text)
+    if os.path.isdir(path) or not os.path.isdir(path.parent) or len(os.fsencode(path.name)) > NAME_BYTES:
+        raise argparse.ArgumentTypeError(f"must be a file in a folder that exists, not {shown(text)}")
+    return path
+
+
+def alone_in(folder: Path) -> AbstractContextManager[None]:
+    """Wait for another run that plays in a folder: each removes what the one before it has left there."""
+    waiting = f"another run plays in {folder}: waiting for its end"
+    return folders.alone(folder / ".lock", lambda: print(waiting, flush=True))
+
+
+def check_run_options(args: argparse.Namespace) -> None:
+    """Check the options of ``add_run_options`` before anything is built.
+
+    Raises:
+        InputError: for options that contradict each other, a file of stages that cannot be used, and a folder of
+            results that cannot be made.
+    """
+    folders.made(BUILD_ROOT, "runs")
+    if args.waves_from is not None:
+        if not args.waves:
+            raise InputError("--waves-from must only be given with --waves")
+        if not re.fullmatch(r"(cycle|layer):[0-9]{1,18}", args.waves_from):
+            raise InputError(f"--waves-from must be cycle:N or layer:N, not {shown(args.waves_from)}")
+    if args.stages is not None:
+        load_handovers(args.stages)
+
+
+def run_name(title: str, dut: Dut) -> str:
+    """Return the name of the folder of runs: different devices have different ones.
+
+    Nothing is added for the embedded device of the plan's configuration, of which ``title`` is the name.
+    """
+    config = Path(dut.config)
+    own = [text for text in (dut.rtl, dut.port_map) if text is not None]
+    own += [dut.config] if config.suffix else []
+    parts = [title, *([config.stem] if config.stem != title else [])]
+    if own:
+        digest = hashlib.sha256("\n".join((*own, dut.top)).encode("utf-8", errors="surrogatepass")).hexdigest()
+        parts += [*([Path(dut.rtl).stem] if dut.rtl else []), digest[:_DIGEST_CHARACTERS]]
+    return folders.folder_name("-".join(parts))
+
+
+def prepared(args: argparse.Namespace, jobs: Sequence[Job]) -> Sequence[Job]:
+    """Return jobs as the options of running want them."""
+    if args.exact:
+        jobs = [with_settings(job, f"{job.rerun} --exact", exact=True) for job in jobs]
+    if args.stop_at_first:
+        jobs = [with_settings(job, f"{job.rerun} --stop-at-first", stop_at_first=True) for job in jobs]
+    if args.plusarg:
+        again = plusarg_arguments(args.plusarg)
+        jobs = [replace(job, plusargs=tuple(args.plusarg), rerun=f"{job.rerun} {again}") for job in jobs]
+    if args.waves_from is not None:
+        jobs = [replace(job, plusargs=(*job.plusargs, "+wave_wait"), waves_from=args.waves_from) for job in jobs]
+    if args.stages is not None:
+        jobs = [replace(job, stages=args.stages) for job in jobs]
+    if args.performance:
+        jobs = [replace(job, traffic=True) for job in jobs]
+    return jobs
+
+
+def slower_than_before(args: argparse.Namespace, cycles: Mapping[str, int]) -> list[str]:
+    """Return what takes more cycles than in the run that ``--cycles-against`` names, a line each.
+
+    Raises:
+        InputError: when that run has nothing in common with this one.
+    """
+    if args.cycles_against is None:
+        return []
+    before = performance.read_cycles(args.cycles_against)
+    return performance.slower(
+        cycles, before, args.slower, f"{args.cycles_against} has no scenario or layer of this run"
+    )
+
+
+Plays = Sequence[tuple[argparse.Namespace, Sequence[Job], Built]]
+"""By device, the options that select it, jobs, whose identities all differ, and its model."""
+
+
+def play_and_report(args: argparse.Namespace, plays: Plays, title: str) -> int:
+    """Play jobs with live progress, print table, complaints and summary, and write the reports.
+
+    Returns:
+        The exit code.
+    """
+    root = folders.made(BUILD_ROOT, "runs", run_name(title, dut_of(args)))
+    with alone_in(root):
+        console, started = Console.of(args), time.monotonic()
+        results = _played(args, plays, root, console)
+        report.write_pages(results, root, root.name)
+        if console.verbose:
+            console.result(f"\n{report.table(results)}\n")
+        problems = failures.told(results)
+        if problems:
+            console.result(f"{problems}\nall of it: {root / failures.FILE_NAME}")
+        if args.performance:
+            for result in results:
+                console.result(f"{result.identity}\n{performance.table(performance.layers_of(result.layers))}\n")
+        slower = slower_than_before(args, performance.cycles_of(results))
+        if slower:
+            console.result("\n".join(f"slower: {line}" for line in slower))
+        console.say(f"{time.monotonic() - started:.1f} s; reports: {root}/index.html, {root}/junit.xml")
+        if args.json:
+            report.write_json(results, args.json)
+        code = 1 if slower else summary.exit_code(summary.endings(results))
+        console.result(console.colour("red" if code else "green", report.summary(results)))
+        return code
+
+
+def _played(args: argparse.Namespace, plays: Plays, root: Path, console: Console) -> list[Result]:
+    """Play jobs, and return their results in the order of the jobs."""
+    found: dict[str, Result] = {}
+    played: dict[str, tuple[Job, Setup]] = {}
+    progress = Progress(console, sum(len(jobs) for _, jobs, _ in plays))
+    for device, jobs, built in plays:
+        setup = setup_of(args, device, built)
+        jobs = prepared(args, jobs)
+        played |= {job.identity: (job, setup) for job in jobs}
+        for job, result in run_jobs(jobs, setup, root, workers=args.jobs, isolated=args.isolate):
+            found[job.identity] = result
+            progress.add(result)
+    console.clear()
+    results = with_handovers([found[identity] for identity in played], played, root, console)
+    return with_leads(results, {identity: job.make for identity, (job, _) in played.items()})
+
+
+def setup_of(args: argparse.Namespace, device: argparse.Namespace, built: Built) -> Setup:
+    """Return what plays jobs on the device that some options select, by the options of the run."""
+    return Setup(built, dut_of(device), args.timeout, waves=args.waves)
+
+
+_MOST_GROUPS, _MOST_TRIES, _MOST_WHEN_WRONG = 3, 8, 24
+"""Groups of failures that are watched; how many of a group are tried until one says where the fault lies, as of
+images little is compared; and how many when that speaks against the cause of the group."""
+
+
+def with_handovers(
+    results: Sequence[Result],
+    played: Mapping[str, tuple[Job, Setup]],
+    root: Path,
+    console: Console,
+    watch: Callable[[Job, Result, Setup, Path], Result] = watched,
+) -> list[Result]:
+    """Return results in which of each large group of convolutions one says where inside it arises.
+
+    Args:
+        results: All results of a run.
+        played: By the identity of a result, the job and what played it.
+        root: Folder of the run.
+        console: Where it is said what is played again.
+        watch: Plays a failure again.
+    """
+    found: dict[str, Result] = {}
+    for group in groups(results)[:_MOST_GROUPS]:
+        candidates = [result for result in group.members if is_worth_it(result)]
+        tries = _MOST_TRIES
+        for number, result in enumerate(sorted(candidates, key=lambda result: result.verdict.cycles)):
+            if number >= tries:
+                break
+            console.progress(f"playing {result.identity} again, to see where inside it goes wrong")
+            job, setup = played[result.identity]
+            again = watch(job, result, setup, folders.place(root, folders.folder_name(result.identity)))
+            found[result.identity] = again
+            if again.explained is None or (convolves(result) and not again.explained.located):
+                continue
+            if cause_of(again) == cause_of(result):
+                break
+            # The cause that was stated lies elsewhere; so it may in all others of the group.
+            tries = _MOST_WHEN_WRONG
+    console.clear()
+    return [found.get(result.identity, result) for result in results]

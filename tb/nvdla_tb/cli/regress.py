@@ -1,0 +1,178 @@
+"""``regress``: play many scenarios on a Dask cluster, keep every result, and take up what is missing."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from dlhdl_tb.config import is_dlhdl
+from nvdla_models.config import HwConfig
+from nvdla_tb.cli import numbers
+from nvdla_tb.cli.console import Console
+from nvdla_tb.cli.dut import (
+    BUILD_ROOT,
+    STORE,
+    add_dut_options,
+    add_results_option,
+    build_dut,
+    build_option,
+    compiled,
+    existing_store,
+)
+from nvdla_tb.cli.patterns import only_option
+from nvdla_tb.cli.playing import exact_option, scenario_options, slower_option
+from nvdla_tb.cli.regress_play import Player, batch_of, conclude, deadline, is_over
+from nvdla_tb.cli.regress_tasks import check_dlhdl, feature_plan, random_tasks, seed_lots, tasks_of
+from nvdla_tb.run import folders
+from nvdla_tb.run.compile.spec import CODE_COVERAGE
+from nvdla_tb.run.dut import Dut
+from nvdla_tb.run.errors import LOOPBACK
+from nvdla_tb.run.regress.code_exclusions import load_exclusions
+from nvdla_tb.run.regress.store import Store
+from nvdla_tb.run.systems import note
+from nvdla_tb.run.task import Task
+from nvdla_tb.stimulus.generate.random import ENGINES
+
+HELP = "play many scenarios on a cluster, keep every result, take up what is missing"
+EXAMPLE = "nvdla-tb regress random --seeds 200 --engines SDP,PDP"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the kinds of regressions and their options."""
+    kinds = parser.add_subparsers(dest="kind", required=True, metavar="KIND")
+    drawn = kinds.add_parser("random", help="layers of all units, sizes and modes, one scenario per seed")
+    drawn.add_argument(
+        "--seeds", type=numbers.seeds, default=100, metavar="N", help="number of scenarios (default: 100)"
+    )
+    drawn.add_argument("--first", type=numbers.seed, default=0, metavar="SEED", help="first seed (default: 0)")
+    drawn.add_argument(
+        "--engines", default=",".join(ENGINES), metavar="LIST", help=f"of {','.join(ENGINES)} (default: all)"
+    )
+    planned = kinds.add_parser("plan", help="every scenario of a plan with several seeds")
+    planned.add_argument("--plan", type=Path, metavar="TOML", help="plan file (default: tb/nvdla_tb/plans/CONFIG.toml)")
+    planned.add_argument(
+        "--level",
+        metavar="LEVEL",
+        help="level of the test plan, such as L1: its tests, and random scenarios that add coverage",
+    )
+    only_option(planned, "scenarios")
+    planned.add_argument(
+        "--seeds", type=numbers.count, metavar="N", help="seeds of each scenario (default: 1, or the level's)"
+    )
+    planned.add_argument("--first", type=numbers.seed, default=1, metavar="SEED", help="first seed (default: 1)")
+    traces = kinds.add_parser("traces", help="traces of the public format")
+    traces.add_argument("paths", nargs="+", type=Path, metavar="PATH", help="trace folder, .cfg, or folder of traces")
+    for kind in (drawn, planned, traces):
+        add_dut_options(kind)
+        exact_option(kind)
+        kind.add_argument(
+            "--code-coverage", choices=CODE_COVERAGE, help="count what is reached of the RTL's code (Verilator)"
+        )
+    for kind in (drawn, planned):
+        kind.add_argument(
+            "--until-coverage",
+            type=numbers.percent,
+            metavar="PERCENT",
+            help="go on with seeds that reach more bins until then",
+        )
+    resumed = kinds.add_parser("resume", help="play what a run lacks that was interrupted, or has lost")
+    again = kinds.add_parser("rerun-failed", help="play the failures of a run again, as a run of its own")
+    shown = kinds.add_parser("show", help="print the results of a run, and write its page and JUnit XML")
+    for kind in (resumed, again):
+        build_option(kind)
+    for kind in (resumed, again, shown):
+        kind.add_argument(
+            "run", nargs="?", type=numbers.ordinal, metavar="RUN", help="number of the run (default: the newest)"
+        )
+    for kind in (drawn, planned, traces, resumed, again):
+        _add_cluster_options(kind)
+    for kind in (drawn, planned, traces, resumed, again, shown):
+        add_results_option(kind)
+        kind.add_argument(
+            "--cycles-against", type=int, metavar="RUN", help="fail when more cycles are taken than in an earlier run"
+        )
+        slower_option(kind)
+        kind.add_argument(
+            "--code-exclusions",
+            action="append",
+            default=[],
+            type=Path,
+            metavar="TOML",
+            help="code of the RTL that need not be reached, and why (also several times)",
+        )
+
+
+def _add_cluster_options(parser: argparse.ArgumentParser) -> None:
+    group = scenario_options(parser)
+    group.add_argument("--scheduler", metavar="ADDRESS", help="of a running Dask cluster (default: a local one)")
+    group.add_argument(
+        "--cluster", choices=("slurm", "lsf"), help="workers are jobs of this batch system (needs dask-jobqueue)"
+    )
+    group.add_argument("--cluster-settings", type=Path, metavar="TOML", help="queue, memory, walltime ... of its jobs")
+    group.add_argument(
+        "--listen", default=LOOPBACK, metavar="HOST", help=f"address of a scheduler started here (default: {LOOPBACK})"
+    )
+    group.add_argument("--no-waves", action="store_true", help="do not play failures again for their waves")
+    group.add_argument(
+        "--time-budget", type=numbers.budget, metavar="SECONDS", help="start nothing later (default: no limit)"
+    )
+
+
+def main(args: argparse.Namespace) -> int:
+    """Carry the subcommand out and return the exit code."""
+    args.code_exclusions = tuple(exclusion for path in args.code_exclusions for exclusion in load_exclusions(path))
+    if args.kind != "show":
+        batch_of(args)
+    until = deadline(args)
+    reads = args.kind in ("show", "resume", "rerun-failed")
+    if not reads:
+        folders.made(BUILD_ROOT)
+    with existing_store(args.results) if reads else Store(args.results / STORE) as store:
+        if args.kind == "show":
+            return conclude(store, store.run(args.run), args)
+        if args.kind == "resume":
+            run = store.run(args.run)
+            store.forget_lost(run)
+            return Player(args, store, run, until).play()
+        if args.kind == "rerun-failed":
+            old = store.run(args.run)
+            failing = {result.key for result in store.results(old) if result.ending.is_failure}
+            failed = [task for task in store.tasks(old) if task.key in failing]
+            if not failed:
+                print(f"run {old.id} has no failures")
+                return 0
+            return Player(args, store, store.start(f"failures of {old.title}", failed), until).play()
+        if is_dlhdl(args.config):
+            check_dlhdl(args)
+            Console.of(args).say(f"note: {note(args.config, args.rtl)}")
+        tasks = tasks_of(args)
+        if not is_dlhdl(args.config):
+            build_dut(args, HwConfig.load(args.config), coverage=args.code_coverage)
+        for dut in dict.fromkeys(task.dut for task in tasks):
+            compiled(dut, Console.of(args), how=args.build)
+        if args.kind == "random":
+            return _play_random(args, store, until)
+        level = None if args.kind != "plan" or args.level is None else feature_plan(args).level(args.level)
+        chosen = args.kind == "plan" and args.only is not None
+        title = args.kind if level is None else f"chosen tests of {level.name}" if chosen else level.name
+        player = Player(args, store, store.start(title, tasks), until)
+        if level is None or chosen:
+            return player.play()
+        return player.play(level.search, level.steered)
+
+
+def _play_random(args: argparse.Namespace, store: Store, until: float | None) -> int:
+    """Play seeds in runs that memory can hold, one after the other; return the exit code of the worst."""
+    code = 0
+    for seeds in seed_lots(args):
+        if is_over(until):
+            left = args.first + args.seeds - seeds.start
+            print(f"the time is over; the seeds that are left: --first {seeds.start} --seeds {left}")
+            break
+        # A run is of one device.
+        by_dut: dict[Dut, list[Task]] = {}
+        for task in random_tasks(args, args.engines, seeds):
+            by_dut.setdefault(task.dut, []).append(task)
+        for tasks in by_dut.values():
+            code = max(code, Player(args, store, store.start(args.kind, tasks), until).play())
+    return code

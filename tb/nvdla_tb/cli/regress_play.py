@@ -1,0 +1,252 @@
+"""How ``regress`` plays a run, goes on until enough is covered, and concludes it."""
+
+from __future__ import annotations
+
+import argparse
+import math
+import shlex
+import time
+from collections import Counter
+from collections.abc import Iterable
+from contextlib import closing
+from functools import partial
+
+from dask.distributed import Client
+
+from dlhdl_tb.config import is_dlhdl
+from nvdla_models.config import HwConfig
+from nvdla_models.errors import InputError
+from nvdla_tb.cli.console import Console, Progress
+from nvdla_tb.cli.dut import DEFAULT_RESULTS, MODELS
+from nvdla_tb.cli.regress_tasks import FEATURES, random_tasks
+from nvdla_tb.coverage.model import CoverageModel, load_model
+from nvdla_tb.coverage.status import item_status, table, totals
+from nvdla_tb.judge.verdict import Ending
+from nvdla_tb.paths import COMMAND
+from nvdla_tb.report import failures, page, performance, summary
+from nvdla_tb.report.features_table import feature_status, latest_of, section
+from nvdla_tb.report.leads import with_leads
+from nvdla_tb.report.page_coverage import code_lines, code_sections, coverage_sections
+from nvdla_tb.report.summary import after_regression
+from nvdla_tb.run import folders
+from nvdla_tb.run.dut import Dut
+from nvdla_tb.run.optimise import Optimiser
+from nvdla_tb.run.regress import code_coverage
+from nvdla_tb.run.regress.cluster import Batch, batch_cluster, cluster, read_settings
+from nvdla_tb.run.regress.features import load_feature_plan
+from nvdla_tb.run.regress.schedule import PATIENCE_SECONDS, drive, reach, search
+from nvdla_tb.run.regress.store import Run, Store
+from nvdla_tb.run.regress.worker import Limits, remove_worker_folders, worker_folder_name
+from nvdla_tb.run.systems import AnyScenario
+from nvdla_tb.run.task import Task
+from nvdla_tb.stimulus.generate.random import ENGINES
+
+COVERAGE_DIR = FEATURES.parent / "coverage"
+
+_LOOK_AT = 400
+"""Random seeds that one round of ``--until-coverage`` looks at, unless a level says how many."""
+
+_FRUITLESS_ROUNDS = 3
+"""Rounds without a useful seed after which nothing more is expected."""
+
+
+class Player:
+    """Plays one run to its end, or until the time is over."""
+
+    def __init__(self, args: argparse.Namespace, store: Store, run: Run, until: float | None) -> None:
+        """Take the options, a run that may have been played in part, and when to stop, by ``time.monotonic``."""
+        self._args, self._store, self._run, self._until = args, store, run, until
+        self._limits = Limits(
+            folders.made(run.folder.parent, run.folder.name),
+            MODELS.resolve(),
+            args.timeout,
+            COVERAGE_DIR,
+            waves=not args.no_waves,
+            isolated=args.isolate,
+            build=args.build,
+        )
+        run.note_about(dict.fromkeys(task.dut for task in store.tasks(run)))
+        self._model = model_of(store, run)
+        self._batch = batch_of(args)
+
+    def play(self, looked_at: int = 0, steered: int | None = None) -> int:
+        """Play what the run lacks, and random scenarios that reach what it would miss; return the exit code.
+
+        Args:
+            looked_at: random seeds to look at before anything is played.
+            steered: how many of them to play at most; None sets no limit.
+        """
+        args = self._args
+        goal: float | None = getattr(args, "until_coverage", None)
+        scratch = folders.made(self._run.folder, worker_folder_name("dask"))
+        batch = self._batch
+        workers = batch_cluster(batch) if batch else cluster(args.scheduler, args.jobs, args.listen, scratch)
+        with workers as client:
+            if looked_at:
+                with Console.of(args).waiting("finding out what the tests of the level reach"):
+                    tasks = self._store.tasks(self._run)
+                    beforehand = reach(client, COVERAGE_DIR, tasks, self._coverage.reachable())
+                self._steer(client, range(looked_at), steered, beforehand)
+            self._drive(client)
+            if goal is not None:
+                self._go_on(client, goal, looked_at)
+        remove_worker_folders(self._run.folder)
+        return conclude(self._store, self._run, args)
+
+    def _drive(self, client: Client) -> None:
+        total, missing = len(self._store.tasks(self._run)), len(self._store.missing(self._run))
+        where = self._run.folder.parent
+        print(f"run {self._run.id} ({self._run.title}): {missing} of {total} to play; results: {where}", flush=True)
+        console = Console.of(self._args)
+        progress = Progress(console, total, total - missing)
+        # Jobs may wait in a queue for hours.
+        patience = math.inf if self._batch else PATIENCE_SECONDS
+        drive_on = drive(self._store, self._run, client, self._limits, until=self._until, patience_seconds=patience)
+        with closing(Optimiser(self._optimised(), MODELS)) as optimiser:
+            for record in drive_on:
+                progress.add(record)
+                missing -= 1
+                optimiser.ended(record.seconds, missing)
+        console.clear()
+        if optimiser.refusal is not None:
+            console.say(f"played on the quick model, as the optimised one could not be built: {optimiser.refusal}")
+
+    def _optimised(self) -> Dut | None:
+        """Return the device whose optimised model is to be built beside the run, None without any."""
+        # Workers elsewhere have processors of their own to build for; a system without coverage has no such models.
+        elsewhere = self._args.scheduler is not None or self._batch is not None
+        if self._args.build is not None or elsewhere or self._model is None:
+            return None
+        duts = Counter(task.dut for task in self._store.missing(self._run) if task.dut.simulator == "verilator")
+        return next((dut for dut, _ in duts.most_common(1)), None)
+
+    @property
+    def _coverage(self) -> CoverageModel:
+        """The coverage model of a system that has one: what asks for it is refused for others."""
+        assert self._model is not None
+        return self._model
+
+    def _steer(self, client: Client, seeds: range, most: int | None, covered: Iterable[str]) -> int:
+        """Enter the random scenarios of some seeds that reach what is not covered; return how many."""
+        started = time.monotonic()
+        engines = getattr(self._args, "engines", ",".join(ENGINES))
+        tasks = random_tasks(self._args, engines, seeds)
+        wanted = set(self._coverage.reachable()) - set(covered)
+        with Console.of(self._args).waiting(f"looking at {len(seeds)} seeds for layers that reach more"):
+            fresh = self._store.extend(self._run, search(client, COVERAGE_DIR, tasks, wanted, most))
+        seconds = time.monotonic() - started
+        print(f"{len(seeds)} seeds looked at in {seconds:.0f} s: {len(fresh)} reach more", flush=True)
+        return len(fresh)
+
+    def _go_on(self, client: Client, goal: float, first: int) -> None:
+        """Play rounds of more seeds until enough is covered, time is over, or nothing new comes."""
+        fruitless = 0
+        while fruitless < _FRUITLESS_ROUNDS and not is_over(self._until):
+            covered = self._store.coverage(self._run)
+            percent = totals(item_status(self._coverage, covered)).percent
+            print(f"coverage: {percent:.1f} % of the reachable bins, wanted {goal:g} %", flush=True)
+            if percent >= goal:
+                return
+            found = self._steer(client, range(first, first + _LOOK_AT), None, covered)
+            first += _LOOK_AT
+            fruitless = 0 if found else fruitless + 1
+            if found:
+                self._drive(client)
+
+
+def deadline(args: argparse.Namespace) -> float | None:
+    """Return when nothing is started any more, by ``time.monotonic``; None without ``--time-budget``."""
+    budget: float | None = getattr(args, "time_budget", None)
+    return None if budget is None else time.monotonic() + budget
+
+
+def is_over(until: float | None) -> bool:
+    """Return whether the time of a command is over; None sets no limit."""
+    return until is not None and time.monotonic() >= until
+
+
+def batch_of(args: argparse.Namespace) -> Batch | None:
+    """Return the batch system that the options name, or None.
+
+    Raises:
+        InputError: for options that contradict each other, and for settings that cannot be.
+    """
+    if args.cluster is None:
+        if args.cluster_settings is not None:
+            raise InputError("--cluster-settings must come with --cluster")
+        return None
+    if args.scheduler is not None:
+        raise InputError("--cluster must not come with --scheduler, which is a cluster of its own")
+    batch = Batch(args.cluster, args.jobs, args.listen, read_settings(args.cluster_settings))
+    batch.arguments()
+    return batch
+
+
+def conclude(store: Store, run: Run, args: argparse.Namespace) -> int:
+    """Print and write the results of a run, and return the exit code.
+
+    Of ``args`` it reads ``cycles_against``, the number of an earlier run whose cycles this one is compared with, or
+    None; ``slower``, the allowed increase in percent; and ``code_exclusions``, code that need not be reached.
+    """
+    with Console().waiting("looking for what failures without a cause have in common"):
+        results = with_leads(store.results(run), {task.identity: partial(_scenario, task) for task in store.tasks(run)})
+    counts, missing = store.counts(run), len(store.missing(run))
+    device = store.device(run)
+    trend = [(earlier, store.counts(earlier), len(store.missing(earlier))) for earlier in store.runs_of(device)]
+    folders.made(run.folder.parent, run.folder.name)
+    hits, model, sections = store.coverage(run), model_of(store, run), []
+    if model is not None:
+        plan = load_feature_plan(FEATURES, model.config)
+        features = section(feature_status(plan, plan.features, latest_of(results), hits))
+        sections = [features, *coverage_sections(model, hits)]
+    counted = code_coverage.of_run(run.folder)
+    reached = code_coverage.coverage_of(counted, args.code_exclusions) if counted else None
+    if reached is not None:
+        code_coverage.write_counts(counted, run.folder / code_coverage.MERGED_FILE)
+        sections += code_sections(reached)
+    page.write_html(run, results, trend, run.folder / "index.html", sections)
+    page.write_junit(run.title, results, run.folder / "junit.xml")
+    failures.write(results, run.folder)
+    problems = failures.told(results)
+    if problems:
+        print(f"\n{problems}\nall of it: {run.folder / failures.FILE_NAME}")
+    if model is not None:
+        print("\n" + "\n".join(table(model, item_status(model, hits))))
+    if reached is not None:
+        print("\n" + "\n".join(code_lines(reached)))
+    folder = run.folder.parent
+    elsewhere = folder != DEFAULT_RESULTS.resolve()
+    again = f"{run.id} --results {shlex.quote(str(folder))}" if elsewhere else str(run.id)
+    if model is not None:
+        print(f"holes: {COMMAND} coverage {again}")
+    print(f"reports: {run.folder}/index.html, {run.folder}/junit.xml")
+    if missing or Ending.LOST in counts:
+        print(f"resume: {COMMAND} regress resume {again}")
+    late: list[str] = []
+    if args.cycles_against is not None:
+        earlier = store.run(args.cycles_against)
+        now, before = (performance.cycles_of(store.results(which)) for which in (run, earlier))
+        foreign = f"run {earlier.id} has no scenario or layer of run {run.id}"
+        late = performance.slower(now, before, args.slower, foreign)
+    print("".join(f"slower: {line}\n" for line in late), end="")
+    code = 1 if late else summary.exit_code(counts, missing)
+    console = Console()
+    console.result(console.colour("red" if code else "green", summary.counts_line(counts, missing)))
+    if model is not None:
+        console.result(after_regression(run.title, passed=code == 0))
+    return code
+
+
+def _scenario(task: Task) -> AnyScenario:
+    """Return the scenario of a task.
+
+    Raises:
+        InputError: for a test in Python, which has none, and for one that cannot be built.
+    """
+    return task.job().make()
+
+
+def model_of(store: Store, run: Run) -> CoverageModel | None:
+    """Return the coverage model for the configuration that a run is of, None for a system that has none."""
+    config = store.device(run).config
+    return None if is_dlhdl(config) else load_model(COVERAGE_DIR, HwConfig.load(config))

@@ -1,0 +1,185 @@
+"""What ``regress`` plays: tasks from its options."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+
+import msgspec
+
+from dlhdl_tb.config import SYSTEM, is_dlhdl
+from nvdla_models.config import HwConfig
+from nvdla_models.errors import InputError
+from nvdla_models.limits import RUN_SEEDS, RUN_TASKS
+from nvdla_tb.cli.dut import dut_arguments, dut_of
+from nvdla_tb.cli.patterns import matches, said
+from nvdla_tb.cli.playing import plusarg_arguments
+from nvdla_tb.cli.run import devices, planned, plans_of
+from nvdla_tb.cli.trace import check_different
+from nvdla_tb.paths import COMMAND, PLANS
+from nvdla_tb.run.compile.kinds import CSB
+from nvdla_tb.run.compile.ports import load_port_map
+from nvdla_tb.run.dut import Dut
+from nvdla_tb.run.regress.features import FeaturePlan, PlannedTest, load_feature_plan, planned_tests
+from nvdla_tb.run.task import BENCH, Task
+from nvdla_tb.stimulus.generate.describe import PlanError
+from nvdla_tb.stimulus.generate.random import ENGINES
+from nvdla_tb.stimulus.trace import find_traces
+
+FEATURES = PLANS / "features.toml"
+
+_STATES = 4
+"""Initial states of simulators in a level."""
+
+
+def tasks_of(args: argparse.Namespace) -> list[Task]:
+    """Return the tasks that the options name; of a level, those known beforehand, and of seeds, those of the first run.
+
+    Raises:
+        InputError: for options that name nothing, or something that does not exist.
+    """
+    if args.kind == "traces":
+        return _trace_tasks(args)
+    if args.kind == "random":
+        return random_tasks(args, args.engines, next(seed_lots(args)))
+    return _plan_tasks(args) if args.level is None else _level_tasks(args)
+
+
+def seed_lots(args: argparse.Namespace) -> Iterator[range]:
+    """Yield the seeds of random scenarios, those of a run together.
+
+    Raises:
+        InputError: for so many that ``--until-coverage`` would come to them in another run.
+    """
+    seeds = _seeds(args)
+    if args.until_coverage is not None and len(seeds) > RUN_SEEDS:
+        raise InputError(f"--seeds must be at most {RUN_SEEDS} with --until-coverage, not {len(seeds)}")
+    for first in range(seeds.start, seeds.stop, RUN_SEEDS):
+        yield range(first, min(first + RUN_SEEDS, seeds.stop))
+
+
+def feature_plan(args: argparse.Namespace) -> FeaturePlan:
+    """Return the test plan of the configuration that the options select."""
+    return load_feature_plan(FEATURES, HwConfig.load(args.config))
+
+
+def random_tasks(args: argparse.Namespace, engines: str, seeds: Iterable[int]) -> list[Task]:
+    """Return one random scenario a seed; where there are several cores, they take turns.
+
+    Raises:
+        InputError: for an engine that there is not.
+    """
+    drawn, option = (SYSTEM, "") if is_dlhdl(args.config) else (engines, f" --engines {engines}")
+    for engine in engines.split(","):
+        if engine not in ENGINES:
+            raise InputError(f"engines must be of {', '.join(ENGINES)}, not {engine}")
+    again = f"{COMMAND} regress random --seeds 1{option}"
+    cores = [(counting_dut(core), f"{again} {_again(core)}") for core, _ in devices(args)]
+    tasks, plusargs = [], tuple(args.plusarg)
+    for seed in seeds:
+        dut, rerun = cores[seed % len(cores)]
+        tasks.append(Task("random", seed, "random", drawn, dut, f"{rerun} --first {seed}", args.exact, plusargs))
+    return tasks
+
+
+def check_dlhdl(args: argparse.Namespace) -> None:
+    """Refuse what only NVDLA has.
+
+    Raises:
+        InputError: naming the first.
+    """
+    devices(args)
+    if args.kind != "random":
+        rule = f"levels, coverage and traces are NVDLA's, and {COMMAND} run plays the plan"
+        raise InputError(f"regress must be random for {SYSTEM}, not {args.kind}: {rule}")
+    if args.engines != ",".join(ENGINES):
+        raise InputError(f"--engines must be left out for {SYSTEM}")
+
+
+def counting_dut(args: argparse.Namespace) -> Dut:
+    """Return the device under test with what is counted of its code."""
+    return msgspec.structs.replace(dut_of(args), coverage=args.code_coverage)
+
+
+def _again(args: argparse.Namespace) -> str:
+    """Return the options that play on the same device, with the same arguments for the simulator, as strictly again."""
+    exact = ["--exact"] if args.exact else []
+    return " ".join([dut_arguments(args), *([plusarg_arguments(args.plusarg)] if args.plusarg else []), *exact])
+
+
+def _seeds(args: argparse.Namespace) -> range:
+    count = 1 if args.seeds is None else args.seeds
+    return range(args.first, args.first + count)
+
+
+def _plan_tasks(args: argparse.Namespace) -> list[Task]:
+    paths = [path.resolve() for path in plans_of(args.plan, HwConfig.load(args.config))]
+    tests = [PlannedTest(entry.name, str(path), "plan") for entry, path in planned(paths, args.only)]
+    return _test_tasks(args, tests, _seeds(args))
+
+
+def _level_tasks(args: argparse.Namespace) -> list[Task]:
+    for name in ("plan", "seeds"):
+        if getattr(args, name) is not None:
+            raise InputError(f"--{name} must not be given with --level, which says what is played")
+    plan = feature_plan(args)
+    level = plan.level(args.level)
+    features = plan.up_to(level.name)
+    if args.port_map is not None and CSB in load_port_map(args.port_map, HwConfig.load(args.config)).wrapped:
+        # Its registers are behind another port than CSB.
+        features = [feature for feature in features if not feature.bare_registers]
+    tests = planned_tests(features)
+    if args.only is not None:
+        tests = [test for test in tests if matches(test.name, args.only)]
+        if not tests:
+            raise PlanError(f"no test of level {level.name} matches {said(args.only)}")
+    tasks = _test_tasks(args, tests, range(args.first, args.first + level.seeds))
+    if args.only is None:
+        tasks += random_tasks(args, ",".join(ENGINES), range(level.random))
+    return tasks if args.sim == "icarus" or any(map(_chooses_state, args.plusarg)) else list(map(_powered_up, tasks))
+
+
+def _chooses_state(plusarg: str) -> bool:
+    return plusarg.startswith("+verilator+rand+reset+")
+
+
+def _powered_up(task: Task) -> Task:
+    """Let a task's simulator begin as a chip does, with any numbers in registers and memories: one of a few states.
+
+    A register without a reset shows so. The scenarios of a worker share a simulator for each state.
+    """
+    state = ("+verilator+rand+reset+2", f"+verilator+seed+{1 + zlib.crc32(task.identity.encode()) % _STATES}")
+    again = f"{task.rerun} {plusarg_arguments(state)}"
+    return msgspec.structs.replace(task, plusargs=(*task.plusargs, *state), rerun=again)
+
+
+def _test_tasks(args: argparse.Namespace, tests: Sequence[PlannedTest], seeds: range) -> list[Task]:
+    if len(tests) * len(seeds) > RUN_TASKS:
+        raise InputError(f"a run must have at most {RUN_TASKS} tasks, not {len(seeds)} seeds of {len(tests)} tests")
+    dut = counting_dut(args)
+    # Tests in Python drive pins, which only the coroutines leave to them; nothing in them follows from a seed.
+    bench_dut = msgspec.structs.replace(dut, backend="coroutine")
+    tasks, plusargs = [], tuple(args.plusarg)
+    for test in tests:
+        if test.kind == BENCH:
+            rerun = f"{COMMAND} regress plan --level {args.level} {_again(args)} --only {test.name}"
+            tasks.append(Task(test.name, seeds[0], BENCH, test.source, bench_dut, rerun, plusargs=plusargs))
+            continue
+        options = f"--plan {shlex.quote(test.source)} {_again(args)} --only {shlex.quote(test.name)}"
+        rerun = f"{COMMAND} run {options} --seed"
+        tasks += [
+            Task(test.name, seed, "plan", test.source, dut, f"{rerun} {seed}", args.exact, plusargs) for seed in seeds
+        ]
+    return tasks
+
+
+def _trace_tasks(args: argparse.Namespace) -> list[Task]:
+    paths, dut, options = find_traces(args.paths), counting_dut(args), _again(args)
+    check_different([path.stem for path in paths], paths)
+    reruns = [f"{COMMAND} trace {shlex.quote(str(path))} {options}" for path in paths]
+    return [
+        Task(path.stem, 0, "trace", str(path.resolve()), dut, rerun, args.exact, tuple(args.plusarg))
+        for path, rerun in zip(paths, reruns, strict=True)
+    ]

@@ -1,0 +1,48 @@
+"""``replay``: play a failure bundle again and say whether it fails the same way."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+import msgspec
+
+from nvdla_tb.cli import numbers
+from nvdla_tb.cli.console import Console
+from nvdla_tb.cli.dut import BUILD_ROOT, MODELS
+from nvdla_tb.judge.text import why_not_passed
+from nvdla_tb.run import folders
+from nvdla_tb.run.compile.build import build
+from nvdla_tb.run.jobs import Setup, run_job
+from nvdla_tb.run.regress import bundle
+
+HELP = "play a failure bundle again, and say whether it is reproduced"
+EXAMPLE = "nvdla-tb replay sim_build/regress/0007/random.12.nv_small.verilator --waves"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the subcommand's options."""
+    parser.add_argument("bundle", type=Path, metavar="BUNDLE", help="folder that a failure left behind")
+    parser.add_argument("--rtl", type=Path, metavar="FILELIST", help="the same RTL on this machine (default: its path)")
+    parser.add_argument("--waves", action="store_true", help="write waves")
+    parser.add_argument(
+        "--timeout", type=numbers.seconds, default=3600.0, metavar="SECONDS", help="of the simulation (default: 3600)"
+    )
+
+
+def main(args: argparse.Namespace) -> int:
+    """Carry the subcommand out; the exit code is 0 when the failure is reproduced."""
+    found = bundle.load(args.bundle)
+    job = found.job()
+    dut = msgspec.structs.replace(bundle.with_rtl(found.dut, args.rtl), coverage=None)
+    console = Console()
+    built = build(dut.build_spec(waves=args.waves), MODELS, console)
+    console.clear()
+    work_dir = folders.emptied(BUILD_ROOT, "replay", folders.folder_name(found.task.key))
+    result = run_job(job, Setup(built, dut, args.timeout, waves=args.waves), work_dir)
+    print(f"{found.task.key}: {result.ending.value}")
+    print("\n".join(f"  {line}" for why in why_not_passed(result.verdict) for line in why.splitlines()))
+    print(f"folder: {work_dir}")
+    different = bundle.differences(found.result, result)
+    print("reproduced" if not different else "not reproduced:\n" + "\n".join(f"  {line}" for line in different))
+    return 1 if different else 0

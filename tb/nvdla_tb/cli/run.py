@@ -1,0 +1,148 @@
+"""``run``: play a plan of scenarios; of the Deep Learning HDL processor, on each core that the configuration means."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+from collections.abc import Callable, Sequence
+from difflib import get_close_matches
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from dlhdl_tb import deployment
+from dlhdl_tb.config import SYSTEM, DlhdlConfig, configs_of, is_dlhdl
+from dlhdl_tb.scenario import load_plan as load_dlhdl_plan
+from nvdla_models.config import HwConfig
+from nvdla_models.errors import InputError
+from nvdla_tb.cli import numbers
+from nvdla_tb.cli.console import Console
+from nvdla_tb.cli.dut import DEFAULT_TOP, add_dut_options, altered, build_dut, dut_arguments
+from nvdla_tb.cli.patterns import matches, only_option
+from nvdla_tb.cli.playing import add_run_options, check_run_options, play_and_report
+from nvdla_tb.paths import COMMAND, PLANS
+from nvdla_tb.report.summary import after_plan
+from nvdla_tb.run import project
+from nvdla_tb.run.compile.wrapper import DLHDL_TOP as TOP
+from nvdla_tb.run.jobs import Job
+from nvdla_tb.run.systems import AnyConfig, note
+from nvdla_tb.run.task import planned_job
+from nvdla_tb.stimulus.generate.describe import PlanError
+from nvdla_tb.stimulus.generate.plan import load_plan, plan_of
+
+HELP = "play a plan of scenarios and judge every byte"
+EXAMPLE = "nvdla-tb run --only 'pdp_*' --seed 7 --sim icarus"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the subcommand's options."""
+    parser.add_argument(
+        "--plan",
+        type=Path,
+        metavar="TOML",
+        help="plan file (default: tb/nvdla_tb/plans/CONFIG.toml, else nv_small.toml)",
+    )
+    only_option(parser, "scenarios")
+    parser.add_argument("--seed", type=numbers.seed, default=1, metavar="N", help="seed of all data (default: 1)")
+    parser.add_argument("--list", action="store_true", help="print the scenarios and exit")
+    add_dut_options(parser)
+    add_run_options(parser)
+
+
+def main(args: argparse.Namespace) -> int:
+    """Carry the subcommand out and return the exit code."""
+    is_nvdla = not is_dlhdl(args.config)
+    paths = plans_of(args.plan, HwConfig.load(args.config)) if is_nvdla else [args.plan or PLANS / f"{SYSTEM}.toml"]
+    deployment.refuse(paths)
+    chosen = planned(paths, args.only, load_plan if is_nvdla else load_dlhdl_plan)
+    if args.list:
+        print("\n".join(f"{entry.name:45} {entry.about}" for entry, _ in chosen))
+        return 0
+    found = devices(args)
+    check_run_options(args)
+    console, name = Console.of(args), ", ".join(path.name for path in paths)
+    console.say(f"plan: {name}")
+    if not is_nvdla:
+        console.say(f"note: {note(args.config, args.rtl)}")
+    by_default = args.plan is None and not (is_nvdla and project.current().plans)
+    plays = []
+    for device, config in found:
+        built = build_dut(device, config, waves=args.waves)
+        jobs = [_job(entry, None if by_default else path, config, device) for entry, path in chosen]
+        plays.append((device, jobs, built))
+    code = play_and_report(args, plays, "-".join(path.stem for path in paths))
+    if is_nvdla:
+        console.say(after_plan(name, len(chosen), args.only, passed=code == 0, dut=dut_arguments(args)))
+    return code
+
+
+def plans_of(given: Path | None, config: HwConfig) -> list[Path]:
+    """Return the plans to play: the one given, else those of the project file, else that of the configuration."""
+    if given is not None:
+        return [given]
+    own = [path if path.suffix else PLANS / f"{path}.toml" for path in project.current().plans]
+    return own or [plan_of(config, PLANS)]
+
+
+def planned(
+    paths: Sequence[Path], patterns: Sequence[str] | None, load: Callable[[Path], Sequence[Any]] = load_plan
+) -> list[tuple[Any, Path]]:
+    """Return the scenarios of plans whose name matches a shell pattern, all without any, each with its plan.
+
+    Raises:
+        PlanError: for a name that two of them have, and for a pattern that matches none.
+    """
+    known: dict[str, tuple[Any, Path]] = {}
+    for path in paths:
+        for entry in load(path):
+            if entry.name in known:
+                where = f"{known[entry.name][1]} and {path}"
+                raise PlanError(f"scenarios must have different names, not both {entry.name}: {where}")
+            known[entry.name] = entry, path
+    for pattern in patterns or ():
+        if not any(matches(name, [pattern]) for name in known):
+            closest = get_close_matches(pattern, known)
+            meant = f"; closest: {', '.join(closest)}" if closest else ""
+            raise PlanError(f"no scenario of {len(known)} matches {pattern}{meant}; see {COMMAND} run --list")
+    return [chosen for name, chosen in known.items() if matches(name, patterns)]
+
+
+def devices(args: argparse.Namespace) -> list[tuple[argparse.Namespace, AnyConfig]]:
+    """Return the devices that the options mean, each with the options that select it alone.
+
+    Raises:
+        InputError: for options that the system does not have.
+    """
+    if not is_dlhdl(args.config):
+        return [(args, HwConfig.load(args.config))]
+    for option in _FOREIGN:
+        if getattr(args, option, None) not in (None, False):
+            raise InputError(f"--{option.replace('_', '-')} must be left out for {SYSTEM}")
+    if args.backend == "native":
+        raise InputError(f"--backend must be coroutine for {SYSTEM}, not native")
+    if args.config == SYSTEM and args.rtl is not None:
+        raise InputError("--config must name a file that describes the core of --rtl, not dlhdl")
+    return [(_core(args, config), config) for config in configs_of(args.config)]
+
+
+_FOREIGN = (
+    *("exact", "stop_at_first", "waves_from", "stages", "performance", "cycles_against", "port_map", "build"),
+    *("until_coverage", "code_coverage"),
+)
+"""Options that mean nothing for the Deep Learning HDL processor."""
+
+
+def _core(args: argparse.Namespace, config: DlhdlConfig) -> argparse.Namespace:
+    top = TOP if args.top == DEFAULT_TOP else args.top
+    name = config.name if args.config == SYSTEM else args.config
+    return altered(args, config=name, top=top, backend="coroutine")
+
+
+def _job(entry: Any, plan: Path | None, config: AnyConfig, device: argparse.Namespace) -> Job:
+    """Return the job that plays a scenario on a device; on one of several cores, its name ends with the core's."""
+    own = "" if plan is None else f" --plan {shlex.quote(str(plan))}"
+    rerun = f"{COMMAND} run --only {shlex.quote(entry.name)} --seed {device.seed}{own} {dut_arguments(device)}"
+    if not isinstance(config, DlhdlConfig):
+        return planned_job(entry, config, device.seed, rerun)
+    name = f"{entry.name}.{config.name.removeprefix(f'{SYSTEM}_')}"
+    return Job(name, device.seed, rerun, partial(entry.build, config, device.seed))

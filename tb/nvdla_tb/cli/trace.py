@@ -1,0 +1,185 @@
+"""``trace``: play traces of the public format; with ``--model-only``, on the reference model without a simulator."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+from dlhdl_tb import deployment
+from nvdla_models.config import HwConfig
+from nvdla_models.errors import InputError
+from nvdla_tb.cli.dut import add_dut_options, build_dut, dut_arguments
+from nvdla_tb.cli.playing import add_run_options, check_model_only, check_run_options, play_and_report
+from nvdla_tb.judge.finding import Check
+from nvdla_tb.judge.text import complaints, margin_part
+from nvdla_tb.judge.verdict import Ending, Verdict
+from nvdla_tb.paths import COMMAND
+from nvdla_tb.report import failures, report, summary
+from nvdla_tb.report.summary import aligned
+from nvdla_tb.run.dut import Dut
+from nvdla_tb.run.jobs import Job
+from nvdla_tb.run.result import Result
+from nvdla_tb.run.task import trace_jobs
+from nvdla_tb.stimulus.model import Played, play_model
+from nvdla_tb.stimulus.trace import TraceError, TraceUnsupported, find_traces, measured, read
+from nvdla_tb.stimulus.trace.files import MEASURED
+
+HELP = "play traces of the public format and judge every byte and CRC"
+EXAMPLE = "nvdla-tb trace traces/sdp_* --rtl my_filelist.f"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the subcommand's options."""
+    parser.add_argument(
+        "paths", nargs="+", type=Path, metavar="PATH", help="trace folder, .cfg, measured .npz, or folder of them"
+    )
+    parser.add_argument(
+        "--model-only", action="store_true", help="no simulator: compare golden results with the reference model"
+    )
+    add_dut_options(parser)
+    add_run_options(parser)
+
+
+def main(args: argparse.Namespace) -> int:
+    """Carry the subcommand out and return the exit code."""
+    deployment.refuse(args.paths)
+    if args.model_only:
+        return compare(args)
+    config = HwConfig.load(args.config)
+    options, paths = dut_arguments(args), find_traces(args.paths)
+    jobs = trace_jobs(paths, config, [f"{COMMAND} trace {shlex.quote(str(path))} {options}" for path in paths])
+    check_different([job.identity for job in jobs], paths)
+    check_run_options(args)
+    built = build_dut(args, config, waves=args.waves)
+    return play_and_report(args, [(args, jobs, built)], "trace")
+
+
+def check_different(names: Sequence[str], paths: Sequence[Path]) -> None:
+    """Check that traces can be told apart by their names, which their results and folders have.
+
+    Raises:
+        InputError: for two of one name.
+    """
+    found: dict[str, Path] = {}
+    for name, path in zip(names, paths, strict=True):
+        if name in found:
+            raise InputError(f"traces must have different names, not both {name}: {found[name]} and {path}")
+        found[name] = path
+
+
+_COLUMNS = ("result", "scenario", "family", "layers", "bytes judged", "golden", "differing", "worst margin", "seconds")
+_FAMILY_COLUMNS = (
+    *("family", "files", "passed", "failed", "refused"),
+    *("exact", "by tolerance", "worst margin", "counters", "bytes judged"),
+)
+_LEGEND = (
+    "exact: files whose golden results the bit-accurate model reproduces in every byte\n"
+    "by tolerance: files with FP16 results judged by a published threshold; worst margin: the largest part of it used\n"
+    "counters: statistics registers read after a layer that hold what the model counts"
+)
+_PREFIX = "measured_"
+MODEL = "model"
+"""What takes the simulator's place in results of the model alone."""
+_UNREADABLE = "unreadable"
+
+
+def compare(args: argparse.Namespace) -> int:
+    """Play every trace and layer, print tables and complaints, and return the exit code.
+
+    Raises:
+        InputError: for an option that needs a simulator.
+    """
+    check_model_only(args)
+    started = time.monotonic()
+    families: dict[str, list[Result]] = {}
+    results = []
+    for path in find_traces(args.paths):
+        result = compared(path, args.config, args.exact)
+        results.append(result)
+        families.setdefault(_UNREADABLE if _is_broken(result) else family_of(path), []).append(result)
+    if all(map(_is_broken, results)):
+        raise TraceError("\n".join(line for result in results for line in complaints(result.verdict)))
+    print(f"{aligned([_COLUMNS, *_rows(families)], left=3)}\n")
+    problems = failures.told(results)
+    if problems:
+        print(f"{problems}\n")
+    totals = [_totals(*item) for item in families.items()]
+    if len(families) > 1:
+        totals.append(_totals("all", results))
+    print(f"{aligned([_FAMILY_COLUMNS, *totals], left=1)}\n")
+    print(f"{_LEGEND}\n")
+    if args.json:
+        report.write_json(results, args.json)
+    print(f"{time.monotonic() - started:.1f} s")
+    print(report.summary(results))
+    return summary.exit_code(summary.endings(results))
+
+
+def compared(path: Path, config_name: str, exact: bool) -> Result:
+    """Play one trace or layer; a layer is played on the configuration that it was measured on.
+
+    Returns:
+        The result, a failure for a file that cannot be read; its verdict tells how many golden bytes the bit-accurate
+        model does not reproduce.
+    """
+    name = measured.CONFIG if path.suffix == MEASURED else config_name
+    config = HwConfig.load(name)
+    rerun = f"{COMMAND} trace --model-only {shlex.quote(str(path))} --config {shlex.quote(config_name)}"
+    job = Job(path.stem, 0, f"{rerun} --exact" if exact else rerun, partial(read, path, config))
+    started = time.monotonic()
+    try:
+        scenario = job.nvdla_scenario()
+        scenario = replace(scenario, settings=replace(scenario.settings, exact=exact or scenario.settings.exact))
+        played = play_model(scenario, config)
+    except TraceUnsupported as error:
+        played = Played(Verdict(refused=str(error)))
+    except TraceError as error:
+        return job.result(Dut(name, MODEL), Verdict.of(Check.INPUT, str(error)))
+    return job.result(Dut(name, MODEL), played.verdict, time.monotonic() - started)
+
+
+def _is_broken(result: Result) -> bool:
+    """Return whether the file could not be read."""
+    return any(finding.check is Check.INPUT for finding in result.verdict.findings)
+
+
+def family_of(path: Path) -> str:
+    """Return what a trace or layer is counted under."""
+    if path.suffix == MEASURED:
+        return measured.MeasuredFile.load(path).family
+    return path.stem.removeprefix(_PREFIX).partition("_")[0]
+
+
+def _rows(families: dict[str, list[Result]]) -> list[tuple[str, ...]]:
+    return [
+        (
+            report.outcome(result.ending),
+            result.test,
+            family,
+            str(result.verdict.layers),
+            str(result.verdict.judged_bytes),
+            f"{result.verdict.crc_passed}/{result.verdict.crc_passed + result.verdict.crc_failed}",
+            str(result.verdict.differing_bytes),
+            margin_part(result.verdict.worst_margin),
+            f"{result.seconds:.2f}",
+        )
+        for family, results in families.items()
+        for result in results
+    ]
+
+
+def _totals(family: str, results: Sequence[Result]) -> tuple[str, ...]:
+    outcomes = [report.outcome(result.ending) for result in results]
+    counts = [outcomes.count(name) for name in ("passed", "failed", "refused")]
+    passed = [result.verdict for result in results if result.ending is Ending.PASSED]
+    judged = sum(verdict.judged_bytes for verdict in passed)
+    exact = sum(verdict.differing_bytes == 0 for verdict in passed)
+    margins = [result.verdict.worst_margin for result in results if result.verdict.worst_margin is not None]
+    counters = sum(verdict.counters for verdict in passed)
+    numbers = [str(number) for number in (len(results), *counts, exact, len(margins))]
+    return (family, *numbers, margin_part(max(margins, default=None)), str(counters), str(judged))

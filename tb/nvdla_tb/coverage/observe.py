@@ -1,0 +1,145 @@
+"""The layers of a program, and those that run beside and before each of them, without playing it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from nvdla_models.config import HwConfig
+from nvdla_tb.coverage.attributes import Attributes, Value, layer_attributes
+from nvdla_tb.coverage.attributes.conv import taken_attributes
+from nvdla_tb.coverage.attributes.values import yes
+from nvdla_tb.judge.tracker import LayerTracker, StartedLayer
+from nvdla_tb.nvdla.layers import Layer
+from nvdla_tb.nvdla.program.codec import uses_lut
+from nvdla_tb.nvdla.program.ops import InterruptNotify, RegWrite, SyncWait
+from nvdla_tb.nvdla.registers import Register
+from nvdla_tb.nvdla.surfaces import ImageSurface
+from nvdla_tb.stimulus.scenario import Scenario
+
+FIRST, MEMORY, ALONE = "first", "memory", "alone"
+
+
+@dataclass(frozen=True)
+class Observation:
+    """One layer as one unit's model sees it, and its number in the scenario."""
+
+    unit: str
+    attributes: Attributes
+    index: int = 0
+
+
+def observe(scenario: Scenario, config: HwConfig) -> Iterator[Observation]:
+    """Yield the observations of each layer of a scenario: one for each of its units, and one for ``SYSTEM``.
+
+    A layer counts as running until the program waits for its end, so that layers which may run at the same
+    time do so here. One that nothing waits for ends when its registers are needed again. Memory does not matter.
+
+    Raises:
+        Refused: when a layer is illegal or not modelled.
+        RegisterError: for a register that the configuration lacks.
+    """
+    walk = _Walk(config)
+    seen: list[tuple[str, StartedLayer]] = []
+    for op in scenario.ops:
+        match op:
+            case RegWrite():
+                for started in walk.write(op):
+                    yield from _see(started, walk.tracker, seen, scenario, config)
+            case InterruptNotify():
+                walk.ends[op.sync_id] = op
+            case SyncWait():
+                walk.end(op.sync_id)
+
+
+class _Walk:
+    """Follows a program and lets its layers end as late as it allows."""
+
+    def __init__(self, config: HwConfig) -> None:
+        self.tracker = LayerTracker(config)
+        self.ends: dict[str, InterruptNotify] = {}
+        self._producer: dict[str, int] = {}
+
+    def write(self, op: RegWrite) -> Iterator[StartedLayer]:
+        """Follow one register write, and yield the layers that it starts."""
+        register = self.tracker.state.registers.parse(op.register)
+        if register.name == "S_POINTER":
+            self._producer[register.unit] = op.value & 1
+        while self.ends and self._is_in_use(register):
+            self.end(next(iter(self.ends)))
+        for started in self._users(register):
+            for unit, group in self.tracker.interrupts_of(started):
+                self.tracker.finish(unit, group)
+        yield from self.tracker.write(register, op.value)
+
+    def end(self, sync_id: str) -> None:
+        """Let the layer end whose interrupt raises a sync id, if there is one."""
+        op = self.ends.pop(sync_id, None)
+        if op is not None:
+            self.tracker.finish(op.unit, op.group)
+
+    def _is_in_use(self, register: Register) -> bool:
+        """Return whether a layer still needs what would be written."""
+        group = self._producer.get(register.unit, 0)
+        enabled = register.is_grouped and self.tracker.state.enabled(register.unit, group)
+        return enabled or bool(self._users(register))
+
+    def _users(self, register: Register) -> list[StartedLayer]:
+        """Return the running layers that still need what would be written."""
+        running = self.tracker.running
+        if register.name.startswith("S_LUT_"):
+            return [started for started in running if started.layer.unit == register.unit and uses_lut(started.layer)]
+        group = self._producer.get(register.unit, 0)
+        return [started for started in running if register.is_grouped and started.groups.get(register.unit) == group]
+
+
+def _see(
+    started: StartedLayer,
+    tracker: LayerTracker,
+    seen: list[tuple[str, StartedLayer]],
+    scenario: Scenario,
+    config: HwConfig,
+) -> Iterator[Observation]:
+    found = layer_attributes(started.layer)
+    if not found or started.cube:
+        return
+    unit, _ = found[-1]
+    beside = [(name, other) for name, other in seen if other in tracker.running]
+    context: Attributes = {
+        "group": started.group,
+        "cubes": started.cubes,
+        "reads_from": _producer(started.layer, seen),
+        "behind": seen[-1][0] if seen else FIRST,
+        "beside": beside[-1][0] if beside else ALONE,
+        "both_groups": yes(any(name == unit for name, _ in beside)),
+        **_settings(scenario, config),
+    }
+    for name, attributes in found:
+        taken = taken_attributes(started.fetch) if name == "CONV" else {}
+        yield Observation(name, attributes | taken | context, started.index)
+    yield Observation("SYSTEM", {"unit": unit, "layer": len(seen), **context}, started.index)
+    seen.append((unit, started))
+
+
+def _producer(layer: Layer, seen: list[tuple[str, StartedLayer]]) -> str:
+    """Return the unit that wrote what a layer reads, or memory."""
+    if isinstance(layer.src, ImageSurface):
+        return MEMORY
+    for unit, earlier in reversed(seen):
+        if (earlier.layer.dst.ram, earlier.layer.dst.address) == (layer.src.ram, layer.src.address):
+            return unit
+    return MEMORY
+
+
+def _settings(scenario: Scenario, config: HwConfig) -> dict[str, Value]:
+    """Return how the bench treats the DUT; probabilities are in percent."""
+    port = scenario.settings.port
+    latency = port.latency_cycles
+    return {
+        "latency": config.primary_memif_latency_cycles if latency is None else latency,
+        "jitter": port.jitter_cycles,
+        "ready_stall": round(100 * port.ready_stall),
+        "valid_stall": round(100 * port.valid_stall),
+        "reorder": yes(port.reorder),
+        "csb_stall": round(100 * scenario.settings.csb_stall),
+    }

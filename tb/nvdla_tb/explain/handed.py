@@ -1,0 +1,344 @@
+"""Values that units hand to each other, as the model computes them, beat by beat in the order of the hardware."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from itertools import product
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dlhdl_tb.expect import PlayedLayer
+from nvdla_models.errors import InputError
+from nvdla_models.layout import ImageWeightLayout
+from nvdla_models.precision import Precision
+from nvdla_tb.explain.evidence import Evidence
+from nvdla_tb.explain.handovers import Stage
+from nvdla_tb.judge.predictor.conv import convolve
+from nvdla_tb.judge.predictor.conv_operands import Operands, operands_of
+from nvdla_tb.judge.predictor.expectation import read_patterns
+from nvdla_tb.judge.tracker import StartedLayer
+from nvdla_tb.nvdla.layers import ConvLayer, Layer, PooledLayer, SdpLayer
+from nvdla_tb.nvdla.memory import Ram
+from nvdla_tb.nvdla.surfaces import ImageSurface
+
+
+class NotComparable(InputError):
+    """A layer whose hand-overs the model has no values for, or whose order is not known."""
+
+
+@dataclass(frozen=True, eq=False)
+class Handed:
+    """Beats as they should be.
+
+    Attributes:
+        values: int64 (beats, lanes).
+        counts: bool of the same shape, lanes that are compared; what lies in the others is not defined.
+        place: from beat and lane to words that say which element it is.
+        finished: (beats,) share of the layer's outputs that need no later beat, by stripes; None where it is not known.
+        entries: (beats,) entries of the convolution buffer from the first one on, where each beat takes the next.
+        banks: the first entry of the banks in which these go round, and how many they have; None where it is not known.
+    """
+
+    values: NDArray[np.int64]
+    counts: NDArray[np.bool_]
+    place: Callable[[int, int], str]
+    finished: NDArray[np.float64] | None = None
+    entries: NDArray[np.int64] | None = None
+    banks: tuple[int, int] | None = None
+
+    def without_zeros(self) -> Handed:
+        """Return the beats that are not of zeros alone.
+
+        Raises:
+            NotComparable: when the lanes of a beat that are compared are zero, and others may be anything.
+        """
+        zero = ~(self.values.astype(np.bool_) & self.counts).any(axis=1)
+        if (zero & ~self.counts.all(axis=1)).any():
+            raise NotComparable("beats of zeros are left out, and the lanes after the last channel may hold anything")
+        kept = np.flatnonzero(~zero)
+        return replace(
+            self,
+            values=self.values[kept],
+            counts=self.counts[kept],
+            place=lambda beat, lane: self.place(int(kept[beat]), lane),
+            entries=None if self.entries is None else self.entries[kept],
+        )
+
+    def stored(self, first: int) -> NDArray[np.int64] | None:
+        """Return the entry of each beat, when the first one lies in a given one; None where it is not known.
+
+        An entry that is outside the banks counts as the one that it should be there.
+        """
+        if self.entries is None or self.banks is None:
+            return None
+        start, count = self.banks
+        found: NDArray[np.int64] = start + (first - start + self.entries - self.entries[0]) % count
+        return found
+
+
+def _first_layer(evidence: Evidence) -> Layer | PlayedLayer:
+    """Return a layer, or the one whose output it pools on the fly.
+
+    Raises:
+        NotComparable: when it finds something in the convolution buffer.
+    """
+    started = evidence.started
+    assert started is not None
+    if isinstance(started, StartedLayer) and not started.fetch.all:
+        raise NotComparable("the content of the convolution buffer is not recorded")
+    return started.layer.producer if isinstance(started.layer, PooledLayer) else started.layer
+
+
+def _other_engine(value: str, evidence: Evidence) -> NotComparable:
+    """Return why a layer has no such values."""
+    assert evidence.started is not None
+    return NotComparable(f"{value} are values of another engine than {evidence.started.engine}")
+
+
+def handed(stage: Stage, evidence: Evidence, lanes: int) -> Handed:
+    """Return the values that pass a stage for a layer.
+
+    Args:
+        stage: one whose values are compared.
+        evidence: the layer, and the memory that it found.
+        lanes: elements of a beat.
+
+    Raises:
+        NotComparable: when the model has no values for it, or a beat no such number of lanes.
+    """
+    value, first = stage.value, _first_layer(evidence)
+
+    def read(ram: Ram, address: int, nbytes: int) -> NDArray[np.uint8]:
+        return evidence.memory.read(address, nbytes).data
+
+    if isinstance(first, ConvLayer):
+        operands = operands_of(first, read)
+        if value in ("sums", "entered"):
+            sums = convolve(first, operands)[0].view(np.int32).astype(np.int64)
+            return _cube(sums, first.dst.layout.atom_elements, lanes)
+        if value == "packed":
+            return _in_entries(first, _packed(first, read, lanes), first.cbuf.data_banks, first.cbuf.weight_banks)
+        if first.params.winograd or first.params.precision is not Precision.INT8:
+            raise NotComparable("only direct convolutions of INT8 have a known order there")
+        if value == "converted":
+            cube = operands.cube.astype(np.int64)
+            found = (
+                _pixels(first, first.src, cube, lanes) if isinstance(first.src, ImageSurface) else _lines(cube, lanes)
+            )
+            return _in_entries(first, found, 0, first.cbuf.data_banks)
+        return _operations(stage, first, _taken(first, operands), lanes)
+    if isinstance(first, SdpLayer) and value == "entered":
+        return _cube(read_patterns(first.src, read).astype(np.int64), first.src.layout.atom_elements, lanes)
+    raise _other_engine(value, evidence)
+
+
+def counted(value: str, evidence: Evidence) -> int:
+    """Return the sum of the numbers that pass a stage for a layer.
+
+    Args:
+        value: one of ``KINDS`` that counts.
+        evidence: the layer.
+
+    Raises:
+        NotComparable: for a layer of another engine, and one that finds something in the convolution buffer.
+
+    Source: signals between CDMA, CSC and CACC; measured on the public nv_small RTL.
+    """
+    layer = _first_layer(evidence)
+    if not isinstance(layer, ConvLayer):
+        raise _other_engine(value, evidence)
+    if value == "loaded-lines":
+        return layer.src.layout.shape[1]
+    if value == "loaded-kernels":
+        return layer.weights.layout.shape[0]
+    _, height, width = layer.dst.layout.shape
+    return -(-layer.weights.layout.shape[0] // layer.weights.layout.config.mac_atomic_k_size) * height * width
+
+
+def _in_entries(layer: ConvLayer, found: Handed, first_bank: int, banks: int) -> Handed:
+    """Return the values of a layer with their entries of the convolution buffer, where each beat fills one.
+
+    Source: architecture documentation, "Convolution buffer"; measured on the public nv_small RTL.
+    """
+    config = layer.weights.layout.config
+    if len(layer.cubes) > 1 or found.values.shape[1] != config.cbuf_bank_width_bytes:
+        return found
+    depth = config.cbuf_bank_depth
+    return replace(found, entries=np.arange(len(found.values)), banks=(first_bank * depth, banks * depth))
+
+
+def _packed(layer: ConvLayer, read: Callable[[Ram, int, int], NDArray[np.uint8]], lanes: int) -> Handed:
+    """Return the bytes of weights in the order of their addresses.
+
+    Raises:
+        NotComparable: for compressed weights, which have streams of their own for masks and sizes.
+    """
+    weights = layer.weights
+    if weights.compression is not None:
+        raise NotComparable("only weights that are not compressed have a known order there")
+    nbytes = weights.fetched_bytes
+    raw = read(weights.ram, weights.address, -(-nbytes // lanes) * lanes)
+    values = raw.view(np.int8).astype(np.int64).reshape(-1, lanes)
+    real = np.arange(values.size).reshape(values.shape) < nbytes
+    return Handed(values, real, lambda beat, lane: f"byte {beat * lanes + lane} of the weights")
+
+
+def _whole(cube: NDArray[np.int64], lanes: int) -> NDArray[np.int64]:
+    """Return a cube with channels in whole beats."""
+    return np.pad(cube, ((0, -cube.shape[0] % lanes), (0, 0), (0, 0)))
+
+
+def _cube(cube: NDArray[np.int64], atom: int, lanes: int) -> Handed:
+    """Return a cube (C, H, W) surface by surface, line by line, column by column, with all its padding channels."""
+    channels, height, width = cube.shape
+    if atom % lanes:
+        raise NotComparable(f"a beat must hold an atom of {atom} elements or a part of it, not {lanes}")
+    values = cube.reshape(-1, atom, height, width).transpose(0, 2, 3, 1).reshape(-1, lanes)
+
+    def place(beat: int, lane: int) -> str:
+        surface, h, w, part = np.unravel_index(beat, (channels // atom, height, width, atom // lanes))
+        return f"c={int(surface) * atom + int(part) * lanes + lane} h={h} w={w}"
+
+    return Handed(values, np.ones(values.shape, dtype=np.bool_), place)
+
+
+def _lines(cube: NDArray[np.int64], lanes: int) -> Handed:
+    """Return a cube line by line, in a line surface by surface, column by column; padding channels do not count."""
+    channels, height, width = cube.shape
+    atoms = _whole(cube, lanes).reshape(-1, lanes, height, width)
+    values = atoms.transpose(2, 0, 3, 1).reshape(-1, lanes)
+    real = (np.arange(len(atoms) * lanes) < channels).reshape(1, -1, 1, lanes)
+
+    def place(beat: int, lane: int) -> str:
+        h, surface, w = np.unravel_index(beat, (height, len(atoms), width))
+        return f"c={int(surface) * lanes + lane} h={h} w={w}"
+
+    return Handed(values, np.broadcast_to(real, (height, len(atoms), width, lanes)).reshape(-1, lanes), place)
+
+
+def _pixels(layer: ConvLayer, src: ImageSurface, cube: NDArray[np.int64], lanes: int) -> Handed:
+    """Return an image line by line: pixels with their channels side by side, and padding beside them.
+
+    The last atom is filled with zeros, of images in one plane alone: that was measured on the public nv_small RTL.
+    """
+    params, channels = layer.params, len(cube)
+    padded = np.pad(cube, ((0, 0), (0, 0), (params.pad_left, params.pad_right)), constant_values=params.pad_value)
+    lines = padded.transpose(1, 2, 0).reshape(cube.shape[1], -1)
+    whole = np.pad(lines, ((0, 0), (0, -lines.shape[1] % lanes)))
+    atoms = whole.shape[1] // lanes
+
+    def place(beat: int, lane: int) -> str:
+        h, atom = divmod(beat, atoms)
+        w, c = divmod(atom * lanes + lane, channels)
+        return f"c={c} h={h} w={w - params.pad_left}"
+
+    real = np.arange(whole.shape[1]) < lines.shape[1]
+    counts = np.broadcast_to(real | (len(src.addresses) == 1), whole.shape)
+    return Handed(whole.reshape(-1, lanes), counts.reshape(-1, lanes), place)
+
+
+_Taken = tuple[NDArray[np.int64], NDArray[np.int64], int | None]
+
+
+def _taken(layer: ConvLayer, operands: Operands) -> _Taken:
+    """Return what the core multiplies for a layer.
+
+    Returns:
+        Taps (blocks, R, S, outputs, channels of a block); kernels (K, C, R, S), of images with the columns of a kernel
+        as channels, too, as they lie side by side; outputs of a line, of images, None of cubes.
+
+    Raises:
+        NotComparable: for images of which several lines are taken at once.
+    """
+    layout, cube = layer.weights.layout, operands.cube.astype(np.int64)
+    per_block = layout.config.mac_atomic_c_size
+    if not isinstance(layout, ImageWeightLayout):
+        return _taps(layer, cube, per_block), operands.weights.astype(np.int64), None
+    if layout.line_group > 1:
+        raise NotComparable("images of which several lines are taken at once have no known order there")
+    kernels = layout.pre_extend(operands.weights).astype(np.int64)
+    taps = _taps(layer, cube, layout.shape[1])[0].transpose(0, 2, 1, 3)  # R, output, S, channel
+    beside = taps.reshape(*taps.shape[:2], -1)
+    blocks = np.pad(beside, ((0, 0), (0, 0), (0, -beside.shape[2] % per_block)))
+    split = blocks.reshape(*taps.shape[:2], -1, per_block).transpose(2, 0, 1, 3)
+    return split[:, :, np.newaxis], kernels, layer.dst.layout.shape[2]
+
+
+def _operations(stage: Stage, layer: ConvLayer, taken: _Taken, lanes: int) -> Handed:
+    """Return the values at CSC and CMAC: kernels of a stripe, elements or sums of products of an atomic operation.
+
+    The order is kernel group, stripe of outputs, block of channels, line and column of the kernel, output. Kernels
+    come all at once, or one after the other.
+
+    Source: public architecture documentation, unit description, "Convolution operation".
+    """
+    value, config = stage.value, layer.weights.layout.config
+    per_block, per_group = config.mac_atomic_c_size, config.mac_atomic_k_size
+    cells, allowed = stage.cells_of(config), stage.lanes(config)
+    if lanes not in allowed:
+        raise NotComparable(f"a beat of {value} must hold {' or '.join(map(str, allowed))} of them, not {lanes}")
+    taps, weights, line = taken
+    kernels, channels, rows, columns = weights.shape
+    padded = np.pad(weights, ((0, -kernels % per_group), (0, -channels % per_block), (0, 0), (0, 0)))
+    groups = padded.reshape(-1, per_group, padded.shape[1] // per_block, per_block, rows, columns)
+    grouped = groups.transpose(0, 2, 4, 5, 1, 3)[:, :, :, :, cells]  # group, block, r, s, kernel, channel
+    # Which weights there are: (groups, blocks, kernels of a group, channels of a block).
+    kernel = (np.arange(len(padded)) < kernels).reshape(-1, 1, per_group, 1)
+    real = (kernel & (np.arange(padded.shape[1]) < channels).reshape(1, -1, 1, per_block))[:, :, cells]
+    parts: list[NDArray[np.int64]] = []
+    marks: list[NDArray[np.bool_]] = []
+    places: list[NDArray[np.int64]] = []
+    finished: list[NDArray[np.float64]] = []
+    for group, (start, stop) in product(range(len(grouped)), tuple(stage.stripes(taps.shape[3], line))):
+        at = np.stack(np.meshgrid(*map(np.arange, taps.shape[:3]), np.arange(start, stop), indexing="ij"), axis=-1)
+        if value == "kernels":
+            there = real[group].any(axis=(0, 2))
+            present = there if lanes == per_block else np.full(there.shape, there.any())
+            sent = grouped[group][:, :, :, present]
+            parts.append(sent.reshape(-1, lanes))
+            marks.append(np.broadcast_to(real[group][:, None, None, present], sent.shape).reshape(-1, lanes))
+            at = np.repeat(at[:, :, :, 0].reshape(-1, 4), len(parts[-1]) // at[:, :, :, 0, 0].size, axis=0)
+        elif value == "elements":
+            parts.append(taps[:, :, :, start:stop].reshape(-1, lanes))
+            counted = real[group].any(axis=1)[:, None, None, None]
+            marks.append(np.broadcast_to(counted, (*at.shape[:4], per_block)).reshape(-1, lanes))
+        else:
+            products = np.einsum("brsnc,brskc->brsnk", taps[:, :, :, start:stop], grouped[group])
+            parts.append(products.reshape(-1, lanes))
+            marks.append(np.broadcast_to(real[group].any(axis=(0, 2)), (len(parts[-1]), lanes)))
+        places.append(np.insert(at.reshape(-1, 4), 0, group, axis=1))
+        finished.append(np.zeros(len(places[-1])))
+        finished[-1][-1:] = (stop - start) / (len(grouped) * taps.shape[3])
+    where, width = np.concatenate(places), layer.dst.layout.shape[2]
+
+    def place(beat: int, lane: int) -> str:
+        group, block, r, s, output = where[beat].tolist()
+        cell = lane if value == "products" else lane // per_block
+        if value == "kernels" and lanes == per_block:
+            cell = beat - int(np.flatnonzero((where == where[beat]).all(axis=1))[0])
+        kernel = f"k={group * per_group + cells.start + cell}"
+        channel = f"c={block * per_block + lane % per_block}"
+        named = {"kernels": f"{kernel} {channel}", "elements": channel, "products": f"{kernel} block {block}"}[value]
+        return f"{named} r={r} s={s} for the output h={output // width} w={output % width}"
+
+    return Handed(np.concatenate(parts), np.concatenate(marks), place, np.cumsum(np.concatenate(finished)))
+
+
+def _taps(layer: ConvLayer, cube: NDArray[np.int64], per_block: int) -> NDArray[np.int64]:
+    """Return the input of every product: (blocks, R, S, outputs, channels of a block)."""
+    params, (_, height, width) = layer.params, layer.dst.layout.shape
+    rows, columns = layer.weights.layout.shape[2:]
+    down, right = (height - 1) * params.stride_y + 1, (width - 1) * params.stride_x + 1
+    below = down + (rows - 1) * params.dilation_y - params.pad_top - cube.shape[1]
+    behind = right + (columns - 1) * params.dilation_x - params.pad_left - cube.shape[2]
+    sides = ((0, 0), (params.pad_top, max(0, below)), (params.pad_left, max(0, behind)))
+    blocks = _whole(np.pad(cube, sides, constant_values=params.pad_value), per_block)
+    blocks = blocks.reshape(-1, per_block, *blocks.shape[1:])
+    taps = np.empty((len(blocks), rows, columns, height * width, per_block), dtype=np.int64)
+    for r, s in np.ndindex(rows, columns):
+        y, x = r * params.dilation_y, s * params.dilation_x
+        seen = blocks[:, :, y : y + down : params.stride_y, x : x + right : params.stride_x]
+        taps[:, r, s] = seen.reshape(len(blocks), per_block, -1).transpose(0, 2, 1)
+    return taps

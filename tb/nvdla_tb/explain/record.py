@@ -1,0 +1,197 @@
+"""The record of a failed run in a file of its folder, so that it can be explained later."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import msgspec
+import numpy as np
+from msgspec import Meta
+from numpy.typing import NDArray
+
+from dlhdl_tb.config import DlhdlConfig, is_dlhdl
+from dlhdl_tb.expect import PlayedLayer, started_layer
+from dlhdl_tb.program import Program
+from dlhdl_tb.scenario import read
+from nvdla_models.config import HwConfig
+from nvdla_models.errors import InputError
+from nvdla_models.limits import RECORD_BYTES
+from nvdla_models.reading import parse_json
+from nvdla_tb.array_files import read_arrays, text_of
+from nvdla_tb.explain.evidence import AnyStarted
+from nvdla_tb.explain.memory import Patch
+from nvdla_tb.explain.seen import Seen, SeenLayer
+from nvdla_tb.judge.beats import BEAT_FIELDS, Beats
+from nvdla_tb.judge.layer_id import Started
+from nvdla_tb.judge.tracker import LayerTracker, StartedLayer
+from nvdla_tb.nvdla.memory import Ram
+from nvdla_tb.nvdla.program.codec import encode
+from nvdla_tb.nvdla.program.conv_buffer import ConvBuffer
+from nvdla_tb.nvdla.program.ops import RegWrite
+from nvdla_tb.plain_data import converted
+
+SCENARIO_FOLDER = "scenario"
+"""Name of the scenario in the folder of a run."""
+
+FILE_NAME = "writes.npz"
+"""Name of the file in the folder of a failed run."""
+
+
+class RecordError(InputError):
+    """A file that is no record of a failed run."""
+
+
+_ADDRESS_LIMIT = 1 << 62
+_Natural = Annotated[int, Meta(ge=0, lt=_ADDRESS_LIMIT)]
+
+
+@dataclass(frozen=True)
+class _LayerFacts:
+    index: _Natural
+    engine: str
+    group: _Natural
+    cube: _Natural
+    cubes: _Natural
+    writes: list[tuple[str, Annotated[int, Meta(ge=0, lt=1 << 32)]]]
+    ram: Ram
+    address: _Natural
+    beats_before: int
+    number: _Natural | None = None
+    frame: _Natural | None = None
+    slack: Annotated[float, Meta(ge=0)] = 0.0
+
+
+@dataclass(frozen=True)
+class _Facts:
+    config: str
+    layers: list[_LayerFacts]
+    beats: list[Ram]
+
+
+def save(path: Path, seen: Seen, config: HwConfig | DlhdlConfig, config_name: str) -> None:
+    """Store what was seen.
+
+    Args:
+        path: the file.
+        seen: the run.
+        config: configuration of the bench.
+        config_name: name or path that it was loaded by.
+    """
+    arrays: dict[str, Any] = {}
+    for number, layer in enumerate(seen.layers):
+        arrays[f"layer_{number}_data"] = layer.expected.data
+        arrays[f"layer_{number}_mask"] = np.packbits(layer.expected.mask)
+    for number, part in enumerate(seen.beats):
+        arrays |= {f"beats_{number}_{name}": getattr(part, name) for name in BEAT_FIELDS}
+    facts = _Facts(config_name, [_facts(layer, config) for layer in seen.layers], [part.ram for part in seen.beats])
+    np.savez_compressed(path, facts=np.array(msgspec.json.encode(facts).decode()), **arrays)
+
+
+def _facts(layer: SeenLayer, config: HwConfig | DlhdlConfig) -> _LayerFacts:
+    started, played = layer.started, layer.started.layer
+    writes = []
+    if not isinstance(played, PlayedLayer):
+        assert isinstance(config, HwConfig)
+        writes = [(op.register, op.value) for op in encode(played, config) if isinstance(op, RegWrite)]
+    index, engine, group, cube, cubes, frame = msgspec.structs.astuple(started.id)
+    number = played.number if isinstance(played, PlayedLayer) else None
+    place = (layer.ram, layer.expected.address, layer.beats_before)
+    return _LayerFacts(index, engine, group, cube, cubes, writes, *place, number, frame, layer.slack)
+
+
+def load(path: Path, config_name: str | None = None) -> tuple[Seen, HwConfig | DlhdlConfig]:
+    """Return the record of a run, and the configuration.
+
+    Args:
+        path: file that ``save`` wrote.
+        config_name: name or path of the configuration, None for that of the run.
+
+    Raises:
+        RecordError: when the file is no such record, or is for another configuration.
+    """
+    arrays = read_arrays(path, RECORD_BYTES, RecordError)
+    if "facts" not in arrays:
+        raise RecordError(f"{path}: the file must hold facts, as the record of a failed run does")
+    where = f"{path}: facts"
+    raw = parse_json(text_of(arrays["facts"], where, RecordError), where, RecordError)
+    facts = converted(raw, _Facts, where, RecordError)
+    name = config_name or facts.config
+    config: HwConfig | DlhdlConfig
+    if is_dlhdl(name):
+        config = DlhdlConfig.load(name)
+        program = read(path.with_name(SCENARIO_FOLDER), config).program
+        started: list[AnyStarted] = [_frame_layer(entry, program, str(path)) for entry in facts.layers]
+    else:
+        config = HwConfig.load(name)
+        buffer = ConvBuffer()
+        started = [_started(entry, config, buffer, str(path)) for entry in facts.layers]
+    found = _Arrays(str(path), arrays)
+    pairs = zip(facts.layers, started, strict=True)
+    layers = [_layer(entry, one, number, found) for number, (entry, one) in enumerate(pairs)]
+    beats = [_beats(ram, number, found) for number, ram in enumerate(facts.beats)]
+    return Seen(tuple(layers), tuple(beats)), config
+
+
+def _frame_layer(entry: _LayerFacts, program: Program, where: str) -> Started[PlayedLayer]:
+    """Return a layer of the Deep Learning HDL processor."""
+    if entry.number is None or entry.frame is None or entry.number >= len(program.network.layers):
+        raise RecordError(f"{where}: layer {entry.index}: number and frame must be those of a layer of the scenario")
+    return started_layer(PlayedLayer(program, entry.number, entry.frame), entry.index)
+
+
+def _started(entry: _LayerFacts, config: HwConfig, buffer: ConvBuffer, where: str) -> StartedLayer:
+    """Return a layer of NVDLA."""
+    # A layer may take lines and weights that the one before has left.
+    tracker = LayerTracker(config, buffer)
+    found = [
+        started
+        for register, value in entry.writes
+        for started in tracker.write(tracker.state.registers.parse(register), value)
+    ]
+    if len(found) != 1:
+        raise RecordError(f"{where}: layer {entry.index}: its registers must start one layer, not {len(found)}")
+    layer = found[0].layer
+    return StartedLayer(entry.index, entry.engine, entry.group, layer, cube=entry.cube, cubes=entry.cubes)
+
+
+def _layer(entry: _LayerFacts, started: AnyStarted, number: int, arrays: _Arrays) -> SeenLayer:
+    layer = started.layer
+    layout = layer.tensor.layout if isinstance(layer, PlayedLayer) else layer.dst.layout
+    data = arrays.take(f"layer_{number}_data", "uint8", layout.nbytes)
+    packed = arrays.take(f"layer_{number}_mask", "uint8", -(-len(data) // 8))
+    mask = np.unpackbits(packed, count=len(data)).astype(np.bool_)
+    return SeenLayer(started, layout, entry.ram, Patch(entry.address, data, mask), entry.beats_before, entry.slack)
+
+
+def _beats(ram: Ram, number: int, arrays: _Arrays) -> Beats:
+    data = arrays.take(f"beats_{number}_data", "uint8", None, None)
+    count, lanes = data.shape
+    address = arrays.take(f"beats_{number}_address", "uint64", count)
+    if count and int(address.max()) >= _ADDRESS_LIMIT:
+        rule = f"addresses of beats must be below {_ADDRESS_LIMIT:#x}, not {int(address.max()):#x}"
+        raise RecordError(f"{arrays.where}: {rule}")
+    strobe = arrays.take(f"beats_{number}_strobe", "bool", count, lanes)
+    cycle, axi_id = (arrays.take(f"beats_{number}_{name}", "int64", count) for name in ("cycle", "axi_id"))
+    return Beats(ram, address, data, strobe, cycle, axi_id)
+
+
+@dataclass(frozen=True)
+class _Arrays:
+    """The arrays of a record by their names, and the path of the file."""
+
+    where: str
+    named: Mapping[str, NDArray[Any]]
+
+    def take(self, name: str, dtype: str, *shape: int | None) -> NDArray[Any]:
+        """Return an array; a side of None may have any size."""
+        if name not in self.named:
+            raise RecordError(f"{self.where}: the record must hold {name}")
+        array = self.named[name]
+        fits = array.ndim == len(shape) and all(s in (None, n) for s, n in zip(shape, array.shape, strict=True))
+        if array.dtype != dtype or not fits:
+            sides = ", ".join("N" if side is None else str(side) for side in shape)
+            raise RecordError(f"{self.where}: {name} must be {dtype} ({sides}), not {array.dtype} {array.shape}")
+        return array

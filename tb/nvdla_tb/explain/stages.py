@@ -1,0 +1,306 @@
+"""The first bad stage: what units hand over inside the RTL, compared with what the model computes there.
+
+It points at the unit before the first hand-over that is wrong, or at the one that stopped.
+
+Bytes that are written come in any order; all other values in the order that ``nvdla_tb.explain.handed`` gives them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dlhdl_models.layout import ModuleDataLayout
+from nvdla_models.layout import Element
+from nvdla_tb.explain.cause_units import Region
+from nvdla_tb.explain.evidence import Evidence
+from nvdla_tb.explain.handed import NotComparable, counted, handed
+from nvdla_tb.explain.handovers import Stage
+from nvdla_tb.explain.seen import Seen, SeenLayer
+from nvdla_tb.explain.tap import MOST_BITS, Handover
+from nvdla_tb.explain.units import Suspect, following, parts
+from nvdla_tb.nvdla.program.ops import Op
+
+
+@dataclass(frozen=True)
+class StageResult:
+    """The beats of one layer at a stage.
+
+    Attributes:
+        stage: the stage.
+        beats: that passed.
+        expected: beats that should have passed.
+        wrong: the first that differs, in words, None when none does.
+        skipped: why it was not compared, None when it was.
+        finished: share of the layer's outputs that what has passed is enough for.
+    """
+
+    stage: Stage
+    beats: int
+    expected: int
+    wrong: str | None = None
+    skipped: str | None = None
+    finished: float = 0.0
+
+    @property
+    def is_bad(self) -> bool:
+        """Whether anything differs."""
+        return self.skipped is None and (self.wrong is not None or self.beats != self.expected)
+
+    @property
+    def is_short(self) -> bool:
+        """Whether what passed is right, and not all."""
+        return self.skipped is None and self.wrong is None and self.beats < self.expected
+
+    def __str__(self) -> str:
+        """Return the result as one line."""
+        name, passed = self.stage.name, f"{self.beats} {self.stage.kind.counts or 'beats'}"
+        if self.skipped is not None:
+            return f"{name}: not compared: {self.skipped}"
+        if self.wrong is not None:
+            return f"{name}: {self.wrong}"
+        return f"{name}: {passed} instead of {self.expected}" if self.is_bad else f"{name}: {passed}, all right"
+
+
+def compare(
+    stages: Sequence[Stage], beats_by_stage: Mapping[str, Sequence[Handover]], seen: Seen, ops: Iterable[Op]
+) -> dict[int, list[StageResult]]:
+    """Compare what passed each stage with the model.
+
+    Args:
+        stages: in the order in which data pass them.
+        beats_by_stage: what passed, by the names of the stages.
+        seen: the run and its layers.
+        ops: operations that were played.
+
+    Returns:
+        Results for each layer's index, in the order of the stages.
+    """
+    results: dict[int, list[StageResult]] = {layer.started.index: [] for layer in seen.layers}
+    evidence = {e.started.index: e for e in seen.every(ops) if e.started is not None}
+    for stage in (stage for stage in stages if not stage.kind.is_handshake):
+        layers = [layer for layer in seen.layers if _passes(stage, layer.started.engine)]
+        rest = [beat for beat in beats_by_stage[stage.name] if stage.zeros or any(beat.data)]
+        skipped: str | None = None
+        for layer in layers:
+            index = layer.started.index
+            if stage.kind.is_written:
+                own = [beat for beat in rest if beat.address is not None and _belongs(beat.address, layer, layers)]
+                result = _written(stage, layer, own)
+            elif skipped is not None:
+                result = StageResult(stage, 0, 0, skipped=skipped)
+            else:
+                judge = _in_order if stage.kind.counts is None else _counted
+                try:
+                    result, count = judge(stage, evidence[index], rest, layer is layers[-1])
+                    rest = rest[count:]
+                except NotComparable as why:
+                    result = StageResult(stage, 0, 0, skipped=str(why))
+                    skipped = "it is not known where the layer before ends"
+            results[index].append(result)
+    return results
+
+
+def _passes(stage: Stage, engine: str) -> bool:
+    """Return whether layers of an engine pass a stage; what is pooled on the fly is written by PDP."""
+    parts = engine.split("-")
+    return parts[-1 if stage.kind.is_written else 0] in stage.engines
+
+
+def _belongs(address: int, layer: SeenLayer, layers: Sequence[SeenLayer]) -> bool:
+    """Return whether an address is in the surface of a layer; what is in none belongs to the first layer."""
+    owners = [other for other in layers if other.expected.address <= address < other.expected.end]
+    return (owners[-1] if owners else layers[0]) is layer
+
+
+def _in_order(stage: Stage, evidence: Evidence, rest: Sequence[Handover], is_last: bool) -> tuple[StageResult, int]:
+    """Return the result of a stage for a layer, and how many of the beats are its own."""
+    lanes = len(rest[0].data) * 8 // stage.element_bits if rest else _usual_lanes(stage, evidence)
+    right = handed(stage, evidence, lanes)
+    if not stage.zeros:
+        right = right.without_zeros()
+    beats = rest if is_last else rest[: len(right.values)]
+    got = _elements([beat.data for beat in beats], stage.element_bits, lanes)
+    unknown = _elements([beat.unknown or bytes(len(beat.data)) for beat in beats], stage.element_bits, lanes) != 0
+    count = min(len(got), len(right.values))
+    kept = np.int64(-1) if stage.element_bits == MOST_BITS else np.int64((1 << stage.element_bits) - 1)
+    differs = (((got[:count] ^ right.values[:count]) & kept != 0) | unknown[:count]) & right.counts[:count]
+    entries = [-1 if beat.address is None else beat.address for beat in beats[:count]]
+    stored = right.stored(entries[0]) if stage.address is not None and entries else None
+    misplaced = np.zeros(count, dtype=np.bool_) if stored is None else stored[:count] != entries
+    wrong = np.flatnonzero(differs.any(axis=1) | misplaced)
+    text = None
+    if len(wrong):
+        beat = int(wrong[0])
+        lane = int(np.flatnonzero(differs[beat])[0]) if differs[beat].any() else 0
+        value = "unknown bits" if unknown[beat, lane] else got[beat, lane]
+        said = f"expected {right.values[beat, lane]}, got {value}"
+        if stored is not None and not differs[beat].any():
+            said = f"expected in entry {stored[beat]} of the buffer, got in {entries[beat]}"
+        text = (
+            f"first wrong at {right.place(beat, lane)} in beat {beat + 1} of {len(right.values)}, "
+            f"cycle {beats[beat].cycle}: {said}"
+        )
+    total = len(right.values)
+    finished = len(beats) / max(total, 1) if right.finished is None else right.finished[: len(beats)].max(initial=0.0)
+    return StageResult(stage, len(beats), total, text, finished=float(finished)), total
+
+
+def _counted(stage: Stage, evidence: Evidence, rest: Sequence[Handover], is_last: bool) -> tuple[StageResult, int]:
+    """Return the result of a stage with numbers for a layer, and how many of the beats are its own."""
+    expected = counted(stage.value, evidence)
+    sums = np.cumsum([int.from_bytes(beat.data, "little") for beat in rest], dtype=np.int64)
+    own = len(rest) if is_last else min(int(np.searchsorted(sums, expected)) + 1, len(rest))
+    total = int(sums[own - 1]) if own else 0
+    return StageResult(stage, total, expected, finished=total / expected), own
+
+
+def _usual_lanes(stage: Stage, evidence: Evidence) -> int:
+    """Return how many elements a beat would have had, when none passed."""
+    layout = evidence.layout
+    assert not isinstance(layout, ModuleDataLayout)
+    return stage.lanes(layout.config)[0] if stage.kind.in_stripes else evidence.walk.atom_elements
+
+
+def _elements(beats: Sequence[bytes], bits: int, lanes: int) -> NDArray[np.int64]:
+    """Return the signed elements of beats, (beats, lanes)."""
+    if not beats:
+        return np.zeros((0, lanes), dtype=np.int64)
+    raw = np.frombuffer(b"".join(beats), dtype=np.uint8).reshape(len(beats), -1)
+    single = np.unpackbits(raw, axis=1, bitorder="little")[:, : lanes * bits].reshape(len(beats), lanes, bits)
+    weights = np.left_shift(np.int64(1), np.arange(bits, dtype=np.int64))
+    weights[-1] = -weights[-1]
+    return single.astype(np.int64) @ weights
+
+
+def _written(stage: Stage, layer: SeenLayer, beats: Sequence[Handover]) -> StageResult:
+    expected = layer.expected
+    size = len(beats[0].data) if beats else 1
+    text = None
+    for number, beat in enumerate(beats, start=1):
+        assert beat.address is not None
+        first = beat.address - expected.address
+        inside = 0 <= first <= len(expected.data) - size and bool(expected.mask[first : first + size].any())
+        where = f"in beat {number}, cycle {beat.cycle}, address {beat.address:#x}"
+        if not inside:
+            text = f"first wrong {where}: the layer writes nothing there"
+            break
+        mask = expected.mask[first : first + size]
+        differs = np.frombuffer(beat.data, dtype=np.uint8) != expected.data[first : first + size]
+        if beat.unknown:
+            differs |= np.frombuffer(beat.unknown, dtype=np.uint8) != 0
+        if differs[mask].any():
+            want = expected.data[first : first + size].tobytes().hex(" ")
+            place = layer.layout.element_at(first)
+            element = "" if not isinstance(place, Element) else f", from c={place.c} h={place.h} w={place.w}"
+            text = f"first wrong {where}{element}: expected {want}, got {beat.data.hex(' ')}"
+            break
+    return StageResult(stage, len(beats), int(expected.mask.sum()) // size, text)
+
+
+def told(results: Sequence[StageResult]) -> list[str]:
+    """Return the results of a layer as lines, and which stage is the first bad one."""
+    bad = [result for result in results if result.is_bad]
+    lines = [str(result) for result in results]
+    return [*lines, f"first bad stage: {bad[0].stage.name}" if bad else "no stage differs: look past the last one"]
+
+
+@dataclass(frozen=True)
+class Culprit:
+    """The unit whose hand-over is the first that is wrong.
+
+    Attributes:
+        suspect: The unit, and what it handed over.
+        region: Where that is.
+        is_sure: Whether all that it is made of was compared; else units before it are suspected as well.
+    """
+
+    suspect: Suspect
+    region: Region
+    is_sure: bool = True
+
+
+def culprit(
+    stages: Sequence[Stage], results: Sequence[StageResult], engine: str, offered: Container[str] | None = None
+) -> Culprit | None:
+    """Return the unit before the first hand-over of a wrong layer that is wrong; None when none was compared.
+
+    Args:
+        stages: All of the file.
+        results: Of the layer.
+        engine: That of the layer, as it is called in messages.
+        offered: Of a hang, the stages at which a beat is offered and not taken.
+    """
+    if offered is not None and any(result.is_short for result in results):
+        first_wrong = next((result for result in results if result.is_bad and not result.is_short), None)
+        if first_wrong is None:
+            asked = [stage for stage in stages if stage.kind.is_handshake and stage.name in offered]
+            if asked:
+                units = dict.fromkeys(unit for stage in asked for unit in stage.unit)
+                because = f"{' and '.join(stage.name for stage in asked)}: asked for, and never done"
+                return Culprit(Suspect(parts(units), because), Region.OPERANDS)
+            return _stopped(results, engine, offered)
+        # Units before it may be short as those after it stopped.
+        results = [result for result in results if not result.is_short]
+    bad = next((number for number, result in enumerate(results) if result.is_bad), None)
+    if bad is None:
+        compared = [result.stage for result in results if result.skipped is None]
+        if not compared:
+            return None
+        because = f"{compared[-1].name}: all that is handed over is right"
+        return Culprit(following(compared[-1].unit[-1], engine, because), Region.AFTER)
+    first = results[bad].stage
+    cleared = {value for result in results[:bad] if result.skipped is None for value in result.stage.kind.made_of}
+    skipped = [result.stage for result in results[:bad] if result.skipped is not None]
+    before = [unit for stage in skipped if stage.value not in cleared for unit in stage.unit]
+    # Halves of one unit side by side.
+    beside = [other.stage for other in results[bad + 1 :] if other.is_bad and other.stage.value == first.value]
+    units = dict.fromkeys([*before, *first.unit, *(unit for stage in beside for unit in stage.unit)])
+    suspect = Suspect(parts(units), f"the first bad hand-over, {results[bad]}")
+    return Culprit(suspect, first.kind.region, is_sure=not before)
+
+
+def _stopped(results: Sequence[StageResult], engine: str, offered: Container[str]) -> Culprit | None:
+    """Return the unit that stopped: it got more than it handed on, and nobody after it refused what it had.
+
+    Units before it are short as well, as their data were not taken any more.
+    """
+    by_value: dict[str, list[StageResult]] = {}
+    for result in results:
+        if result.skipped is None:
+            by_value.setdefault(result.stage.value, []).append(result)
+    sums, products, elements = (by_value.get(value, []) for value in ("sums", "products", "elements"))
+    if not (sums and products and elements):
+        return None
+    out = sums[-1]
+    last = out.stage
+    if not out.is_short or last.name in offered:
+        refused = f"{last.name}: {out.beats} of {out.expected} beats, and the next is not taken"
+        because = refused if last.name in offered else f"{last.name}: all that is handed over is right"
+        return Culprit(following(last.unit[-1], engine, because), Region.AFTER)
+    because = f"{last.name}: {out.beats} of {out.expected} beats, all right, and no more comes"
+    # MAC cells without kernels multiply nothing.
+    if out.finished < min((product.finished for product in products if product.expected), default=0.0):
+        return Culprit(Suspect(parts(last.unit), because), Region.SUMS)
+    for product, element in zip(products, elements, strict=False):
+        if product.beats < element.beats:
+            because = f"{product.stage.name}: {product.beats} beats, after {element.beats} atomic operations"
+            return Culprit(Suspect(parts(product.stage.unit), because), Region.PRODUCTS)
+    element = elements[0]
+    stage = element.stage
+    because = f"{stage.name}: {element.beats} of {element.expected} beats, and no more comes"
+    partly = [result.stage for result in results if result.skipped is not None or result.is_bad]
+    loading = [before for before in partly if before.kind.is_loaded]
+    units = [name for before in loading for name in before.unit]
+    if any(before.kind.counts is None for before in loading):
+        # CDMA waits where CSC neither frees the buffer nor lets it be flushed.
+        units += stage.unit[-1:]
+    elif not loading and any(credit.finished < out.finished for credit in by_value.get("credits", [])):
+        units += last.unit
+    elif not loading:
+        # A layer before may have lost credits, which CSC lacks now.
+        units += (*stage.unit[-1:], *last.unit)
+    return Culprit(Suspect(parts(dict.fromkeys(units)), because), Region.OPERANDS)

@@ -1,0 +1,289 @@
+"""The judge: takes what monitors see of one DUT and yields findings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nvdla_models.config import HwConfig
+from nvdla_tb.judge.answers import AnswerRule
+from nvdla_tb.judge.arbitration import ArbitrationRule
+from nvdla_tb.judge.beats import Beats
+from nvdla_tb.judge.counters import CounterBoard
+from nvdla_tb.judge.detail import AnyDetail, BadAccess, EarlyAccess, MoreBadAccesses
+from nvdla_tb.judge.finding import Check, Finding
+from nvdla_tb.judge.interrupts import InterruptRules
+from nvdla_tb.judge.layer_id import LayerId
+from nvdla_tb.judge.line import LINE_CYCLES, LineRule
+from nvdla_tb.judge.outstanding import OutstandingRule
+from nvdla_tb.judge.predictor import BufferContents, Expectation, ReadMemory, predict
+from nvdla_tb.judge.rule import Rule
+from nvdla_tb.judge.scoreboard import Scoreboard
+from nvdla_tb.judge.tracker import LayerTracker, StartedLayer
+from nvdla_tb.judge.verdict import Verdict
+from nvdla_tb.nvdla.memory import Ram
+from nvdla_tb.nvdla.program.table import Refused
+from nvdla_tb.nvdla.registers import Register
+
+MOST_BAD_ACCESSES = 5
+"""How many accesses that memory refuses get a finding of their own."""
+
+
+@dataclass(frozen=True)
+class Access:
+    """One finished register access: a write as it was accepted, a read as it was answered.
+
+    ``cycle`` is None where nothing counts clock cycles.
+    """
+
+    register: Register | None
+    address: int
+    value: int
+    is_write: bool
+    cycle: int | None = None
+
+
+class PortMonitor(Protocol):
+    """What watches a port."""
+
+    @property
+    def handshakes(self) -> int:
+        """A count that grows whenever the port moves."""
+
+    def take_most_outstanding(self) -> tuple[int, int]:
+        """Return the most beats of reads and bursts of writes that waited at a time since the last call."""
+
+
+@dataclass(frozen=True)
+class Ports:
+    """The memory ports; without monitors nothing moves on them, as on those of the model alone.
+
+    Attributes:
+        monitors: what watches each of them.
+        wrapped: those of a wrapper, which may change ids and answer writes early.
+        latency_cycles: from a read to its first answer at least, by port; 0 where ids are not known.
+        watch_reads: is called when reads are needed from now on.
+    """
+
+    monitors: Mapping[Ram, PortMonitor] = field(default_factory=dict)
+    wrapped: Collection[Ram] = ()
+    latency_cycles: Mapping[Ram, int] = field(default_factory=lambda: dict.fromkeys(Ram, 0))
+    watch_reads: Callable[[], None] = lambda: None
+
+    @property
+    def handshakes(self) -> int:
+        """Accepted addresses and write beats of all ports."""
+        return sum(monitor.handshakes for monitor in self.monitors.values())
+
+    def take_most_outstanding(self) -> dict[Ram, tuple[int, int]]:
+        """Return the most beats of reads and bursts of writes that waited at a time since the last call, by port."""
+        return {ram: monitor.take_most_outstanding() for ram, monitor in self.monitors.items()}
+
+
+class Watcher(Protocol):
+    """A listener to the starts and ends of layers."""
+
+    def started(self, layer: StartedLayer, expectation: Expectation, cycle: int | None) -> None:
+        """Take note of a layer that starts, and of what it should write."""
+
+    def ended(self, layer: StartedLayer, cycle: int | None) -> None:
+        """Take note of a layer whose end was seen."""
+
+
+class Judge:
+    """Rebuilds layers from register accesses, predicts what they write, and judges what is written.
+
+    ::
+
+        judge = Judge(config, Scoreboard(), read_memory)
+        judge.writes(beats)     # what was written before the next access
+        judge.csb(access)
+        verdict = judge.finish()
+
+    Events come in the order in which they happened: no layer is credited with what was written before it began.
+    """
+
+    def __init__(
+        self,
+        config: HwConfig,
+        board: Scoreboard,
+        read_memory: ReadMemory,
+        ports: Ports | None = None,
+        *,
+        line_cycles: int = LINE_CYCLES,
+        saturated: tuple[Sequence[int], Sequence[int]] = ((), ()),
+        limits_reached: bool = False,
+        poison_reads: bool = True,
+        stray_accesses: bool = True,
+    ) -> None:
+        """Start without layers.
+
+        Args:
+            config: The configuration of the DUT.
+            board: Comparison of expectations with memory.
+            read_memory: Returns what the DUT finds in memory.
+            ports: The memory ports; nothing moves on them when they are left out.
+            line_cycles: How long the interrupt line may lag behind the registers.
+            saturated: Ids of clients that always have reads, and of those that always have writes.
+            limits_reached: Whether the last layer must have had as many reads and writes outstanding as it may.
+            poison_reads: Whether reads of bytes that were never written are findings; else they are only counted.
+            stray_accesses: Whether accesses outside every allocation are.
+        """
+        self._poison_reads, self._stray_accesses = poison_reads, stray_accesses
+        self.tracker = LayerTracker(config)
+        self.board = board
+        self.verdict = self.board.verdict
+        self.watchers: list[Watcher] = []
+        self._ports = ports or Ports()
+        state, wrapped = self.tracker.state, self._ports.wrapped
+        self._counters = CounterBoard(state.producer, self._ports.latency_cycles)
+        self._interrupts = InterruptRules(line_cycles)
+        self._line = LineRule(lambda: self._interrupts.possible, line_cycles)
+        self._answers = AnswerRule(self._interrupts.fresh, board.last_write, line_cycles, wrapped)
+        self._arbitration = ArbitrationRule(state.registers, *saturated, wrapped=Ram.MC in wrapped)
+        # Answers ask what interrupts are fresh before those are seen, and the line what is owed after that.
+        self._rules: tuple[Rule, ...] = (
+            self._answers,
+            self._interrupts,
+            self._counters,
+            self._line,
+            OutstandingRule(
+                state.registers,
+                self._ports.take_most_outstanding,
+                lambda: bool(self.tracker.running),
+                {ram for ram in Ram if limits_reached and ram not in wrapped},
+            ),
+            self._arbitration,
+        )
+        self._buffer = BufferContents()
+        self._read_memory = read_memory
+        self._handshakes_at_reset: int | None = None
+        self._bad_accesses = 0
+
+    def reset(self) -> None:
+        """Follow a reset of the DUT: registers, running layers and counters are gone, and memory must rest."""
+        self.tracker.reset()
+        self.board.abandon()
+        for rule in self._rules:
+            rule.reset()
+        self._buffer = BufferContents()
+        self._handshakes_at_reset = self._ports.handshakes
+
+    def csb(self, access: Access) -> None:
+        """Follow one access: a write may start layers, a read may show that one ended.
+
+        Raises:
+            Refused: when a layer that starts is illegal or not modelled; the verdict says so, too.
+        """
+        register, value, cycle = access.register, access.value, access.cycle
+        if register is None:
+            return
+        if access.is_write:
+            try:
+                self._start(register, value, cycle)
+            except Refused as error:
+                self.verdict.refused = str(error)
+                self._line.stop()
+                raise
+            self._add(rule.write(register, value, cycle) for rule in self._rules)
+        else:
+            self._end(self.tracker.read(register, value), cycle)
+            self._add(rule.read(register, value, cycle) for rule in self._rules)
+            self.verdict.counters = self._counters.judged
+
+    def line(self, cycle: int, *, level: bool) -> None:
+        """Take a change of the interrupt line."""
+        self._add(rule.line(cycle, level=level) for rule in self._rules)
+
+    def writes(self, beats: Beats) -> None:
+        """Take write beats of one port, in the order of the port."""
+        self.board.write_beats(beats)
+        self._arbitration.see(beats.ram, beats.axi_id, reading=False)
+
+    def answers(self, ram: Ram, ids: NDArray[np.int64], written: NDArray[np.int64]) -> None:
+        """Take answers to writes that were accepted: their ids, and when the last beat of each burst was written."""
+        self._answers.answers(ram, ids, written)
+
+    def reads(self, ram: Ram, cycles: NDArray[np.int64], ids: NDArray[np.int64]) -> None:
+        """Take the cycles and ids of reads that were accepted, in the order of the port."""
+        self._arbitration.see(ram, ids, reading=True)
+        self._counters.timed.reads(ram, cycles, ids)
+
+    def bad_access(self, access: BadAccess, cycle: int) -> None:
+        """Count an access that memory refuses; the first few are findings."""
+        is_finding = self._stray_accesses if access.outside else self._poison_reads
+        self.verdict.memory_faults += 1
+        if not is_finding:
+            return
+        self._bad_accesses += 1
+        if self._bad_accesses <= MOST_BAD_ACCESSES:
+            self.report(Check.MEMORY, access, cycle)
+
+    def done(self, unit: str, group: int, cycle: int | None = None) -> None:
+        """Take note that a unit's register group is done, as its interrupt says."""
+        self._end(self.tracker.finish(unit, group), cycle)
+
+    def report(self, check: Check, detail: AnyDetail, cycle: int | None = None, layer: LayerId | None = None) -> None:
+        """Add a finding."""
+        self.verdict.add(Finding(check, detail, cycle, layer))
+
+    @property
+    def interrupts_owed(self) -> list[str]:
+        """The names, such as ``SDP_1``, of done interrupts that were not seen since they were owed last."""
+        return self._interrupts.owed
+
+    def finish(self, cycle: int | None = None) -> Verdict:
+        """Judge what is left, at a cycle if any are counted, and return the verdict."""
+        self._add(rule.finish(cycle) for rule in self._rules)
+        if self._bad_accesses > MOST_BAD_ACCESSES:
+            self.report(Check.MEMORY, MoreBadAccesses(self._bad_accesses - MOST_BAD_ACCESSES))
+        return self.board.finish()
+
+    def _start(self, register: Register, value: int, cycle: int | None) -> None:
+        """Follow a write that may enable units, and start layers whose last unit it enables."""
+        if register.full_name == "CDMA.D_PERF_ENABLE" and value:
+            self._ports.watch_reads()
+        if register.name == "D_OP_ENABLE":
+            # RDMA fetches as soon as it is enabled, before the last unit of its layer is.
+            self._expect_quiet(cycle)
+            group = self.tracker.state.producer(register.unit)
+            if value and not self.tracker.state.enabled(register.unit, group):
+                waits = self.tracker.state.consumer(register.unit) != group
+                self._interrupts.enable(register.unit, group, cycle, waits=waits)
+                self._counters.timed.enable(register.unit, group, cycle)
+        for started in self.tracker.write(register, value):
+            self._expect_quiet(cycle)
+            events = self.tracker.interrupts_of(started)
+            self._interrupts.start(events, cycle)
+            self._answers.start(started.id, events)
+            expectation = predict(started, self._memory_for_layer, self._buffer)
+            self.board.expect(expectation)
+            self._counters.start(started, expectation.counts)
+            for watcher in self.watchers:
+                watcher.started(started, expectation, cycle)
+
+    def _end(self, ended: Iterable[StartedLayer], cycle: int | None) -> None:
+        for started in ended:
+            self.board.end_layer(started.index)
+            self._counters.end(started.index, cycle)
+            for watcher in self.watchers:
+                watcher.ended(started, cycle)
+
+    def _add(self, found: Iterable[Iterable[Finding]]) -> None:
+        for findings in found:
+            for finding in findings:
+                self.verdict.add(finding)
+
+    def _expect_quiet(self, cycle: int | None) -> None:
+        """Find accesses to memory after a reset and before any unit was enabled."""
+        if self._handshakes_at_reset not in (None, self._ports.handshakes):
+            self.report(Check.PROTOCOL, EarlyAccess(), cycle)
+        self._handshakes_at_reset = None
+
+    def _memory_for_layer(self, ram: Ram, address: int, nbytes: int) -> NDArray[np.uint8]:
+        """Return the memory that a layer which starts now finds once all before it have written."""
+        return self.board.overlay(ram, address, self._read_memory(ram, address, nbytes))

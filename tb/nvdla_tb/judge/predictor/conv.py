@@ -1,0 +1,108 @@
+"""Sums that the convolution core hands to SDP, and their allowance by the published thresholds."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nvdla_models import conv, sdp
+from nvdla_models.conv import AtomOrder
+from nvdla_models.fp16 import FP16, FP32, count_infinity, count_nan
+from nvdla_models.layout import ImageWeightLayout
+from nvdla_models.precision import Precision
+from nvdla_models.tolerance import Float64Array
+from nvdla_tb.judge.predictor.conv_operands import Operands
+from nvdla_tb.judge.predictor.counters import counted
+from nvdla_tb.judge.predictor.expectation import Expectation, ReadMemory, expect, last_place
+from nvdla_tb.judge.predictor.sdp import process, read_operands
+from nvdla_tb.judge.tolerance import Tolerated
+from nvdla_tb.judge.tracker import StartedLayer
+from nvdla_tb.nvdla.layers import ConvLayer
+
+_SATURATION = "CACC.D_OUT_SATURATION"
+_INPUT_COUNTS = (
+    "CDMA.D_NAN_INPUT_DATA_NUM",
+    "CDMA.D_NAN_INPUT_WEIGHT_NUM",
+    "CDMA.D_INF_INPUT_DATA_NUM",
+    "CDMA.D_INF_INPUT_WEIGHT_NUM",
+)
+
+
+def predict_conv(started: StartedLayer, read: ReadMemory, operands: Operands | None) -> Expectation:
+    """Return the expectation of a convolution with SDP on the fly; ``operands`` are its own."""
+    layer = started.layer
+    assert isinstance(layer, ConvLayer)
+    assert operands is not None
+    cube, before = convolve(layer, operands)
+    processed = process(layer, layer.sdp, cube, read)
+    counts = counted(started, processed, before)
+    return expect(started, layer.dst, processed.cube, tolerated(layer, operands, read), counts)
+
+
+def convolve(layer: ConvLayer, operands: Operands) -> tuple[NDArray[Any], dict[str, int]]:
+    """Return the sums that the convolution core hands to SDP, with zeros in the padding channels, and its counts.
+
+    Returns:
+        int32, or uint32 FP32 patterns of FP16, (padded channels, H, W); counts by ``UNIT.REGISTER``.
+    """
+    cube, weights = operands.cube, operands.weights
+    if not layer.params.is_float:
+        sums = conv.accumulate(layer.params, cube, weights)
+        counts = dict.fromkeys(_INPUT_COUNTS, 0) | {_SATURATION: int(np.count_nonzero(sums.saturated))}
+        return _padded(layer, sums.output), counts
+    counts = {}
+    if operands.counted is not None:
+        found = (count(array) for count in (count_nan, count_infinity) for array in operands.counted)
+        counts = dict(zip(_INPUT_COUNTS, found, strict=True))
+    stored = layer.weights.layout
+    order = AtomOrder(stored.config.mac_atomic_c_size)
+    if isinstance(stored, ImageWeightLayout):
+        order = replace(order, image=True, line_group=stored.line_group)
+    return _padded(layer, conv.run_exact(layer.params, cube, weights, order)), counts
+
+
+def tolerated(layer: ConvLayer, operands: Operands, read: ReadMemory) -> Tolerated | None:
+    """Return the float64 reference of an FP16 layer with its allowances, or None where results are exact.
+
+    The allowance of the convolution is carried through SDP by what SDP makes of the reference with and
+    without it, so that whatever is programmed there scales it. Padding channels have none.
+
+    Source: precision document, "FP16 error threshold".
+    """
+    if not layer.params.is_float or layer.dst.layout.precision is not Precision.FP16 or layer.sdp.compares:
+        return None
+    cube, weights = operands.cube, operands.weights
+    reference = conv.run_float64(layer.params, cube, weights)
+    rule = conv.threshold(layer.params, cube, weights, reference)
+    assert rule.allowance is not None
+    reference, allowance = _padded(layer, reference), _padded(layer, rule.allowance)
+    if any(stage is not None for stage in (layer.sdp.x1, layer.sdp.x2, layer.sdp.y)):
+        reference, allowance = _through_sdp(layer, read, reference, allowance)
+    allowance[layer.dst.layout.shape[0] :] = 0.0
+    return Tolerated(reference, replace(rule, allowance=allowance))
+
+
+def _through_sdp(
+    layer: ConvLayer, read: ReadMemory, reference: Float64Array, allowance: Float64Array
+) -> tuple[Float64Array, Float64Array]:
+    alignment = allowance - last_place(reference)
+    alignment[layer.dst.layout.shape[0] :] = 0.0
+    operands = list(read_operands(layer, layer.sdp, read))
+
+    def processed(values: Float64Array) -> Float64Array:
+        nan = np.isnan(values)
+        numbers = FP32.encode(np.where(nan, 0.0, values))
+        patterns = np.where(nan, FP32.infinity_bits | 1, numbers).astype(FP32.dtype)
+        return FP16.decode(sdp.run(layer.sdp, patterns, *operands))
+
+    result = processed(reference)
+    ends = [np.abs(processed(reference + side * alignment) - result) for side in (-1.0, 1.0)]
+    return result, np.nan_to_num(np.maximum(*ends)) + last_place(result)
+
+
+def _padded(layer: ConvLayer, result: NDArray[Any]) -> NDArray[Any]:
+    padding = layer.dst.layout.padded_channels - result.shape[0]
+    return np.pad(result, ((0, padding), (0, 0), (0, 0)))

@@ -1,0 +1,179 @@
+"""The words for findings. Text is made here alone, from data, and nothing parses it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from nvdla_tb.judge import detail as details
+from nvdla_tb.judge.finding import Check, Finding
+from nvdla_tb.judge.handshake_rules import HandshakeRule
+from nvdla_tb.judge.verdict import Margin, Verdict
+from nvdla_tb.judge.wrapped_rules import MEMORY_RULES, REGISTER_RULES
+
+
+def complaint(finding: Finding) -> str:
+    """Return a finding in words, as one line or more."""
+    where = f" (cycle {finding.cycle})"
+    match finding.detail:
+        case details.Mismatch() as detail:
+            return _mismatch(finding, detail)
+        case details.CrcMismatch() as crc:
+            note = f", {crc.holes} bytes were never written" if crc.holes else ""
+            place = f"{crc.address:#x} + {crc.nbytes:#x}"
+            return f"CRC-32 of {place} must be {crc.expected:#010x}, not {crc.got:#010x}{note}"
+        case details.GoldenMismatch() as golden:
+            value = f"must hold {golden.expected:#04x}, not {golden.got:#04x}"
+            return f"{golden.file_name}: address {golden.address:#x} {value}"
+        case details.UnpredictedGolden() as stray:
+            differs = f"{stray.nbytes} bytes that no layer writes differ from memory"
+            return f"{stray.file_name}: {differs}, first at {stray.address:#x}"
+        case details.BadAccess() as access:
+            return _access(finding, access)
+        case details.MoreBadAccesses(count=count):
+            return f"{count} more memory faults"
+        case details.PortViolation(ram=ram, rule=rule):
+            return f"protocol: {ram.value}: {MEMORY_RULES[rule]} (broken at cycle {finding.cycle})"
+        case details.UnknownPin(ram=ram, pin=pin, value=value):
+            place, when = ("CSB", "when it must be known") if ram is None else (ram.value, "while valid")
+            return f"{place}: {pin} is {value} {when}, at cycle {finding.cycle}"
+        case details.CsbViolation(rule=rule):
+            kind, text = REGISTER_RULES[rule]
+            return f"protocol: {kind}: {text} (broken at cycle {finding.cycle})"
+        case details.HandshakeViolation(rule=rule, frame=frame, seen=seen):
+            return f"handshake: {list(HandshakeRule)[rule].text}: {seen}, frame {frame}{where}"
+        case details.WrongLine() as line:
+            level = "high" if line.must else "low"
+            registers = f"S_INTR_STATUS holds {line.status:#x}, S_INTR_MASK {line.mask:#x}"
+            return f"interrupt: dla_intr must be {level} soon after cycle {line.since}: {registers}{where}"
+        case details.WrongOutstanding() as many:
+            what = "beats of reads" if many.reading else "writes"
+            must = "at most {} {} may" if many.got > many.limit else "{} {} must at some time"
+            return f"{many.ram.value}: {must.format(many.limit, what)} be outstanding, not {many.got}{where}"
+        case details.UnfairTurns() as unfair:
+            what = "read" if unfair.reading else "write"
+            turns = f"{unfair.turns} turns, {unfair.got} in most of those that differ"
+            must = f"{what} id {unfair.axi_id} must have {unfair.weight} requests a turn"
+            return f"{unfair.ram.value}: {must}; {turns}{where}"
+        case details.Unmatched() as unmatched:
+            return _unmatched(unmatched)
+        case details.EarlyAccess():
+            at = f"before cycle {finding.cycle}"
+            return f"protocol: memory must not be accessed before the first layer ({at})"
+        case details.Restless():
+            return f"memory must rest when all layers are done, but it is still accessed{where}"
+        case details.UnexpectedInterrupt(name=name):
+            return f"protocol: interrupt {name} must be that of a layer that was started{where}"
+        case details.EarlyInterrupt() as early:
+            assert finding.layer is not None
+            last = f"that to the write of {early.address:#x} of {early.ram.value} with id {early.axi_id}"
+            out = f"{last} (cycle {early.written}) was still out"
+            return f"{finding.check.value}: {finding.layer.name}: {out} when {early.name} was raised{where}"
+        case details.MissingInterrupt(name=name):
+            return f"interrupt {name} of a layer that was started must be raised by its end"
+        case details.WrongRegister() as wrong:
+            field = "" if wrong.field is None else f", in {wrong.field}"
+            return f"{wrong.register} must read {wrong.expected:#x}, not {wrong.got:#x}{field}{where}"
+        case details.WrongCounter() as counter:
+            assert finding.layer is not None
+            bound = f"at least {counter.expected}" if counter.at_least else str(counter.expected)
+            bound += "" if counter.most is None else f" and at most {counter.most}"
+            text = f"{counter.register} must read {bound} after {finding.layer.name}, not {counter.got}"
+            return text if finding.cycle is None else text + where
+        case details.PollExpired() as poll:
+            waited = f"for {poll.comparison} {poll.expected:#x}"
+            return f"poll of {poll.register} {waited} still reads {poll.got:#x} after {poll.deadline_cycles} cycles"
+        case details.Hang() as hang:
+            return "\n".join(_hang(finding, hang))
+        case details.NoAnswer() as lost:
+            return _no_answer(lost)
+        case details.Note(message=message):
+            return f"nothing was compared: {message}" if finding.check is Check.EMPTY else message
+
+
+def complaints(verdict: Verdict) -> list[str]:
+    """Return why a scenario fails, an item for each finding; empty when it passes or is refused."""
+    lines = [complaint(finding) for finding in verdict.failures]
+    if lines and verdict.refused is not None:
+        lines.append(f"then refused: {verdict.refused}")
+    return lines
+
+
+def why_not_passed(verdict: Verdict) -> list[str]:
+    """Return the complaints, or why it was refused."""
+    found = complaints(verdict)
+    return found if found or verdict.refused is None else [verdict.refused]
+
+
+def margin_line(margin: Margin) -> str:
+    """Return a margin as one line."""
+    part = "more than any part" if margin.worst is None else f"{100 * margin.worst:.1f} %"
+    where = f"c={margin.at.c} h={margin.at.h} w={margin.at.w}"
+    return f"{margin.layer}: {margin.elements} elements by {margin.module} ({margin.rule}), worst {part} at {where}"
+
+
+def margin_part(worst: float | None) -> str:
+    """Return the largest part of a published threshold that was used; "-" where none applied."""
+    return "-" if worst is None else f"{worst:.3f}"
+
+
+def signature_line(signature: Iterable[str]) -> str:
+    """Return a signature as one line."""
+    return ", ".join(signature)
+
+
+def _mismatch(finding: Finding, wrong: details.Mismatch) -> str:
+    where = f"address {wrong.address:#x} of {wrong.ram.value}"
+    if wrong.element is not None:
+        where = f"c={wrong.element.c} h={wrong.element.h} w={wrong.element.w} ({where})"
+    parts = [f"first at {where}"]
+    if wrong.rule is not None:
+        parts.append(wrong.rule)
+    elif wrong.expected is not None and finding.check is not Check.LATE:
+        parts.append(f"expected {wrong.expected:#04x}")
+    if wrong.rule is None and wrong.got is not None and finding.check is not Check.LATE:
+        parts.append(f"got {wrong.got:#04x}")
+    if finding.cycle is not None:
+        parts.append(f"at cycle {finding.cycle} with id {wrong.axi_id}")
+    if finding.check is Check.LATE:
+        parts.append("after the layer's interrupt, or after its unit was idle")
+    unit = "bytes" if finding.check is Check.STRAY else "elements"
+    layer = "" if finding.layer is None else f"{finding.layer.name}: "
+    return f"{finding.check.value}: {wrong.elements} {unit}; {layer}{', '.join(parts)}"
+
+
+def _access(finding: Finding, access: details.BadAccess) -> str:
+    what = "read" if access.reading else "write"
+    if access.outside:
+        problem = f"outside every allocation at {access.byte:#x} ({access.place})"
+    else:
+        problem = f"byte {access.byte:#x} was never written ({access.place})"
+    sent = f"{what} of {access.nbytes} bytes at {access.address:#x} with id {access.axi_id} at cycle {finding.cycle}"
+    return f"{access.ram.value}: {sent}: {problem}"
+
+
+def _unmatched(unmatched: details.Unmatched) -> str:
+    halves = f"{unmatched.addresses} write addresses without all data, {unmatched.beats} beats without address"
+    return f"{unmatched.ram.value}: {halves}"
+
+
+def _request(request: details.Outstanding) -> str:
+    what = "read" if request.reading else "write response"
+    return f"{request.ram.value}: {what} of {request.address:#x} with id {request.axi_id}"
+
+
+def _no_answer(lost: details.NoAnswer) -> str:
+    verb = "answer" if lost.accepted else "accept"
+    return f"CSB did not {verb} the {lost.access} within {lost.deadline_cycles} cycles"
+
+
+def _hang(finding: Finding, hang: details.Hang) -> list[str]:
+    moved = f"{hang.in_vain} requests and beats of memory in vain" if hang.in_vain else "nothing moved"
+    lines = [f"hang: {moved} for {hang.quiet_cycles} cycles, at cycle {finding.cycle}"]
+    lines += [f"  waiting for interrupt {event}" for event in hang.waiting_for]
+    lines += [] if hang.csb is None else [f"  CSB: {hang.csb}"]
+    lines += [f"  running: {layer.name}" for layer in hang.running]
+    lines += [f"  {_request(request)}" for request in hang.requests]
+    lines += [f"  {_unmatched(unmatched)}" for unmatched in hang.unmatched]
+    lines += [f"  {unit.unit}.S_STATUS: group 0 {unit.states[0]}, group 1 {unit.states[1]}" for unit in hang.units]
+    lines += [] if hang.unanswered is None else [f"  {_no_answer(hang.unanswered)}"]
+    return lines if hang.units or hang.unanswered else [*lines, "  every unit's S_STATUS is IDLE"]

@@ -1,0 +1,163 @@
+"""The result of judging one scenario: counts and findings."""
+
+from __future__ import annotations
+
+from enum import Enum
+from math import inf
+
+import msgspec
+
+from nvdla_models.layout import Element
+from nvdla_tb.judge.detail import Mismatch, Note
+from nvdla_tb.judge.finding import BYTES, Check, Finding
+
+
+class Ending(Enum):
+    """How a test ended."""
+
+    PASSED = "passed"
+    REFUSED = "refused"
+    MISMATCH = "mismatch"
+    EMPTY = "nothing compared"
+    CHECK = "failed check"
+    PROTOCOL = "protocol error"
+    HANG = "hang"
+    CRASH = "crash"
+    TIMEOUT = "timeout"
+    BENCH_ERROR = "bench error"
+    BUILD_ERROR = "build error"
+    LOST = "lost worker"
+
+    @property
+    def is_failure(self) -> bool:
+        """Whether somebody has to look at it."""
+        return self not in (Ending.PASSED, Ending.REFUSED)
+
+
+_ENDINGS = (
+    (Ending.LOST, (Check.LOST,)),
+    (Ending.BUILD_ERROR, (Check.BUILD,)),
+    (Ending.CRASH, (Check.CRASH,)),
+    (Ending.TIMEOUT, (Check.TIMEOUT,)),
+    (Ending.BENCH_ERROR, (Check.BENCH, Check.INPUT)),
+    (Ending.CHECK, (Check.TEST,)),
+    (Ending.HANG, (Check.HANG,)),
+    (Ending.MISMATCH, (*BYTES, Check.GOLDEN)),
+    (Ending.EMPTY, (Check.EMPTY,)),
+)
+"""The ending that findings make, the first that applies; all others are errors of protocol."""
+
+
+class Margin(msgspec.Struct, frozen=True):
+    """How close one layer came to its tolerance.
+
+    Attributes:
+        layer: name of the layer.
+        module: whose rule it is, as the table of thresholds calls it.
+        rule: the rule as text.
+        elements: how many were compared.
+        worst: largest part of an allowance that was used; above 1 is a failure, None is more than any part.
+        at: the element that used it.
+    """
+
+    layer: str
+    module: str
+    rule: str
+    elements: int
+    worst: float | None
+    at: Element
+
+
+class Verdict(msgspec.Struct):
+    """Counts and findings of one scenario; grows while it runs.
+
+    Attributes:
+        judged_bytes: bytes that were compared with an expectation.
+        written_bytes: bytes that the DUT wrote.
+        repeated_bytes: bytes that it wrote once more with the same value.
+        layers: layers that were judged.
+        cycles: clock cycles that the scenario took.
+        crc_passed: golden results that memory has.
+        crc_failed: golden results that it does not have.
+        memory_faults: accesses that memory refuses.
+        counters: statistics that were judged.
+        differing_bytes: golden bytes that the bit-accurate model does not reproduce, tolerated or not.
+        margins: one for each layer that a tolerance judged.
+        findings: findings, in the order in which they were found.
+        refused: why the scenario was not judged, or None.
+        self_checking: whether a test in Python says itself what it checks, so that it need not compare bytes.
+        registers: registers that were read and compared with what the program expects.
+    """
+
+    judged_bytes: int = 0
+    written_bytes: int = 0
+    repeated_bytes: int = 0
+    layers: int = 0
+    cycles: int = 0
+    crc_passed: int = 0
+    crc_failed: int = 0
+    memory_faults: int = 0
+    counters: int = 0
+    differing_bytes: int = 0
+    margins: list[Margin] = []
+    findings: list[Finding] = []
+    refused: str | None = None
+    self_checking: bool = False
+    registers: int = 0
+
+    @classmethod
+    def of(cls, check: Check, message: str) -> Verdict:
+        """Return the verdict of a test that ended with one finding and a message."""
+        return cls(findings=[Finding(check, Note(message))])
+
+    def add(self, finding: Finding) -> None:
+        """Add a finding; wrong bytes of the same check and layer are summed up, and the first stays."""
+        for number, other in enumerate(self.findings):
+            if other.check is finding.check and other.layer == finding.layer:
+                known, more = other.detail, finding.detail
+                if isinstance(known, Mismatch) and isinstance(more, Mismatch):
+                    detail = msgspec.structs.replace(
+                        known, nbytes=known.nbytes + more.nbytes, elements=known.elements + more.elements
+                    )
+                    self.findings[number] = msgspec.structs.replace(other, detail=detail)
+                    return
+        self.findings.append(finding)
+
+    @property
+    def wrong_bytes(self) -> list[Finding]:
+        """The findings about bytes."""
+        return [finding for finding in self.findings if finding.check in BYTES]
+
+    @property
+    def failures(self) -> list[Finding]:
+        """Why the scenario fails, wrong bytes first; empty when it passes or is refused."""
+        others = [finding for finding in self.findings if finding.check not in BYTES]
+        found = self.wrong_bytes + others
+        if not (found or self.refused or self.judged_bytes or self.registers or self.self_checking):
+            return [Finding(Check.EMPTY, Note("no layer wrote a byte that was expected"))]
+        return found
+
+    @property
+    def ending(self) -> Ending:
+        """How the scenario ended: passed only when something was compared and nothing was wrong."""
+        checks = {finding.check for finding in self.failures}
+        if not checks:
+            return Ending.PASSED if self.refused is None else Ending.REFUSED
+        return next((ending for ending, those in _ENDINGS if checks.intersection(those)), Ending.PROTOCOL)
+
+    @property
+    def signature(self) -> tuple[str, ...]:
+        """The signature that failures of one cause share: that of the first finding; empty when nothing failed."""
+        failures = self.failures
+        return failures[0].signature if failures else ()
+
+    @property
+    def kind(self) -> tuple[str, ...]:
+        """The signature without the register group; empty when nothing failed."""
+        failures = self.failures
+        return failures[0].kind if failures else ()
+
+    @property
+    def worst_margin(self) -> float | None:
+        """The largest part of an allowance that any layer used, or None when none had one; inf counts."""
+        return max((inf if margin.worst is None else margin.worst for margin in self.margins), default=None)

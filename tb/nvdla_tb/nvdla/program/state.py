@@ -1,0 +1,101 @@
+"""The register files of all units, mirrored from the CSB writes that are seen."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from nvdla_tb.nvdla.program.lut import LutEntries, LutMemory
+from nvdla_tb.nvdla.registers import Register, RegisterMap
+
+GROUPS = 2
+
+
+@dataclass
+class _Unit:
+    shared: dict[str, int]
+    groups: list[dict[str, int]]
+    enabled: list[bool] = field(default_factory=lambda: [False] * GROUPS)
+    producer: int = 0
+    consumer: int = 0
+    lut: LutMemory | None = None
+
+
+class RegisterState:
+    """The registers of every unit, both groups, as software programmed them.
+
+    Measured on the public nv_small RTL: the producer pointer selects the group that a ``D_`` write
+    goes to; writes to an enabled group are ignored; OP_ENABLE clears itself when the layer is done.
+    """
+
+    def __init__(self, registers: RegisterMap) -> None:
+        """Start from the reset values of ``registers``."""
+        self.registers = registers
+        self._units: dict[str, _Unit] = {}
+
+    def reset(self) -> None:
+        """Return every register to its reset value."""
+        self._units = {}
+
+    def _unit(self, name: str) -> _Unit:
+        """Return a unit, which holds reset values when it is first asked for: most programs use few units."""
+        if name not in self._units:
+            unit = self._units[name] = _Unit({}, [{} for _ in range(GROUPS)])
+            for register in self.registers.of_unit(name).values():
+                files = unit.groups if register.is_grouped else [unit.shared]
+                for words in files:
+                    words[register.name] = register.reset
+                if register.name == "S_LUT_ACCESS_DATA":
+                    unit.lut = LutMemory()
+        return self._units[name]
+
+    def write(self, register: Register, value: int) -> int | None:
+        """Apply one CSB write of a 32-bit word.
+
+        Returns:
+            The group that the write enabled, or None when it enabled nothing.
+        """
+        unit = self._unit(register.unit)
+        value &= register.writable
+        if register.name == "S_POINTER":
+            unit.producer = value & 1
+        if not register.is_grouped:
+            kept = unit.shared[register.name] & ~register.writable
+            unit.shared[register.name] = kept | value
+            if unit.lut is not None:
+                unit.lut.write(register, value, unit.shared["S_LUT_ACCESS_CFG"])
+            return None
+        group = unit.producer
+        if unit.enabled[group]:
+            return None
+        if register.name == "D_OP_ENABLE":
+            unit.enabled[group] = bool(value & 1)
+            return group if unit.enabled[group] else None
+        unit.groups[group][register.name] = value
+        return None
+
+    def enabled(self, unit: str, group: int) -> bool:
+        """Return whether a unit's group waits for its turn or runs."""
+        return self._unit(unit).enabled[group]
+
+    def finish(self, unit: str, group: int) -> None:
+        """Note that a unit's layer is done: OP_ENABLE clears and the consumer moves on."""
+        self._unit(unit).enabled[group] = False
+        self._unit(unit).consumer = 1 - group
+
+    def producer(self, unit: str) -> int:
+        """Return the group whose registers software sees."""
+        return self._unit(unit).producer
+
+    def consumer(self, unit: str) -> int:
+        """Return the group that the unit runs next or is running."""
+        return self._unit(unit).consumer
+
+    def lut(self, unit: str) -> LutEntries | None:
+        """Return the entries of a unit's lookup tables, or None when it has none."""
+        memory = self._unit(unit).lut
+        return None if memory is None else memory.entries
+
+    def words(self, unit: str, group: int) -> Mapping[str, int]:
+        """Return all register words that a layer of ``unit`` in ``group`` sees, by register name."""
+        return {**self._unit(unit).shared, **self._unit(unit).groups[group]}

@@ -1,0 +1,244 @@
+"""Plan files and tests in Python as items of a pytest run, and what it says besides them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from nvdla_models.errors import InputError
+from nvdla_models.reading import read_toml
+from nvdla_tb.judge.verdict import Ending
+from nvdla_tb.paths import PLANS
+from nvdla_tb.plugin.dut import PlayedDut
+from nvdla_tb.plugin.entry import DUT, OF_DEVICE
+from nvdla_tb.report import failures
+from nvdla_tb.report import report as pages
+from nvdla_tb.run import project
+from nvdla_tb.run.result import Result
+from nvdla_tb.stimulus.generate.plan import PlanEntry, load_plan
+from nvdla_tb.stimulus.generate.random import ENGINES
+
+RESULT: pytest.StashKey[Result] = pytest.StashKey()
+"""Where an item keeps its result."""
+
+_ATTRIBUTE = "nvdla_result"
+"""Where its report has it as text, which comes through from workers of pytest-xdist."""
+
+ITEMS = {"nvdla_scenario": "a scenario of a plan", "nvdla_test": "a cocotb test"}
+"""Markers of the items that are played on the device."""
+
+
+class Told:
+    """Collects the results of a run and writes its pages; as a teller of builds, it tells them on the terminal."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        """Take the run."""
+        self.root: Path | None = None
+        self._config = config
+        self._results: dict[str, Result] = {}
+        self._selected: set[str] = set()
+        self._compared_nothing = False
+
+    def say(self, text: str) -> None:
+        """Take what is worth a line; workers of pytest-xdist have no terminal."""
+        reporter: pytest.TerminalReporter | None = self._config.pluginmanager.get_plugin("terminalreporter")
+        if reporter is not None:
+            reporter.ensure_newline()
+            reporter.write_line(text)
+
+    def progress(self, text: str) -> None:
+        """Drop how far it is, for which pytest has no line."""
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_makereport(
+        self, item: pytest.Item, call: pytest.CallInfo[None]
+    ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+        """Hand the result on with the report."""
+        reported = yield
+        if call.when == "call" and RESULT in item.stash:
+            setattr(reported, _ATTRIBUTE, item.stash[RESULT].encode().decode())
+        return reported
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Keep the result that came with a report, and the names of what is played."""
+        if not ITEMS.keys().isdisjoint(report.keywords):
+            self._selected.add(report.nodeid)
+        text = getattr(report, _ATTRIBUTE, None)
+        if text is not None:
+            self._results[report.nodeid] = msgspec.json.decode(text, type=Result)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        """Fail a run that would pass although all that is played on the device was skipped, as ``run`` does."""
+        refused = all(result.ending is Ending.REFUSED for result in self._results.values())
+        if session.exitstatus == pytest.ExitCode.OK and self._selected and refused:
+            self._compared_nothing = True
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        """Write the pages of all results, as ``run`` does, and say so when nothing was compared."""
+        if self._results and self.root is not None:
+            pages.write_pages(list(self._results.values()), self.root, self.root.name)
+            terminalreporter.write_line(f"reports: {self.root}/index.html, {self.root}/junit.xml")
+        if self._compared_nothing:
+            skipped = f"{len(self._selected)} of {len(self._selected)} scenarios and cocotb tests were skipped"
+            terminalreporter.write_line(f"failed: nothing was compared: {skipped}", red=True)
+
+
+_PLAYED: pytest.StashKey[PlayedDut] = pytest.StashKey()
+
+
+class FailedError(Exception):
+    """An item that failed, with its result."""
+
+    def __init__(self, result: Result) -> None:
+        super().__init__(result.identity)
+        self.result = result
+
+
+class PlayedItem(pytest.Item):
+    """A scenario of a plan with a seed, or a cocotb test: what is played on the device."""
+
+    def __init__(
+        self, *, play: Callable[[PlayedDut], Result], marks: Sequence[str | pytest.MarkDecorator], **given: Any
+    ) -> None:
+        super().__init__(**given)
+        self._play = play
+        for mark in marks:
+            self.add_marker(mark)
+
+    def runtest(self) -> None:
+        """Play it."""
+        result = self._play(self.config.stash[_PLAYED])
+        self.stash[RESULT] = result
+        if result.ending is Ending.REFUSED:
+            pytest.skip(f"refused: {result.verdict.refused}")
+        if result.ending.is_failure:
+            raise FailedError(result)
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
+        """Return the bench's own report for what failed, and the message for what the user got wrong."""
+        if isinstance(excinfo.value, FailedError):
+            return failures.told([excinfo.value.result])
+        if isinstance(excinfo.value, InputError):
+            return f"error: {excinfo.value}"
+        return super().repr_failure(excinfo, style)
+
+    def reportinfo(self) -> tuple[Path, int | None, str]:
+        """Return what a failure is headed with; pytest needs a line for an item that a mark skips."""
+        return self.path, 0, self.name
+
+
+class PlanFile(pytest.File):
+    """A plan."""
+
+    def collect(self) -> Iterator[PlayedItem]:
+        """Yield its scenarios, each with every seed that is wanted."""
+        try:
+            entries = load_plan(self.path)
+        except InputError as error:
+            raise self.CollectError(str(error)) from error
+        for entry in entries:
+            marks = ("nvdla_scenario", *sorted(_engines(entry)), *entry.markers)
+            for seed in self.config.getoption("nvdla_seed") or [1]:
+                play = partial(PlayedDut.play_entry, entry=entry, plan=self.path, seed=seed)
+                yield PlayedItem.from_parent(self, name=f"{entry.name}.{seed}", play=play, marks=marks)
+
+
+class CoroutineModule(pytest.Module):
+    """A module with cocotb tests, and maybe with others."""
+
+    def collect(self) -> Iterator[pytest.Item | pytest.Collector]:
+        """Yield what pytest finds in it, and the cocotb tests."""
+        yield from super().collect()
+        for decorated in vars(self.obj).values():
+            # What ``cocotb.test`` leaves in the place of a coroutine; what is imported belongs to another module.
+            if hasattr(decorated, "generate_tests") and decorated.func.__module__ == self.obj.__name__:
+                marks = ["nvdla_test", *map(_decorator, getattr(decorated.func, "pytestmark", []))]
+                for test in decorated.generate_tests():
+                    play = partial(PlayedDut.play_test, path=self.path, coroutine=test.name)
+                    yield PlayedItem.from_parent(self, name=test.name, play=play, marks=marks)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Take the device from the options, and the built-in plans of the project.
+
+    Raises:
+        UsageError: when one of them cannot be used.
+    """
+    given = [(word, config.getoption(name)) for name, word in OF_DEVICE.items()]
+    words = [word for option, value in given if value is not None for word in (option, value)]
+    waves, seconds = config.getoption("nvdla_waves"), config.getoption("nvdla_timeout")
+    plusargs = tuple(config.getoption("nvdla_plusarg") or ())
+    told = Told(config)
+    try:
+        played = PlayedDut(words, told, timeout_seconds=seconds, waves=waves, plusargs=plusargs)
+        built_in = [str(PLANS / f"{path}.toml") for path in project.current().plans if not path.suffix]
+    except InputError as error:
+        raise pytest.UsageError(str(error)) from error
+    config.stash[DUT] = config.stash[_PLAYED] = played
+    told.root = played.root
+    config.pluginmanager.register(told)
+    for line in (
+        *(f"{marker}: {about}" for marker, about in ITEMS.items()),
+        *(f"{engine.lower()}: a scenario with a layer of {engine}" for engine in ENGINES),
+    ):
+        config.addinivalue_line("markers", line)
+    if config.args_source is not pytest.Config.ArgsSource.ARGS:
+        config.args += [plan for plan in built_in if plan not in config.args]
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """End the simulator."""
+    if _PLAYED in config.stash:
+        config.stash[_PLAYED].close()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file(
+    file_path: Path, parent: pytest.Collector
+) -> Generator[None, list[pytest.Collector], list[pytest.Collector]]:
+    """Add the plan that a file is, and the module of a project's tests in Python, whatever pytest takes for such."""
+    found = yield
+    if file_path.suffix == ".toml" and _is_plan(file_path, parent):
+        found.append(PlanFile.from_parent(parent, path=file_path))
+    elif file_path in project.current().tests and not found:
+        found.append(CoroutineModule.from_parent(parent, path=file_path))
+    return found
+
+
+def pytest_pycollect_makemodule(module_path: Path, parent: pytest.Collector) -> pytest.Module | None:
+    """Return the module of a file that names cocotb, which may hold tests of it."""
+    if b"cocotb" not in module_path.read_bytes():
+        return None
+    module: pytest.Module = CoroutineModule.from_parent(parent, path=module_path)
+    return module
+
+
+def _decorator(mark: pytest.Mark) -> pytest.MarkDecorator:
+    decorator: pytest.MarkDecorator = getattr(pytest.mark, mark.name)
+    return decorator.with_args(*mark.args, **mark.kwargs)
+
+
+def _engines(entry: PlanEntry) -> set[str]:
+    """Return the markers of a scenario's layers."""
+    layers = entry.data.get("layer", [])
+    named = {str(layer.get("engine", "SDP")) for layer in layers if isinstance(layer, dict)}
+    return {name.lower() for name in named if name in ENGINES}
+
+
+def _is_plan(path: Path, parent: pytest.Collector) -> bool:
+    """Return whether a file is a plan to play: it is given, or the project names it, or it reads like one."""
+    named = project.current().plans
+    if named or parent.session.isinitpath(path):
+        return path in named or parent.session.isinitpath(path)
+    try:
+        data = read_toml(path)
+    except InputError:
+        return False
+    return isinstance(data.get("config"), str) and isinstance(data.get("scenario"), list)

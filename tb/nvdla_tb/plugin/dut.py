@@ -1,0 +1,175 @@
+"""The device under test of a pytest run: built when it is first played on, then played on by every item."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shlex
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import msgspec
+
+from nvdla_models.config import HwConfig
+from nvdla_tb.cli.dut import DEFAULT_TOP, add_dut_options, compiled, dut_arguments, dut_of
+from nvdla_tb.cli.playing import run_name
+from nvdla_tb.paths import COMMAND
+from nvdla_tb.run import folders
+from nvdla_tb.run.compile.build import Teller
+from nvdla_tb.run.compile.spec import Built
+from nvdla_tb.run.dut import Dut
+from nvdla_tb.run.errors import LaunchError
+from nvdla_tb.run.jobs import Job, PythonTest, Setup, run_job
+from nvdla_tb.run.result import Result
+from nvdla_tb.run.simulate import SharedProcess
+from nvdla_tb.run.task import planned_job
+from nvdla_tb.stimulus.generate.plan import PlanEntry
+from nvdla_tb.stimulus.scenario import Scenario
+
+
+class PlayedDut:
+    """A device under test, as the options of a pytest run select it; the fixture ``nvdla_dut`` returns it.
+
+    ::
+
+        def test_my_scenario(nvdla_dut):
+            result = nvdla_dut.play(my_scenario(nvdla_dut.config))
+            assert result.ending.value == "passed"
+
+    Attributes:
+        dut: What is tested.
+        config: Its configuration.
+        root: Folder that gets a folder for each item.
+    """
+
+    def __init__(
+        self, words: Sequence[str], teller: Teller, *, timeout_seconds: float, waves: bool, plusargs: tuple[str, ...]
+    ) -> None:
+        """Take the options; nothing is built yet.
+
+        Args:
+            words: Options of the commands that select the device.
+            teller: Who hears of the steps of a build.
+            timeout_seconds: Wall-clock limit of each item.
+            waves: Whether to write waves.
+            plusargs: Arguments for the simulator.
+
+        Raises:
+            InputError: for a configuration that does not exist.
+        """
+        parser = argparse.ArgumentParser(prog="pytest")
+        add_dut_options(parser)
+        args = parser.parse_args(list(words))
+        self.dut: Dut = dut_of(args)
+        self.config = HwConfig.load(args.config)
+        self.root = folders.place(folders.RESULTS, "runs", run_name("pytest", self.dut))
+        self._options = dut_arguments(args)
+        self._plusargs = plusargs
+        self._teller, self._timeout_seconds, self._waves = teller, timeout_seconds, waves
+        self._built: dict[str, Built | LaunchError] = {}
+        self._process: SharedProcess | None = None
+
+    @property
+    def built(self) -> Built:
+        """The compiled model for tests in Python, whose ports are left to cocotb.
+
+        Raises:
+            LaunchError: when it cannot be built.
+        """
+        return self._model("coroutine")
+
+    def play(self, scenario: Scenario) -> Result:
+        """Play and judge a scenario of the configuration of this device in a folder of its own."""
+        return self._play(Job(scenario.name, scenario.seed, "pytest", lambda: scenario, waves_option=None))
+
+    def play_entry(self, entry: PlanEntry, plan: Path, seed: int) -> Result:
+        """Play and judge a scenario of a plan file with a seed.
+
+        Raises:
+            InputError: for a scenario that cannot be made, and a model that cannot be built.
+        """
+        options = f"--seed {seed} --plan {shlex.quote(str(plan))} {self._options}"
+        rerun = f"{COMMAND} run --only {shlex.quote(entry.name)} {options}{self._given('--plusarg')}"
+        return self._play(planned_job(entry, self.config, seed, rerun))
+
+    def play_test(self, path: Path, coroutine: str) -> Result:
+        """Play a test in Python: a coroutine of a file.
+
+        Raises:
+            InputError: for a model that cannot be built.
+        """
+        top, module = _module(path)
+        dut = msgspec.structs.replace(self.dut, backend="coroutine")
+        built = self._model("coroutine")
+        name = f"{module}.{coroutine}"
+        rerun = f"pytest {shlex.quote(f'{os.path.relpath(path)}::{coroutine}')} {self._words}"
+        rerun += self._given("--nvdla-plusarg")
+        job = Job.of_test(name, 0, rerun, PythonTest(module, coroutine, (str(top),)))
+        job = replace(job, plusargs=self._plusargs, waves_option="--nvdla-waves")
+        with self._folder(job.identity) as folder:
+            return run_job(job, Setup(built, dut, self._timeout_seconds, waves=self._waves), folder)
+
+    def close(self) -> None:
+        """End the simulator that the scenarios share."""
+        if self._process is not None:
+            self._process.close()
+            folders.remove(self.root, self._process.work_dir.name)
+            self._process = None
+
+    @property
+    def _words(self) -> str:
+        """The options of pytest that select this device again."""
+        dut, words = self.dut, ["--nvdla-config", self.dut.config, "--nvdla-sim", self.dut.simulator]
+        top = None if dut.top == DEFAULT_TOP else dut.top
+        given = (("--rtl", dut.rtl), ("--nvdla-port-map", dut.port_map), ("--nvdla-top", top))
+        return shlex.join([*words, *(word for option, value in given if value for word in (option, value))])
+
+    def _given(self, option: str) -> str:
+        """Return the plusargs as words of a command, each after the option and a blank."""
+        return "".join(f" {option} {shlex.quote(text)}" for text in self._plusargs)
+
+    def _play(self, job: Job) -> Result:
+        built = self._model(self.dut.backend)
+        with self._folder(job.identity) as folder:
+            process = self._shared(built)
+            return run_job(
+                replace(job, plusargs=self._plusargs),
+                Setup(built, self.dut, self._timeout_seconds, waves=self._waves),
+                folder,
+                process,
+            )
+
+    def _model(self, backend: str) -> Built:
+        """Return a model, which is tried to be built once."""
+        if backend not in self._built:
+            dut = msgspec.structs.replace(self.dut, backend=backend)
+            try:
+                self._built[backend] = compiled(dut, self._teller, waves=self._waves)
+            except LaunchError as error:
+                self._built[backend] = error
+        built = self._built[backend]
+        if isinstance(built, LaunchError):
+            raise built
+        return built
+
+    def _shared(self, built: Built) -> SharedProcess:
+        if self._process is None:
+            self._process = SharedProcess(built, folders.made(self.root, f".simulator-{os.getpid()}"), self._plusargs)
+        return self._process
+
+    @contextmanager
+    def _folder(self, name: str) -> Iterator[Path]:
+        """Give the empty folder of an item, for which another pytest run may have to be waited for."""
+        own = folders.folder_name(name)
+        with folders.alone(folders.made(self.root) / f".{own}.lock", lambda: None):
+            yield folders.emptied(self.root, own)
+
+
+def _module(path: Path) -> tuple[Path, str]:
+    """Return the folder that a file's module is imported from, and the module's name."""
+    folder, name = path.parent, path.stem
+    while (folder / "__init__.py").is_file():
+        folder, name = folder.parent, f"{folder.name}.{name}"
+    return folder, name

@@ -1,0 +1,55 @@
+"""What every pytest run loads: the options, and the rest of the plugin for a run that wants it.
+
+An environment with the testbench has this module in all its pytest runs, so it imports nothing but pytest.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from nvdla_tb.paths import NAME, PROJECT_FILE
+
+DUT: pytest.StashKey[object] = pytest.StashKey()
+"""Where a run that wants it keeps the device under test."""
+
+OF_DEVICE = {
+    "rtl": "--rtl",
+    "nvdla_config": "--config",
+    "nvdla_top": "--top",
+    "nvdla_port_map": "--port-map",
+    "nvdla_sim": "--sim",
+}
+"""Options that select the device, and what they are called elsewhere; they want the plugin, as ``--nvdla`` does."""
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Declare the options; ``add_dut_options`` of the commands says what they mean and what is built in."""
+    group = parser.getgroup("nvdla", f"NVDLA testbench (defaults: those of {PROJECT_FILE}, if there is one)")
+    group.addoption("--rtl", metavar="FILELIST", help="play plans and cocotb tests on the RTL of this filelist")
+    group.addoption("--nvdla", action="store_true", help="the same on the DUT of the project file, or the embedded one")
+    group.addoption("--nvdla-config", metavar="NAME|FILE", help="configuration")
+    group.addoption("--nvdla-top", metavar="MODULE", help="top module")
+    group.addoption("--nvdla-port-map", metavar="TOML", help="differences of port names")
+    group.addoption("--nvdla-sim", choices=("verilator", "icarus"), help="simulator")
+    group.addoption(
+        "--nvdla-seed", action="append", type=int, metavar="N", help="seed of scenarios (default: 1); may be repeated"
+    )
+    group.addoption("--nvdla-timeout", type=float, default=3600.0, metavar="SECONDS", help="per item (default: 3600)")
+    group.addoption("--nvdla-plusarg", action="append", metavar="+NAME[=VALUE]", help="for the simulator")
+    group.addoption("--nvdla-waves", action="store_true", help="write waves beside every log")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Load the rest for a run with an option that wants it, and for one in a project."""
+    start = config.invocation_params.dir
+    in_project = any((folder / PROJECT_FILE).is_file() for folder in (start, *start.parents))
+    if in_project or any(config.getoption(name) for name in ("nvdla", *OF_DEVICE)):
+        config.pluginmanager.import_plugin(f"{NAME}.plugin.collect")
+
+
+@pytest.fixture(scope="session")
+def nvdla_dut(pytestconfig: pytest.Config) -> object:
+    """Return the device under test, built when it is first used; see ``nvdla_tb.plugin.dut.PlayedDut``."""
+    if DUT not in pytestconfig.stash:
+        pytest.fail(f"nvdla_dut needs one of the options --rtl and --nvdla, or {PROJECT_FILE}", pytrace=False)
+    return pytestconfig.stash[DUT]

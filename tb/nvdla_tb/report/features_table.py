@@ -1,0 +1,127 @@
+"""The test plan with its results: a line per feature, missing parts, and the same for a page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from nvdla_tb.coverage.status import Hits, Totals, item_status, totals
+from nvdla_tb.judge.verdict import Ending
+from nvdla_tb.markup import Cell, Section
+from nvdla_tb.report.summary import aligned, endings
+from nvdla_tb.run.regress.features import Feature, FeaturePlan
+from nvdla_tb.run.result import Result
+
+Latest = Mapping[str, Mapping[Ending, int]]
+"""How tests ended last, by their names; tests that were never played are absent."""
+
+RANDOM = "random"
+"""The name of all random scenarios in a store."""
+
+_COLUMNS = ("feature", "level", "tests", "result", "random", "coverage", "")
+
+
+@dataclass(frozen=True)
+class FeatureStatus:
+    """A feature and how far it is.
+
+    Attributes:
+        feature: the feature.
+        passed: tests whose last runs all passed.
+        failed: names of tests of which one failed.
+        refused: names of tests of which one was refused, and none failed.
+        unplayed: names of tests that were never played.
+        coverage: of its points and crosses.
+        holes: missing parts, in words.
+    """
+
+    feature: Feature
+    passed: int
+    failed: tuple[str, ...]
+    refused: tuple[str, ...]
+    unplayed: tuple[str, ...]
+    coverage: Totals
+    holes: tuple[str, ...]
+
+
+def latest_of(results: Iterable[Result]) -> dict[str, dict[Ending, int]]:
+    """Return how the tests of one run ended, by their names."""
+    by_test: dict[str, list[Result]] = {}
+    for result in results:
+        by_test.setdefault(result.test, []).append(result)
+    return {test: endings(found) for test, found in by_test.items()}
+
+
+def feature_status(plan: FeaturePlan, features: Sequence[Feature], latest: Latest, hits: Hits) -> list[FeatureStatus]:
+    """Return how far features are."""
+    found = []
+    for feature in features:
+        names = [test.name for test in feature.tests]
+        failed = tuple(name for name in names if any(ending.is_failure for ending in latest.get(name, ())))
+        refused = tuple(name for name in names if name not in failed and Ending.REFUSED in latest.get(name, ()))
+        unplayed = tuple(name for name in names if name not in latest)
+        passed = len(names) - len(failed) - len(refused) - len(unplayed)
+        coverage = totals(item_status(plan.model, hits, feature.items))
+        holes = (
+            (not names, "no test"),
+            (bool(names) and not passed, "nothing passed"),
+            (not feature.items, "no coverage"),
+            (bool(feature.items and coverage.reachable) and not coverage.hit, "nothing covered"),
+        )
+        lacks = tuple(hole for is_lacking, hole in holes if is_lacking)
+        found.append(FeatureStatus(feature, passed, failed, refused, unplayed, coverage, lacks))
+    return found
+
+
+def lines(statuses: Sequence[FeatureStatus]) -> Iterator[str]:
+    """Yield the plan as aligned columns, then what failed, was not played, or lacks something."""
+    rows = [_COLUMNS, *(_row(status) for status in statuses)]
+    yield from aligned(rows, left=len(_COLUMNS)).splitlines()
+    for status in statuses:
+        name = status.feature.name
+        if status.failed:
+            yield f"failed: {name}: {', '.join(status.failed)}"
+        if status.refused:
+            yield f"refused: {name}: {', '.join(status.refused)}"
+        if status.unplayed and status.passed + len(status.failed) + len(status.refused):
+            yield f"not played: {name}: {', '.join(status.unplayed)}"
+
+
+def section(statuses: Sequence[FeatureStatus]) -> Section:
+    """Return the plan as a part of a page."""
+    rows = []
+    for status in statuses:
+        name, level, tests, result, random, coverage, holes = _row(status)
+        kind = "bad" if status.failed else "other" if status.unplayed or status.refused or not status.passed else "good"
+        percent = status.coverage.percent if status.coverage.reachable else 0.0
+        rows.append(
+            (
+                Cell(name, about=status.feature.about),
+                level,
+                tests,
+                Cell(result, kind),
+                random,
+                Cell(coverage, bar=[("good", percent), ("other", 100 - percent)]),
+                Cell(holes, "bad"),
+            )
+        )
+    return Section("Test plan", ("feature", "level:s", "tests:n", "result", "random", "coverage", "lacks"), rows)
+
+
+def _row(status: FeatureStatus) -> tuple[str, ...]:
+    feature, coverage = status.feature, status.coverage
+    counts = {
+        "passed": status.passed,
+        "failed": len(status.failed),
+        "refused": len(status.refused),
+        "not played": len(status.unplayed),
+    }
+    return (
+        feature.name,
+        feature.level,
+        str(len(feature.tests)),
+        ", ".join(f"{count} {word}" for word, count in counts.items() if count) or "-",
+        ",".join(feature.random) or "-",
+        f"{coverage.percent:.1f} % of {coverage.reachable}" if feature.items else "-",
+        f"HOLE: {', '.join(status.holes)}" if status.holes else "",
+    )

@@ -1,0 +1,164 @@
+"""Results in words: endings, failures grouped by cause and check, slowest tests, and what a run has proven."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from nvdla_tb.judge.text import signature_line
+from nvdla_tb.judge.verdict import Ending
+from nvdla_tb.paths import COMMAND
+from nvdla_tb.run.result import Result
+
+_SLOWEST = 5
+
+
+@dataclass(frozen=True)
+class Group:
+    """Failures of one cause; where no cause is known, those that end the same way, in whichever register group.
+
+    Attributes:
+        ending: how the first of them ended.
+        cause: the probable cause of the first in words, None when none is known.
+        signatures: signatures of all members, the most frequent first; each tells engine and register group.
+        members: the failures; those of which hand-overs inside were watched come first, as more is known of them.
+    """
+
+    ending: Ending
+    cause: str | None
+    signatures: tuple[tuple[str, ...], ...]
+    members: tuple[Result, ...]
+
+    @property
+    def title(self) -> str:
+        """The common cause of the members."""
+        if self.cause is not None:
+            return self.cause
+        return signature_line(self.signatures[0] if len(self.signatures) == 1 else self.members[0].verdict.kind)
+
+    @property
+    def lacks_cause(self) -> bool:
+        """Whether what is known of the cause is a symptom at most."""
+        explained = self.members[0].explained
+        return self.cause is None or (explained is not None and any(explained.symptoms[:1]))
+
+    @property
+    def checks(self) -> list[str]:
+        """How many members have which signature."""
+        counts = Counter(result.verdict.signature for result in self.members)
+        return [f"{counts[signature]} x {signature_line(signature)}" for signature in self.signatures]
+
+
+def passes_alone(after: str) -> str:
+    """Return the remark on a failure that only comes ``after`` another ``TEST.SEED`` in the same simulator."""
+    return f"passes alone: it fails after {after} on the same simulator, which is reset in between"
+
+
+def endings(results: Iterable[Result]) -> dict[Ending, int]:
+    """Return how many ended how; endings that did not occur are absent."""
+    found = Counter(result.ending for result in results)
+    return {ending: found[ending] for ending in Ending if ending in found}
+
+
+def groups(results: Iterable[Result]) -> list[Group]:
+    """Return failures by cause, and those without one by ending and kind; the largest group first."""
+    found: dict[tuple[object, ...], list[Result]] = {}
+    for result in results:
+        if result.ending.is_failure:
+            cause = cause_of(result)
+            key = (result.ending, *result.verdict.kind) if cause is None else (cause[0],)
+            found.setdefault(key, []).append(result)
+    grouped = []
+    for members in sorted(found.values(), key=lambda members: -len(members)):
+        members.sort(key=_unseen)
+        cause = cause_of(members[0])
+        counts = Counter(result.verdict.signature for result in members)
+        signatures = tuple(signature for signature, _ in counts.most_common())
+        grouped.append(Group(members[0].ending, cause and cause[1], signatures, tuple(members)))
+    return grouped
+
+
+def _unseen(result: Result) -> int:
+    """Return how little is known of where inside a failure arises."""
+    return 2 if result.explained is None else 2 - bool(result.explained.stages) - result.explained.located
+
+
+def slowest(results: Iterable[Result]) -> list[Result]:
+    """Return the tests that took longest."""
+    return sorted(results, key=lambda result: -result.seconds)[:_SLOWEST]
+
+
+def counts_line(counts: Mapping[Ending, int], missing: int) -> str:
+    """Return ``N passed, N refused, ...``, the failures by name, and what has not been played."""
+    failed = sum(count for ending, count in counts.items() if ending.is_failure)
+    kinds = ", ".join(f"{count} {ending.value}" for ending, count in counts.items() if ending.is_failure)
+    parts = [
+        f"{counts.get(Ending.PASSED, 0)} passed",
+        f"{failed} failed" + (f" ({kinds})" if kinds else ""),
+        f"{counts.get(Ending.REFUSED, 0)} refused",
+    ]
+    return ", ".join([*parts, f"{missing} not played"] if missing else parts)
+
+
+def exit_code(counts: Mapping[Ending, int], missing: int = 0) -> int:
+    """Return 0 when everything was played, something passed and nothing failed, else 1: comparing nothing fails."""
+    failed = any(ending.is_failure for ending in counts)
+    return 0 if counts.get(Ending.PASSED) and not failed and not missing else 1
+
+
+def cause_of(result: Result) -> tuple[str, str] | None:
+    """Return name and words of the probable cause of the first layer that has one."""
+    if result.explained is None:
+        return None
+    for names, headline in zip(result.explained.causes, result.explained.headlines, strict=False):
+        if names:
+            return names[0], headline
+    return None
+
+
+def aligned(rows: Sequence[Sequence[str]], left: int) -> str:
+    """Return rows as lines of columns; the first ``left`` columns are flush left, the others flush right."""
+    widths = [max(len(row[n]) for row in rows) for n in range(len(rows[0]))]
+    lines = []
+    for row in rows:
+        cells = [row[n].ljust(widths[n]) if n < left else row[n].rjust(widths[n]) for n in range(len(row))]
+        lines.append("  ".join(cells).rstrip())
+    return "\n".join(lines)
+
+
+GATE = "L1"
+"""The level that a change of RTL must pass."""
+
+_BEYOND = {"L2", "L3"}
+
+
+def gate_command(dut: str) -> str:
+    """Return the gate of a device that options select."""
+    return f"{COMMAND} regress plan --level {GATE} {dut}"
+
+
+def after_plan(plan: str, scenarios: int, only: Sequence[str] | None, *, passed: bool, dut: str) -> str:
+    """Return what was proven by the scenarios of a plan, each with one seed.
+
+    Args:
+        plan: its name.
+        scenarios: how many were played.
+        only: the patterns that chose them, None for all.
+        passed: whether nothing failed.
+        dut: options that select the device.
+    """
+    which = f"the {scenarios} scenarios of {plan}" if only is None else f"{scenarios} chosen scenarios of {plan}"
+    lines = [
+        f"proven: every byte that {which} write is right, with one seed",
+        "not proven: other sizes, modes, overlaps and orders, in which random layers find bugs that it misses",
+    ]
+    return "\n".join([*(lines if passed else ()), f"the gate is: {gate_command(dut)}"])
+
+
+def after_regression(title: str, *, passed: bool) -> str:
+    """Return what was proven by a regression, whose title is a level, or what was played."""
+    if title == GATE or title in _BEYOND:
+        what = "the gate" if title == GATE else "the gate and more"
+        return f"level {title}, {what}: {'passed' if passed else 'not passed'}; its holes are what it does not reach"
+    return f"not the gate, which is level {GATE} or more: {COMMAND} regress plan --level {GATE}"

@@ -1,0 +1,64 @@
+"""Errors between a filelist and a running simulation, and those of a regression that no task is to blame for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from nvdla_models.errors import InputError
+from nvdla_tb.paths import COMMAND
+
+
+class LaunchError(InputError):
+    """Something the user gave cannot be built or run; the message says what and why."""
+
+
+class FileListError(LaunchError):
+    """A filelist that cannot be read; the message begins with file and line."""
+
+
+class PortError(LaunchError):
+    """The RTL's top ports differ from the configuration's; the message lists every difference."""
+
+
+class ToolError(LaunchError):
+    """A tool is missing; the message says how to install it."""
+
+
+class BuildError(LaunchError):
+    """A tool refused the RTL; the message ends with the relevant lines of its log.
+
+    Attributes:
+        log_path: The complete log, or None when no tool was started.
+    """
+
+    def __init__(self, message: str, log_path: Path | None = None) -> None:
+        super().__init__(message)
+        self.log_path = log_path
+
+
+LOOPBACK = "127.0.0.1"
+PORT = 8786
+"""Where Dask's own commands look for a scheduler."""
+
+SCHEDULER_LOST = "the connection to the scheduler is lost"
+STARTED_BY = f"start scheduler and workers with: {COMMAND} cluster"
+
+
+class ClusterError(InputError):
+    """A cluster that cannot play, or not any more; what was played is in the store, or lies beside the run."""
+
+
+class NoSchedulerError(ClusterError):
+    """A scheduler that is gone."""
+
+
+class NoWorkersError(ClusterError):
+    """A cluster whose workers are all gone."""
+
+
+class VersionError(ClusterError):
+    """A scheduler or worker that cannot import the project, or has another version of it or of Dask."""
+
+
+class StoreError(InputError):
+    """A store that cannot be read or written: damaged, locked, read-only, of another version, or its disk is full."""

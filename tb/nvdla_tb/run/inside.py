@@ -1,0 +1,70 @@
+"""Failures played again to see where inside the first hand-over is wrong."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import msgspec
+
+from nvdla_tb.explain.handovers import load_handovers
+from nvdla_tb.explain.page import FILE_NAME as PAGE_FILE
+from nvdla_tb.explain.units import Unit
+from nvdla_tb.run import folders
+from nvdla_tb.run.compile.runners import HANDOVERS_DIR
+from nvdla_tb.run.dut import Dut
+from nvdla_tb.run.jobs import RESULT_FILE, Job, Setup, run_job
+from nvdla_tb.run.result import Result
+from nvdla_tb.run.systems import load_config
+
+_MOST_CYCLES = 200_000
+"""Longer failures are not played again: watching takes some seconds for as many."""
+
+_FOLDER = "inside"
+
+
+def is_worth_it(result: Result, handovers: Path | None = None) -> bool:
+    """Return whether playing a failure again may say where inside it arises.
+
+    It may for a convolution, with five units, and where the memory interface is suspected or no cause is known.
+    ``handovers`` is the file that names the hand-overs of its device, None for the one that its kind has.
+    """
+    explained, path = result.explained, handovers or handovers_of(result.dut)
+    if result.after is not None:
+        # Alone, it passes.
+        return False
+    if explained is None or explained.stages or path is None or result.verdict.cycles > _MOST_CYCLES:
+        return False
+    causes = zip(explained.causes, explained.symptoms, strict=False)
+    unknown = bool(result.verdict.wrong_bytes) and not any(names and not symptom for names, symptom in causes)
+    suspected = any(Unit.MEMORY.value in names for names in explained.named)
+    return convolves(result) or ((unknown or suspected) and bool(load_handovers(path).readers))
+
+
+def convolves(result: Result) -> bool:
+    """Return whether the first wrong layer of a failure is a convolution."""
+    wrong = result.verdict.wrong_bytes
+    return bool(wrong) and wrong[0].layer is not None and wrong[0].layer.engine.startswith("CONV")
+
+
+def handovers_of(dut: Dut) -> Path | None:
+    """Return the file that names the hand-overs inside a device, or None when there is none of its kind."""
+    suffix = "_embedded" if dut.rtl is None else ""
+    path = HANDOVERS_DIR / f"{load_config(dut.config).name}{suffix}.toml"
+    return path if path.is_file() else None
+
+
+def watched(job: Job, result: Result, setup: Setup, work_dir: Path, handovers: Path | None = None) -> Result:
+    """Play a failure again, and return it with what was seen of hand-overs inside.
+
+    The folder of the failure gets the page of this run. Where the RTL lacks what the file of hand-overs names, the
+    failure is returned as it is; see ``is_worth_it``.
+    """
+    again = folders.emptied(work_dir, _FOLDER)
+    seen = run_job(replace(job, stages=handovers or handovers_of(setup.dut)), replace(setup, waves=False), again)
+    if seen.explained is not None and seen.explained.stages and seen.verdict.signature == result.verdict.signature:
+        for name in (PAGE_FILE, RESULT_FILE):
+            (again / name).replace(work_dir / name)
+        result = msgspec.structs.replace(result, explained=seen.explained)
+    folders.remove(work_dir, _FOLDER)
+    return result

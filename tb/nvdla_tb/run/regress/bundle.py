@@ -1,0 +1,137 @@
+"""Failure bundles: a folder that plays a failure again, on any machine that has the same RTL.
+
+Beside log and result it holds the scenario as a trace, ``bundle.json`` with the task, its seed and command, and how
+it ended, and what is the user's own: configuration and port map.
+"""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from nvdla_models.errors import InputError
+from nvdla_models.reading import read_json
+from nvdla_tb.explain.runs import OWN_CONFIG, own_config
+from nvdla_tb.judge.text import complaints
+from nvdla_tb.paths import COMMAND
+from nvdla_tb.plain_data import converted
+from nvdla_tb.run.compile.toolchain import tool_versions
+from nvdla_tb.run.dut import Dut
+from nvdla_tb.run.jobs import SCENARIO_DIR, Job, with_settings
+from nvdla_tb.run.result import Result
+from nvdla_tb.run.systems import load_config, read_scenario
+from nvdla_tb.run.task import BENCH, Task
+
+BUNDLE_FILE = "bundle.json"
+PORT_MAP_FILE = "port_map.toml"
+_VERSION = 2
+
+
+class BundleError(InputError):
+    """A folder that is no bundle, or one that cannot be played."""
+
+
+class _Head(msgspec.Struct):
+    """The common beginning of every version of the file."""
+
+    version: int
+
+
+class _Contents(msgspec.Struct):
+    """The file of a bundle."""
+
+    version: int
+    task: Task
+    result: Result
+    tools: dict[str, str]
+
+
+@dataclass(frozen=True)
+class Bundle:
+    """A failure: its folder, the task and how it ended."""
+
+    folder: Path
+    task: Task
+    result: Result
+
+    @property
+    def dut(self) -> Dut:
+        """The device that it was found on, with the files of the bundle in the place of the user's."""
+        config, port_map = own_config(self.folder), self.folder / PORT_MAP_FILE
+        return msgspec.structs.replace(
+            self.task.dut,
+            config=self.task.dut.config if config is None else str(config.resolve()),
+            port_map=str(port_map.resolve()) if port_map.is_file() else self.task.dut.port_map,
+        )
+
+    def job(self) -> Job:
+        """Return the job that plays the failure again, from the trace alone.
+
+        Raises:
+            BundleError: for a test in Python, which has no scenario.
+        """
+        task, folder, rerun = self.task, self.folder / SCENARIO_DIR, replay_command(self.folder)
+        if task.kind == BENCH:
+            raise BundleError(f"{task.test} must be a scenario to be replayed; as a test in Python it is: {task.rerun}")
+        config = load_config(self.dut.config)
+        job = Job(task.test, task.seed, rerun, lambda: read_scenario(folder, config), plusargs=task.plusargs)
+        return with_settings(job, exact=True) if task.exact else job
+
+
+def write(folder: Path, task: Task, result: Result) -> None:
+    """Make a bundle of what the failure of a task left in its folder, scenario and log."""
+    if task.dut.config.endswith(".toml"):
+        own = folder / OWN_CONFIG / Path(task.dut.config).name
+        own.parent.mkdir()
+        shutil.copyfile(task.dut.config, own)
+    if task.dut.port_map is not None:
+        shutil.copyfile(task.dut.port_map, folder / PORT_MAP_FILE)
+    contents = _Contents(_VERSION, task, result, tool_versions(task.dut.simulator))
+    (folder / BUNDLE_FILE).write_bytes(msgspec.json.format(msgspec.json.encode(contents), indent=1))
+
+
+def load(folder: Path) -> Bundle:
+    """Read a bundle, wherever it lies now.
+
+    Raises:
+        BundleError: when it is none, or of another version.
+    """
+    path = folder / BUNDLE_FILE
+    try:
+        data = read_json(path)
+        version = converted(data, _Head, "content").version
+        if version != _VERSION:
+            raise BundleError(f"{path} must be of version {_VERSION}, not {version}")
+        contents = converted(data, _Contents, "content")
+    except BundleError:
+        raise
+    except InputError as error:
+        raise BundleError(f"{folder} must be a failure bundle with {BUNDLE_FILE}: {error}") from error
+    return Bundle(folder, contents.task, contents.result)
+
+
+def differences(before: Result, after: Result) -> list[str]:
+    """Return how a failure differs when it is played again; nothing when it is reproduced."""
+    found = []
+    if after.ending is not before.ending:
+        found.append(f"ended as {after.ending.value}, not {before.ending.value}")
+    earlier, later = complaints(before.verdict), complaints(after.verdict)
+    found += [f"now: {line}" for line in later if line not in earlier]
+    found += [f"no more: {line}" for line in earlier if line not in later]
+    if before.verdict.cycles != after.verdict.cycles:
+        found.append(f"took {after.verdict.cycles} cycles, not {before.verdict.cycles}")
+    return found
+
+
+def replay_command(folder: Path) -> str:
+    """Return the command that plays the bundle in a folder again."""
+    return f"{COMMAND} replay {shlex.quote(str(folder))}"
+
+
+def with_rtl(dut: Dut, rtl: Path | None) -> Dut:
+    """Return the device with other RTL; None keeps its own."""
+    return dut if rtl is None else msgspec.structs.replace(dut, rtl=str(rtl.resolve()))

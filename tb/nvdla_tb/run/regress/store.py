@@ -1,0 +1,315 @@
+"""The store of a regression: what was asked for and how it ended, in SQLite, written as results arrive."""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from contextlib import ExitStack, closing
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import msgspec
+
+from nvdla_models.errors import InputError
+from nvdla_models.reading import parse_json, shown
+from nvdla_tb.judge.verdict import Ending
+from nvdla_tb.plain_data import converted
+from nvdla_tb.run.dut import Device, Dut, about
+from nvdla_tb.run.errors import StoreError
+from nvdla_tb.run.result import Result, failure_folder
+from nvdla_tb.run.task import Task
+
+ABOUT_FILE = "about.txt"
+"""Says in the folder of a run what was tested."""
+
+_VERSION = 3
+_PATIENCE_SECONDS = 60
+"""How long another process may lock the file."""
+
+_TABLES = """
+CREATE TABLE runs (id INTEGER PRIMARY KEY, title TEXT NOT NULL, started REAL NOT NULL, folder TEXT NOT NULL);
+CREATE TABLE tasks (
+  run INTEGER NOT NULL REFERENCES runs, number INTEGER NOT NULL, key TEXT NOT NULL, test TEXT NOT NULL,
+  task TEXT NOT NULL, PRIMARY KEY (run, key));
+CREATE TABLE results (
+  run INTEGER NOT NULL REFERENCES runs, key TEXT NOT NULL, ending TEXT NOT NULL, seconds REAL NOT NULL,
+  result TEXT NOT NULL, PRIMARY KEY (run, key));
+CREATE TABLE coverage (
+  run INTEGER NOT NULL REFERENCES runs, bin TEXT NOT NULL, hits INTEGER NOT NULL, PRIMARY KEY (run, bin));
+"""
+"""Bins are counted for each run, not for each task, so that many tasks need no more room than few."""
+
+_COUNT_BIN = """
+INSERT INTO coverage VALUES (?, ?, ?) ON CONFLICT (run, bin) DO UPDATE SET hits = hits + excluded.hits
+"""
+
+
+@dataclass(frozen=True)
+class Run:
+    """One regression: number, title, start in seconds since 1970, and its folder beside the store."""
+
+    id: int
+    title: str
+    started: float
+    folder: Path
+
+    def note_about(self, duts: Iterable[Dut]) -> None:
+        """Write down what is tested, with the revision that the RTL has now; the folder exists."""
+        path = self.folder / ABOUT_FILE
+        lines = [*self.read_about(), *(about(dut) for dut in duts)]
+        path.write_text("".join(f"{line}\n" for line in dict.fromkeys(lines)), encoding="utf-8")
+
+    def read_about(self) -> list[str]:
+        """Return a line for each device, revision and date under test."""
+        path = self.folder / ABOUT_FILE
+        return path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
+
+
+class Store:
+    """A file with every run, its tasks and their results; each result is durable when ``add`` returns.
+
+    Several processes may use the file at once. A context manager that closes it; whatever SQLite has raised in its
+    block leaves it as a ``StoreError``.
+
+    Raises:
+        StoreError: for a file that cannot be opened, is not a store, or of another version.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Open the store, making it when the file does not exist."""
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise StoreError(f"{path.parent} cannot be made: {error.strerror}") from error
+        self._path, self._folder = path, path.parent.resolve()
+        with ExitStack() as unless_sound:
+            try:
+                self._database = sqlite3.connect(path, timeout=_PATIENCE_SECONDS)
+                unless_sound.callback(self._database.close)
+                self._prepare()
+            except sqlite3.OperationalError as error:
+                raise StoreError(f"{path} cannot be used: {error}") from error
+            except sqlite3.DatabaseError as error:
+                raise StoreError(f"{path} must be a regression store: {error}") from error
+            unless_sound.pop_all()
+
+    def _prepare(self) -> None:
+        """Make the tables of a new file, and check those of an old one."""
+        version = self._database.execute("PRAGMA user_version").fetchone()[0]
+        empty = not self._database.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+        if empty:
+            self._database.executescript(f"BEGIN IMMEDIATE; {_TABLES} PRAGMA user_version = {_VERSION}; COMMIT;")
+        elif version != _VERSION:
+            raise StoreError(f"{self._path} must be a regression store of version {_VERSION}, not {version}")
+
+    def __enter__(self) -> Store:
+        """Return the store."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close the file.
+
+        Raises:
+            StoreError: when SQLite has raised an error in the block.
+        """
+        self._database.close()
+        if isinstance(error, sqlite3.Error):
+            raise StoreError(f"{self._path} cannot be used: {error}") from error
+
+    def start(self, title: str, tasks: Sequence[Task]) -> Run:
+        """Enter a new run with all its tasks.
+
+        Raises:
+            InputError: when there is no task, one of them twice, or they are of several devices.
+        """
+        if not tasks:
+            raise InputError("a run must have at least one task")
+        _check(tasks, tasks[0].dut.device)
+        started = time.time()
+        with self._database, closing(self._database.cursor()) as cursor:
+            cursor.execute("INSERT INTO runs (title, started, folder) VALUES (?, ?, '')", (title, started))
+            number = cursor.lastrowid
+            assert number is not None
+            run = self._run(number, title, started)
+            cursor.execute("UPDATE runs SET folder = ? WHERE id = ?", (run.folder.name, number))
+            self._enter(run, tasks, 0)
+        return run
+
+    def extend(self, run: Run, tasks: Sequence[Task]) -> list[Task]:
+        """Enter more tasks of a run, and return those that it did not have.
+
+        Raises:
+            InputError: when one of them is there twice, or of another device than the run.
+        """
+        _check(tasks, self.device(run))
+        known = {key for (key,) in self._database.execute("SELECT key FROM tasks WHERE run = ?", (run.id,))}
+        fresh = [task for task in tasks if task.key not in known]
+        with self._database:
+            self._enter(run, fresh, len(known))
+        return fresh
+
+    def _enter(self, run: Run, tasks: Sequence[Task], first: int) -> None:
+        rows = [(run.id, n, task.key, task.test, task.encode()) for n, task in enumerate(tasks, first)]
+        self._database.executemany("INSERT INTO tasks VALUES (?, ?, ?, ?, ?)", rows)
+
+    def add(self, run: Run, *results: Result) -> None:
+        """Enter results, all of them or none; one that is there already stays, as the task ended once.
+
+        Raises:
+            InputError: when the run has no such task.
+        """
+        hits: Counter[str] = Counter()
+        with self._database:
+            for result in results:
+                if not self._read("SELECT 1 FROM tasks WHERE run = ? AND key = ?", (run.id, result.key)):
+                    raise InputError(f"run {run.id} has no task {result.key}")
+                kept = msgspec.structs.replace(result, coverage={})
+                row = (run.id, result.key, result.ending.value, result.seconds, kept.encode().decode())
+                if self._database.execute("INSERT OR IGNORE INTO results VALUES (?, ?, ?, ?, ?)", row).rowcount:
+                    hits.update(result.coverage)
+            self._database.executemany(_COUNT_BIN, [(run.id, name, count) for name, count in hits.items()])
+
+    def runs(self) -> list[Run]:
+        """Return all runs, the oldest first."""
+        rows = self._read("SELECT id, title, started FROM runs ORDER BY id")
+        return [self._run(*row) for row in rows]
+
+    def _run(self, number: int, title: object, started: object) -> Run:
+        if not (isinstance(title, str) and isinstance(started, float)):
+            raise StoreError(f"{self._path}: run {number} must have a title and a time, not {shown((title, started))}")
+        # Whoever copies a store copies the folders of its runs with it; no path in the file counts.
+        return Run(number, title, started, self._folder / f"{int(number):04}")
+
+    def device(self, run: Run) -> Device:
+        """Return the device that all tasks of a run are of."""
+        rows = self._read("SELECT task FROM tasks WHERE run = ? ORDER BY number LIMIT 1", (run.id,))
+        task = self._parsed(rows[0][0], run) if rows else {}
+        dut = task.get("dut")
+        config, rtl = (dut.get("config"), dut.get("rtl")) if isinstance(dut, dict) else (None, None)
+        if not isinstance(config, str) or not isinstance(rtl, str | None):
+            raise InputError(f"{self._path}: run {run.id}: tasks must be of a device, not of {config!r} and {rtl!r}")
+        return Device(config, rtl)
+
+    def runs_of(self, device: Device) -> list[Run]:
+        """Return the runs of a device, the oldest first: only these say something of it."""
+        return [run for run in self.runs() if self.device(run) == device]
+
+    def run(self, number: int | None = None) -> Run:
+        """Return a run by its number, or the newest.
+
+        Raises:
+            InputError: when there is none.
+        """
+        runs = self.runs()
+        for run in reversed(runs):
+            if number in (None, run.id):
+                return run
+        raise InputError(f"there is no run {number}; there are {len(runs)}" if number else "the store holds no run")
+
+    def tasks(self, run: Run) -> list[Task]:
+        """Return all tasks of a run, in their order."""
+        rows = self._read("SELECT task FROM tasks WHERE run = ? ORDER BY number", (run.id,))
+        return [converted(self._parsed(text, run), Task, "a task") for (text,) in rows]
+
+    def missing(self, run: Run) -> list[Task]:
+        """Return the tasks of a run that have no result yet, in their order."""
+        done = {key for (key,) in self._read("SELECT key FROM results WHERE run = ?", (run.id,))}
+        return [task for task in self.tasks(run) if task.key not in done]
+
+    def forget_lost(self, run: Run) -> None:
+        """Take the tasks of a run that were lost for missing again: they say nothing about the device."""
+        with self._database:
+            self._database.execute("DELETE FROM results WHERE run = ? AND ending = ?", (run.id, Ending.LOST.value))
+
+    def results(self, run: Run) -> list[Result]:
+        """Return the results of a run, in the order of its tasks; ``coverage`` has what they cover."""
+        rows = self._read(
+            "SELECT result FROM results JOIN tasks USING (run, key) WHERE run = ? ORDER BY number", (run.id,)
+        )
+        return [_in_folder_of(run, converted(self._parsed(text, run), Result, "a result")) for (text,) in rows]
+
+    def coverage(self, *runs: Run) -> dict[str, int]:
+        """Return how often runs together hit which bins."""
+        marks = ", ".join("?" * len(runs))
+        rows = self._read(
+            f"SELECT bin, sum(hits) FROM coverage WHERE run IN ({marks}) GROUP BY bin", [run.id for run in runs]
+        )
+        return dict(rows)
+
+    def counts(self, run: Run) -> dict[Ending, int]:
+        """Return how many tasks of a run ended how; endings that did not occur are absent."""
+        rows = self._read("SELECT ending, count(*) FROM results WHERE run = ? GROUP BY ending", (run.id,))
+        counts = dict(rows)
+        return {ending: counts[ending.value] for ending in Ending if ending.value in counts}
+
+    def latest(self, device: Device) -> dict[str, dict[Ending, int]]:
+        """Return how each test ended, by its name, in the newest run that has played it on a device."""
+        rows = self._read(
+            "SELECT test, run, ending, count(*) FROM results JOIN tasks USING (run, key) "
+            "WHERE json_extract(task, '$.dut.config') = ? AND json_extract(task, '$.dut.rtl') IS ? "
+            "GROUP BY test, run, ending ORDER BY run",
+            device,
+        )
+        newest: dict[str, tuple[int, dict[Ending, int]]] = {}
+        for test, run, ending, count in rows:
+            if newest.get(test, (None,))[0] != run:
+                newest[test] = run, {}
+            newest[test][1][converted(ending, Ending, f"{self._path}: results")] = count
+        return {test: counts for test, (_, counts) in newest.items()}
+
+    def durations(self, tasks: Iterable[Task]) -> dict[str, float]:
+        """Return by key how many seconds tasks took on average in all runs.
+
+        One that was never played takes what its test took with other seeds; without these it is absent.
+        """
+        rows = self._read(
+            "SELECT key, test, sum(seconds), count(*) FROM results JOIN tasks USING (run, key) WHERE ending != ? "
+            "GROUP BY key, test",
+            (Ending.REFUSED.value,),
+        )
+        by_key: dict[str, float] = {}
+        tests: dict[str, list[float]] = {}
+        for key, test, seconds, count in rows:
+            by_key[key] = seconds / count
+            tests.setdefault(test, []).append(by_key[key])
+        by_test = {test: sum(seconds) / len(seconds) for test, seconds in tests.items()}
+        known = ((task.key, by_key.get(task.key, by_test.get(task.test))) for task in tasks)
+        return {key: seconds for key, seconds in known if seconds is not None}
+
+    def _read(self, query: str, values: Sequence[object] = ()) -> list[Any]:
+        """Return the rows that a query finds."""
+        try:
+            return self._database.execute(query, values).fetchall()
+        except sqlite3.DatabaseError as error:
+            raise InputError(f"{self._path} must be a sound regression store: {error}") from error
+
+    def _parsed(self, text: object, run: Run) -> dict[str, Any]:
+        """Return the table that a cell holds as JSON."""
+        where = f"{self._path}: run {run.id}"
+        raw = parse_json(text, where) if isinstance(text, str) else text
+        if not isinstance(raw, dict):
+            raise InputError(f"{where}: tasks and results must be tables, not {shown(repr(raw))}")
+        return raw
+
+
+def _in_folder_of(run: Run, result: Result) -> Result:
+    """Return the result with the folder that its failure has below that of the run, wherever the store lies now."""
+    if result.folder is None:
+        return result
+    return msgspec.structs.replace(result, folder=str(failure_folder(run.folder, result.key)))
+
+
+def _check(tasks: Sequence[Task], device: Device) -> None:
+    """Check that tasks are different, and all of one device."""
+    twice = sorted(key for key, count in Counter(task.key for task in tasks).items() if count > 1)
+    if twice:
+        raise InputError(f"tasks must be different; more than once: {', '.join(twice)}")
+    for task in tasks:
+        if task.dut.device != device:
+            raise InputError(f"tasks of a run must all be of {device}, not of {task.dut.device}: {task.key}")

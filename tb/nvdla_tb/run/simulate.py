@@ -1,0 +1,255 @@
+"""Run cocotb tests on a compiled model, and say how they ended: one by one, or in a process that many scenarios share.
+
+A process that is shared is asked over a socket: requests and answers are lines of JSON. The cocotb test on the other
+end is given the socket's number in ``NVDLA_REQUESTS``; it ends when the socket closes.
+"""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+import time
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from signal import Signals
+from typing import NamedTuple, TextIO
+
+from nvdla_tb.judge.finding import Check
+from nvdla_tb.run.compile.runners import simulation
+from nvdla_tb.run.compile.spec import Built
+from nvdla_tb.run.errors import LaunchError
+from nvdla_tb.run.process import Ended, abort, kill, last_relevant_lines, start, supervise
+from nvdla_tb.run.systems import ENTRY_ENVIRONMENT, entry_module
+from nvdla_tb.stimulus.exchange import Request
+
+LOG_NAME = "sim.log"
+JUNIT_NAME = "results.xml"
+
+
+_ENDED_EARLY = "SimFailure"
+"""The name that cocotb gives a test whose simulation ended before it."""
+
+_FROM_OUTSIDE = (Signals.SIGKILL, Signals.SIGTERM, Signals.SIGHUP, Signals.SIGINT, Signals.SIGQUIT)
+"""Signals that no fault of a simulator causes; SIGKILL is also what a kernel sends when memory is short."""
+
+
+@dataclass(frozen=True)
+class SimResult:
+    """One finished simulation.
+
+    Attributes:
+        check: What went wrong: the test itself, a crash, a timeout, or a kill from outside; None when the test ran
+            and nothing failed.
+        message: Why it did not pass; empty when it did.
+        seconds: Wall-clock time.
+        log_path: Everything the simulator and the test printed.
+    """
+
+    check: Check | None
+    message: str
+    seconds: float
+    log_path: Path
+
+    @property
+    def passed(self) -> bool:
+        """Whether the test ran and nothing failed."""
+        return self.check is None
+
+
+def simulate(
+    built: Built,
+    *,
+    test_module: str,
+    testcase: str,
+    env: Mapping[str, str],
+    work_dir: Path,
+    timeout_seconds: float,
+    waves: bool = False,
+    plusargs: Sequence[str] = (),
+) -> SimResult:
+    """Run one cocotb test.
+
+    Args:
+        built: The compiled model.
+        test_module: Module that holds the test, importable from this process's ``sys.path``.
+        testcase: Exact name of the test function.
+        env: Environment variables for the simulation; they win over this process's own.
+        work_dir: Folder for the log, the result file and the waves; made when missing.
+        timeout_seconds: Wall-clock deadline, after which the whole process group is killed.
+        waves: Whether to write waves; the model must be built with ``waves``.
+        plusargs: Arguments such as ``+verbose`` for the simulator.
+
+    Raises:
+        LaunchError: for waves from a model that was built without.
+    """
+    if waves and built.wave_suffix is None:
+        raise LaunchError("waves need a model that was built with waves=True")
+    if timeout_seconds <= 0:
+        raise LaunchError(f"timeout_seconds must be greater than 0, not {timeout_seconds}")
+    work_dir = work_dir.resolve()
+    log_path, junit_path = work_dir / LOG_NAME, work_dir / JUNIT_NAME
+    started = time.monotonic()
+    arguments = [] if built.spec.simulator == "verilator" else ["-fst" if waves else "-none"]
+    arguments += [f"+wave_file={work_dir}/waves.{built.wave_suffix}"] if waves else []
+    arguments += plusargs
+    make_empty(work_dir)
+    command, environment = simulation(built, test_module, testcase, env, junit_path, arguments)
+    ended = supervise(
+        command, cwd=work_dir, environment=environment, log_path=log_path, timeout_seconds=timeout_seconds
+    )
+    check, message = judge(ended, junit_path, log_path, f"{test_module}.{testcase}", timeout_seconds)
+    return SimResult(check, message, time.monotonic() - started, log_path)
+
+
+def make_empty(work_dir: Path) -> None:
+    """Make the folder of a simulation, without log and results of an earlier one."""
+    work_dir.mkdir(parents=True, exist_ok=True)
+    (work_dir / LOG_NAME).unlink(missing_ok=True)
+    (work_dir / JUNIT_NAME).unlink(missing_ok=True)
+
+
+def judge(
+    ended: Ended, junit_path: Path, log_path: Path, test: str, timeout_seconds: float
+) -> tuple[Check | None, str]:
+    """Return how a simulation ended and why; only a result file that says so makes it pass."""
+    if ended.timed_out:
+        return Check.TIMEOUT, f"{test} was killed after {timeout_seconds:g} seconds"
+    if -ended.returncode in _FROM_OUTSIDE:
+        return Check.LOST, f"{test}: the simulator was killed by {Signals(-ended.returncode).name} from outside"
+    if ended.returncode < 0:
+        return Check.CRASH, f"{test}: the simulator was ended by {Signals(-ended.returncode).name}"
+    if not junit_path.is_file():
+        last = last_relevant_lines(log_path).rpartition("\n")[2]
+        return Check.CRASH, f"{test}: the simulator ended with code {ended.returncode} and no result file: {last}"
+    try:
+        cases = list(ElementTree.parse(junit_path).iter("testcase"))
+    except ElementTree.ParseError as error:
+        return Check.CRASH, f"{test}: the result file is incomplete: {error}"
+    problems = [problem for case in cases for kind in ("failure", "error") for problem in case.iter(kind)]
+    if any(problem.get("type", problem.get("error_type")) == _ENDED_EARLY for problem in problems):
+        # Nothing else ends a simulation: the test had not asked for it, and no signal came.
+        return Check.CRASH, f"{test}: the device ended the simulation, as by $finish"
+    if problems:
+        return Check.TEST, f"{test}: {problems[0].get('message') or problems[0].get('error_msg') or 'failed'}"
+    ran = [case for case in cases if case.find("skipped") is None]
+    if not ran:
+        return Check.CRASH, f"{test}: no such test ran"
+    if ended.returncode != 0:
+        return Check.CRASH, f"{test}: the simulator ended with code {ended.returncode} after the test passed"
+    return None, ""
+
+
+_REQUESTS = "NVDLA_REQUESTS"
+_TEST = "serve"
+"""The entry module's test that answers requests."""
+
+_CLOSING_GRACE_SECONDS = 5.0
+_COUNTING_GRACE_SECONDS = 300.0
+"""The same with code coverage: hundreds of thousands of points are written at the end."""
+
+
+class _Alive(NamedTuple):
+    """A process that waits for requests, and both ways of talking to it."""
+
+    process: subprocess.Popen[bytes]
+    socket: socket.socket
+    answers: TextIO
+
+
+class SharedProcess:
+    """Plays scenario after scenario in one simulator process, with a reset before each.
+
+    Unless one passes, the next gets a new process: whatever went wrong stays where it was.
+
+    Attributes:
+        built: The model that it runs.
+        plusargs: Arguments of the simulator; only jobs with the same ones can be played in it.
+        work_dir: Where it runs, says something between scenarios, and leaves at its end what it has counted of the
+            RTL's code; made when missing.
+        scenarios: How many the process that is alive has been given.
+        last: ``TEST.SEED`` of the last one of them, None before the first.
+    """
+
+    def __init__(self, built: Built, work_dir: Path, plusargs: tuple[str, ...] = ()) -> None:
+        """Remember what to play on; the process starts with the first scenario."""
+        self.built, self.plusargs, self.work_dir, self.scenarios = built, plusargs, work_dir.resolve(), 0
+        self.last: str | None = None
+        self._alive: _Alive | None = None
+
+    def takes(self, plusargs: tuple[str, ...]) -> bool:
+        """Return whether scenarios with these arguments can share the process.
+
+        Coroutines live as long as the process, and waves are written at its end.
+        """
+        return self.built.spec.native and not self.built.spec.waves and plusargs == self.plusargs
+
+    def play(self, request: Request, log_path: Path, timeout_seconds: float) -> SimResult:
+        """Play a saved scenario and say how that ended; without an answer the process has ended, too.
+
+        Args:
+            request: What to play, and where its answer and its log go.
+            log_path: That log, if the simulator gets that far.
+            timeout_seconds: Wall-clock limit, after which the process is killed.
+        """
+        log_path.unlink(missing_ok=True)
+        if self._alive is None:
+            self._alive = self._start()
+        self.scenarios += 1
+        self.last = request.test
+        started = time.monotonic()
+        check, message = None, ""
+        ended = _asked(self._alive, request.encode(), timeout_seconds)
+        seconds = time.monotonic() - started
+        log_path = log_path if log_path.is_file() else self.work_dir / LOG_NAME
+        if ended is not None:
+            test = f"{entry_module(self.built.spec.config)}.{_TEST}"
+            check, message = judge(ended, self.work_dir / JUNIT_NAME, log_path, test, timeout_seconds)
+            if check is None:
+                check, message = Check.CRASH, f"{test}: the simulator ended without an answer"
+            self.close()
+        return SimResult(check, message, seconds, log_path)
+
+    def close(self) -> None:
+        """End the process, which finishes its test when it can."""
+        alive, self._alive, self.scenarios, self.last = self._alive, None, 0, None
+        if alive is None:
+            return
+        alive.answers.close()
+        alive.socket.close()
+        counts = self.built.spec.coverage is not None
+        try:
+            alive.process.wait(_COUNTING_GRACE_SECONDS if counts else _CLOSING_GRACE_SECONDS)
+        except subprocess.TimeoutExpired:
+            pass
+        finally:
+            kill(alive.process)
+
+    def _start(self) -> _Alive:
+        ours, theirs = socket.socketpair()
+        with theirs:
+            variables = {**ENTRY_ENVIRONMENT, _REQUESTS: str(theirs.fileno())}
+            make_empty(self.work_dir)
+            module, results_path = entry_module(self.built.spec.config), self.work_dir / JUNIT_NAME
+            command, environment = simulation(self.built, module, _TEST, variables, results_path, self.plusargs)
+            with (self.work_dir / LOG_NAME).open("wb") as log:
+                process = start(
+                    command, cwd=self.work_dir, environment=environment, log=log, pass_fds=[theirs.fileno()]
+                )
+        return _Alive(process, ours, ours.makefile("r", encoding="utf-8"))
+
+
+def _asked(alive: _Alive, request: str, timeout_seconds: float) -> Ended | None:
+    """Have a request carried out; return how the process ended instead of answering, or None."""
+    alive.socket.settimeout(timeout_seconds)
+    try:
+        alive.socket.sendall(f"{request}\n".encode())
+        if alive.answers.readline():
+            return None
+        # It closed the socket without an answer: the test failed, or the process is dead.
+        return Ended(alive.process.wait(timeout_seconds), timed_out=False)
+    except (TimeoutError, subprocess.TimeoutExpired):
+        return abort(alive.process)
+    except (BrokenPipeError, ConnectionResetError):
+        return Ended(alive.process.wait(), timed_out=False)

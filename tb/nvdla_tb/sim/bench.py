@@ -1,0 +1,351 @@
+"""The bench: the agents of one DUT, wired to a judge."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+from typing import Self
+
+import numpy as np
+from cocotb.handle import SimHandleBase
+from cocotb.triggers import Event, RisingEdge, select
+from numpy.typing import NDArray
+
+from nvdla_models.config import HwConfig
+from nvdla_tb.explain.handovers import load_handovers
+from nvdla_tb.judge.detail import MissingInterrupt, Note, Restless
+from nvdla_tb.judge.finding import BYTES, Check
+from nvdla_tb.judge.judge import Access, Judge, Ports
+from nvdla_tb.judge.layer_facts import LayerTimes, Traffic
+from nvdla_tb.judge.line import LINE_CYCLES
+from nvdla_tb.judge.scoreboard import Scoreboard
+from nvdla_tb.judge.text import why_not_passed
+from nvdla_tb.judge.verdict import Ending, Verdict
+from nvdla_tb.nvdla.engines import chain_of
+from nvdla_tb.nvdla.layers import Layer
+from nvdla_tb.nvdla.memory import MemoryImage, Ram
+from nvdla_tb.nvdla.placing import Placing
+from nvdla_tb.nvdla.program.codec import encode
+from nvdla_tb.nvdla.program.ops import Program
+from nvdla_tb.nvdla.program.table import Refused
+from nvdla_tb.nvdla.registers import RegisterMap
+from nvdla_tb.sim.backend import Backend, CoroutineBackend
+from nvdla_tb.sim.clocking import cycle, has_one_clock, start_clocks, wait_cycles
+from nvdla_tb.sim.csb import CsbTimeout, PollTimeout
+from nvdla_tb.sim.native import is_native
+from nvdla_tb.sim.native_backend import NativeBackend
+from nvdla_tb.sim.pins import Events, Pins, is_wrapped
+from nvdla_tb.sim.player import SimulationPlayer
+from nvdla_tb.sim.scope import LAYER_SCOPE, WaveScope
+from nvdla_tb.sim.stages import StageWatch
+from nvdla_tb.sim.transactions import Played, transactions
+from nvdla_tb.sim.watchdog import Watchdog
+from nvdla_tb.stimulus.exchange import Request
+from nvdla_tb.stimulus.scenario import ScenarioError
+from nvdla_tb.stimulus.settings import BenchSettings
+
+RESET_CYCLES = 20
+QUIET_CYCLES = 16
+"""Measured on the public nv_small RTL: requests in the first 0 to 6 cycles after a reset are lost."""
+
+_TIED_LOW = (
+    "global_clk_ovr_on",
+    "tmc2slcg_disable_clock_gating",
+    "test_mode",
+    *(f"nvdla_pwrbus_ram_{part}_pd" for part in ("c", "ma", "mb", "p", "o", "a")),
+)
+
+
+class Bench(Events, Placing):
+    """Everything around one DUT: what its pins show goes to the judge, whoever causes it.
+
+    ::
+
+        bench = await Bench.start(dut)
+        src = bench.place(bench.rng.integers(-128, 128, (33, 4, 5), dtype=np.int8))
+        await bench.run(Sdp(src, bench.reserve((33, 4, 5)), relu=True))
+        bench.check()           # raises with every finding
+
+    A subclass may override ``see_access``, ``see_writes``, ``see_bad_access`` and ``see_violation``, which pass on
+    what the agents see.
+    """
+
+    def __init__(
+        self, dut: SimHandleBase, config: HwConfig, settings: BenchSettings, seed: int, request: Request
+    ) -> None:
+        """Build the agents; ``start`` also resets the DUT."""
+        if has_one_clock(dut):
+            settings = replace(settings, csb_period=1.0, csb_phase=0.0)
+        self.dut, self.config, self.settings = dut, config, settings
+        self.clock = dut.dla_core_clk
+        self.registers = RegisterMap.of(config)
+        pins = Pins(dut, config, settings, self.registers, seed, request.traffic or bool(settings.saturated_reads))
+        self.scoreboard = Scoreboard(settings.exact)
+        self.backend: Backend = NativeBackend(pins, self) if is_native(dut) else CoroutineBackend(pins, self)
+        wrapped = [ram for ram in pins.rams if is_wrapped(dut, ram)]
+        latencies = {ram: 0 if ram in wrapped else pins.latency_cycles(ram) for ram in pins.rams}
+        ports = Ports(self.backend.monitors, wrapped, latencies, self.backend.watch_reads)
+        self.judge = Judge(
+            config,
+            self.scoreboard,
+            self._read_memory,
+            ports,
+            line_cycles=self._slower(LINE_CYCLES),
+            saturated=settings.saturated,
+            limits_reached=settings.limits_reached,
+            poison_reads=settings.poison_reads == "error",
+            stray_accesses=settings.stray_accesses == "error",
+        )
+        self.times = LayerTimes()
+        self.judge.watchers.append(self.times)
+        self.verdict = self.judge.verdict
+        self._seed = seed
+        self._refused = Event()
+        self._stopped = self._csb_is_dead = False
+        self.accesses: list[Access] = []
+        self.began = time.process_time(), 0
+        self._unaltered: list[tuple[Ram, int, NDArray[np.uint8]]] = []
+        self.memories, self.csb, self.interrupts = self.backend.memories, self.backend.csb, self.backend.interrupts
+        self.monitors, self.slaves = self.backend.monitors, self.backend.slaves
+        widths = {ram: pins.bus_bytes(ram) for ram in pins.rams}
+        self.traffic = Traffic(widths, self.scoreboard) if request.traffic else None
+        self._is_test = request.scenario is None
+        # A test in Python that is asked for an answer; a scenario's is left by whoever plays it.
+        left = self._is_test and request.result is not None
+        self._played = Played(self.memories, request) if left else None
+        self._watchdog = Watchdog(pins, self.backend, ports, self.judge)
+        self.scope = None
+        if isinstance(self.backend, CoroutineBackend) and hasattr(dut, LAYER_SCOPE):
+            self.scope = WaveScope(dut, self.backend.monitors, self.scoreboard, request.waves_from)
+        self.watch = None
+        if request.stages is not None:
+            self.watch = StageWatch(dut, self.clock, load_handovers(Path(request.stages)))
+
+    @classmethod
+    async def start(
+        cls,
+        dut: SimHandleBase,
+        config: HwConfig | None = None,
+        settings: BenchSettings | None = None,
+        seed: int = 0,
+        request: Request | None = None,
+    ) -> Self:
+        """Return a bench whose DUT is out of reset and ready for requests.
+
+        Args:
+            dut: The top, with the canonical port names.
+            config: The configuration of the RTL; that which the launcher names when it is left out.
+            settings: Latencies, stalls and strictness.
+            seed: Seed of all randomness.
+            request: What the launcher asks for besides; found in the environment when it is left out.
+        """
+        request = request or Request.from_env(None if config is None else config.name)
+        bench = cls(dut, config or HwConfig.load(request.config), settings or BenchSettings(), seed, request)
+        start_clocks(dut, bench.settings.csb_period, bench.settings.csb_phase)
+        for name in _TIED_LOW:
+            if hasattr(dut, name):
+                getattr(dut, name).value = 0
+        # Before the first edge: what an earlier bench left running must find nothing to ask of this one.
+        bench._drive_resets(0)
+        # From right after an edge, so that every bench sees the same cycles, whatever ran before it.
+        await RisingEdge(bench.clock)
+        await bench.reset()
+        if bench.settings.serve_interrupts:
+            bench.interrupts.start()
+        if bench.scope is not None:
+            bench.judge.watchers.append(bench.scope)
+            bench.scope.start()
+        if bench.watch is not None:
+            bench.watch.start()
+        bench.began = time.process_time(), cycle()
+        return bench
+
+    async def reset(self) -> None:
+        """Reset the DUT, flush all agents, and wait until CSB accepts requests."""
+        if self.watch is not None and self.watch.is_started:
+            # What a reset cuts off was handed over in part, and there is nothing to compare it with.
+            self.watch = None
+        self.backend.flush()
+        self._drive_resets(0)
+        await wait_cycles(self.clock, self._slower(RESET_CYCLES))
+        self.backend.flush()
+        self._drive_resets(1)
+        # What happened before it is judged by what the registers held then.
+        self.backend.look()
+        self.judge.reset()
+        await wait_cycles(self.clock, self._slower(QUIET_CYCLES))
+
+    def _slower(self, cycles: int) -> int:
+        """Return as many cycles of the core's clock as the slower clock takes for so many."""
+        return math.ceil(cycles * max(1.0, self.settings.csb_period))
+
+    def _drive_resets(self, value: int) -> None:
+        for name in ("dla_reset_rstn", "direct_reset_"):
+            getattr(self.dut, name).value = value
+
+    @cached_property
+    def rng(self) -> np.random.Generator:
+        """Random numbers for a test, of the bench's seed."""
+        return np.random.default_rng(self._seed)
+
+    @property
+    def memory(self) -> MemoryImage:
+        """The image behind the primary memory port."""
+        return self.memories[Ram.MC]
+
+    def alter(self, ram: Ram, address: int, data: NDArray[np.uint8]) -> None:
+        """Change bytes that the DUT reads; the model goes on to read what was there."""
+        self._unaltered.append((ram, address, self.memories[ram].read_array(address, len(data))))
+        self.memories[ram].write(address, data)
+
+    def _find_dead_csb(self, error: CsbTimeout) -> None:
+        """Take a port that takes no requests, or answers none, for a hang of the DUT; the first time counts."""
+        if not self._csb_is_dead:
+            self._csb_is_dead = True
+            self.judge.report(Check.HANG, error.detail, cycle())
+
+    async def run(self, *layers: Layer) -> None:
+        """Run layers one after the other, each in the register groups that its units run next, and settle."""
+        tracker = self.judge.tracker
+        for layer in layers:
+            self.check_placed(layer)
+        for number, layer in enumerate(layers):
+            groups = {unit: tracker.state.consumer(unit) for unit in chain_of(layer).units}
+            await self.play(encode(layer, self.config, groups, sync_id=f"run_{tracker.layers_seen}_{number}"))
+        await self.settle()
+
+    async def play(self, program: Program) -> None:
+        """Play a program to its end; a hang or a refusal ends it early and is part of the verdict."""
+        if self._played is not None:
+            self._played.before(program)
+        player = self._player(program)
+        waiters = {
+            "end": player.play(),
+            "hang": self._watchdog.stuck(),
+            "refusal": self._refused.wait(),
+            "mismatch": self._watchdog.first_mismatch(),
+            "dead interrupts": self.interrupts.failed.wait(),
+        }
+        try:
+            number, ended_by = await select(*waiters.values())
+        except CsbTimeout as error:
+            self._find_dead_csb(error)
+        except PollTimeout as error:
+            self.judge.report(Check.REGISTER, error.detail, cycle())
+        except ScenarioError as error:
+            self.judge.report(Check.PROGRAM, Note(str(error)), cycle())
+        else:
+            ended = list(waiters)[number]
+            if ended in ("refusal", "mismatch"):
+                self._stopped = True
+                self.scoreboard.abandon()
+            elif ended == "hang":
+                at = cycle()
+                self.judge.report(Check.HANG, await self._watchdog.hang(ended_by, player.waiting_for), at)
+        finally:
+            if self._played is not None:
+                self._played.after()
+
+    async def interrupted(self, program: Program, after_cycles: int) -> None:
+        """Play a program and reset the DUT after so many cycles; what it did until then is judged."""
+        player = self._player(program)
+        try:
+            await select(player.play(), wait_cycles(self.clock, after_cycles), self._refused.wait())
+        except CsbTimeout as error:
+            self._find_dead_csb(error)
+        finally:
+            player.cancel()
+        self.interrupts.forget()
+        await self.reset()
+
+    def _player(self, program: Program) -> SimulationPlayer:
+        return SimulationPlayer(program, self.backend, self.judge, self.settings.poll_deadline_cycles)
+
+    async def settle(self) -> None:
+        """See what comes late, after a program that was played to its end: writes, and interrupts."""
+        # After any fault but wrong bytes, a hang for one, what is late or missing would only tell of it again.
+        if self._stopped or any(finding.check not in BYTES for finding in self.verdict.findings):
+            return
+        self.verdict.cycles = cycle()
+        if not await self._watchdog.memory_rests():
+            self.judge.report(Check.PROTOCOL, Restless(), cycle())
+        self._judge_pending()
+        if self.judge.interrupts_owed:
+            # Those that are masked show up when they are read.
+            try:
+                await self.csb.read(self.registers.register("GLB", "S_INTR_STATUS"))
+            except CsbTimeout as error:
+                self._find_dead_csb(error)
+                return
+            self._judge_pending()
+        for name in self.judge.interrupts_owed:
+            self.judge.report(Check.INTERRUPT, MissingInterrupt(name))
+
+    def finish(self) -> Verdict:
+        """Judge what is left and return the verdict."""
+        self.backend.look()
+        if self.interrupts.failure is not None:
+            self._find_dead_csb(self.interrupts.failure)
+        for monitor in self.monitors.values():
+            unmatched = monitor.unmatched()
+            if unmatched is not None and not self._stopped:
+                self.judge.report(Check.PROTOCOL, unmatched)
+        self.judge.finish(cycle())
+        self.verdict.cycles = self.verdict.cycles or cycle()
+        return self.verdict
+
+    def close(self) -> None:
+        """Let go of the DUT, so that another bench may take it up; only the native back end can."""
+        self.backend.close()
+
+    def check(self) -> None:
+        """Judge everything so far.
+
+        Raises:
+            AssertionError: with every finding, when the scenario failed, was refused or compared nothing.
+        """
+        verdict = self.finish()
+        if self._played is not None:
+            self._played.leave(self, self.transactions())
+        if verdict.ending is not Ending.PASSED:
+            raise AssertionError("\n".join(why_not_passed(verdict)))
+
+    def transactions(self) -> Iterator[str]:
+        """Yield a line for each register access and write beat so far, by cycle; of a long test the last beats."""
+        return transactions(self.accesses, self.scoreboard.history)
+
+    def see_access(self, access: Access) -> None:
+        """Pass on a finished register access; a layer that must be refused ends the program."""
+        if self._is_test:
+            self.accesses.append(access)
+        try:
+            super().see_access(access)
+        except Refused:
+            self._refused.set()
+        register = access.register
+        if register is not None and not access.is_write and register.is_grouped and not register.writable:
+            group = self.judge.tracker.state.producer(register.unit)
+            self.times.see_counter(register.unit, group, register.full_name, access.value)
+
+    def see_reads(self, ram: Ram, cycles: NDArray[np.int64], beats: NDArray[np.int64], ids: NDArray[np.int64]) -> None:
+        """Judge reads that were accepted, and keep them when traffic is recorded."""
+        super().see_reads(ram, cycles, beats, ids)
+        if self.traffic is not None:
+            self.traffic.see_reads(ram, cycles, beats)
+
+    def _judge_pending(self) -> None:
+        self.backend.look()
+        self.scoreboard.judge_pending()
+
+    def _read_memory(self, ram: Ram, address: int, nbytes: int) -> NDArray[np.uint8]:
+        """Return the memory of the model: its content before ``alter``."""
+        data = self.memories[ram].read_array(address, nbytes)
+        for other, start, right in self._unaltered:
+            first, end = max(start, address), min(start + len(right), address + nbytes)
+            if other is ram and first < end:
+                data[first - address : end - address] = right[first - start : end - start]
+        return data

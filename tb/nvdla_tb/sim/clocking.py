@@ -1,0 +1,103 @@
+"""The bench's clock and its count of cycles."""
+
+from __future__ import annotations
+
+import cocotb
+from cocotb.clock import Clock
+from cocotb.handle import SimHandleBase
+from cocotb.simtime import get_sim_time
+from cocotb.triggers import RisingEdge, Timer
+from cocotb.types import Logic, LogicArray
+
+from nvdla_tb.sim import native
+
+PERIOD_STEPS = 2000
+"""Steps of 1 ps: the DUT sees 500 MHz; nothing in a zero-delay model depends on it."""
+
+HIGH = Logic("1")
+"""Compared with, so that every sample of a pin does not build it anew."""
+
+_UNKNOWN = str.maketrans("XZUWxzuw-", "000000000")
+
+_epoch_steps = 0
+_csb_half_steps = PERIOD_STEPS // 2
+_csb_rise_steps = 0
+
+
+def known(value: Logic | LogicArray) -> int:
+    """Return the value of a pin as a number, with 0 for what is neither 0 nor 1."""
+    return int(str(value).translate(_UNKNOWN), 2)
+
+
+def csb_clock(dut: SimHandleBase) -> SimHandleBase:
+    """Return the clock that the registers are synchronous to, which may be the core's."""
+    return dut.dla_core_clk if has_one_clock(dut) else dut.dla_csb_clk
+
+
+def has_one_clock(dut: SimHandleBase) -> bool:
+    """Return whether all of the DUT runs with the core's clock."""
+    return hasattr(dut, "one_clock")
+
+
+def start_clocks(dut: SimHandleBase, csb_period: float = 1.0, csb_phase: float = 0.0) -> None:
+    """Drive both clocks of the DUT, and count cycles of the core's from here.
+
+    The harness of the native back end drives them all the time; counting starts before its next edge.
+
+    Args:
+        dut: The top.
+        csb_period: Period of CSB's clock, in those of the core's.
+        csb_phase: How much later than in phase it rises for the first time, in periods of the core's.
+    """
+    global _csb_half_steps, _csb_rise_steps, _epoch_steps
+    now = int(get_sim_time("step"))
+    csb_half = max(round(csb_period * PERIOD_STEPS / 2), 1)
+    delay = csb_half + round(csb_phase * PERIOD_STEPS)
+    _csb_half_steps, _csb_rise_steps = csb_half, now + delay
+    if native.is_native(dut):
+        half = PERIOD_STEPS // 2
+        _epoch_steps = ((now - half) // PERIOD_STEPS + 1) * PERIOD_STEPS
+        native.library().nvb_start(_epoch_steps, csb_half, delay)
+        return
+    _epoch_steps = now
+    Clock(dut.dla_core_clk, PERIOD_STEPS, unit="step", impl="gpi").start(start_high=False)
+    cocotb.start_soon(_start_later(dut.dla_csb_clk, csb_half, delay))
+
+
+def start_clock(clock: SimHandleBase) -> None:
+    """Drive the only clock of a DUT, and count its cycles from here."""
+    global _epoch_steps
+    _epoch_steps = int(get_sim_time("step"))
+    Clock(clock, PERIOD_STEPS, unit="step", impl="gpi").start(start_high=False)
+
+
+async def _start_later(clock: SimHandleBase, half_steps: int, delay_steps: int) -> None:
+    """Hold a clock low until it rises for the first time."""
+    clock.value = 0
+    if delay_steps > half_steps:
+        await Timer(delay_steps - half_steps, unit="step")
+    Clock(clock, 2 * half_steps, unit="step", impl="gpi").start(start_high=False)
+
+
+def cycle() -> int:
+    """Return how many clock cycles have passed since the clocks were started."""
+    return (int(get_sim_time("step")) - _epoch_steps) // PERIOD_STEPS
+
+
+def csb_clock_is_low() -> bool:
+    """Return whether CSB's clock is low and does not change at this time."""
+    since = int(get_sim_time("step")) - _csb_rise_steps
+    return since < 0 or since % (2 * _csb_half_steps) > _csb_half_steps
+
+
+def steps_of(at: int) -> int:
+    """Return the time, in steps, of the rising edge that ends a cycle."""
+    return _epoch_steps + at * PERIOD_STEPS + PERIOD_STEPS // 2
+
+
+async def wait_cycles(clock: SimHandleBase, count: int) -> None:
+    """From right after one rising edge, wait for the one ``count`` later, asleep in between."""
+    if count > 1:
+        # Half a period short: a timer that ends on an edge may wake before or after it.
+        await Timer(count * PERIOD_STEPS - PERIOD_STEPS // 2, unit="step")
+    await RisingEdge(clock)

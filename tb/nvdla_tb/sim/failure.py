@@ -1,0 +1,216 @@
+"""Files that a run leaves in its folder: its answer; of a failure a record, the causes of wrong bytes, and a page."""
+
+from __future__ import annotations
+
+import resource
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+import msgspec
+import numpy as np
+
+from nvdla_models.config import HwConfig
+from nvdla_tb.explain import Explanation, explain_run, record, write_page
+from nvdla_tb.explain.cause_units import narrowed, units_of_fit
+from nvdla_tb.explain.interface import SideResult, judge_interface
+from nvdla_tb.explain.page import FILE_NAME
+from nvdla_tb.explain.seen import Seen
+from nvdla_tb.explain.stages import Culprit, compare, culprit, told
+from nvdla_tb.explain.suspect import suspects
+from nvdla_tb.explain.text import bad_beats
+from nvdla_tb.explain.units import Suspect, Unit
+from nvdla_tb.explain.waves import View, write_save_files
+from nvdla_tb.judge.finding import Check
+from nvdla_tb.judge.layer_facts import LayerTimes, Traffic, layer_facts
+from nvdla_tb.judge.scoreboard import Scoreboard
+from nvdla_tb.judge.text import complaints
+from nvdla_tb.judge.verdict import Verdict
+from nvdla_tb.nvdla.memory import Ram
+from nvdla_tb.nvdla.program.ops import Program
+from nvdla_tb.sim.clocking import cycle, steps_of
+from nvdla_tb.sim.memory_port import MemoryPortMonitor
+from nvdla_tb.sim.stages import StageWatch
+from nvdla_tb.stimulus.exchange import Answer, Explained, Performance, Request
+
+_RSS_UNIT_BYTES = 1 if sys.platform == "darwin" else 1024
+
+
+class Judged(Protocol):
+    """What is asked of a bench after a run; ``began`` is processor time and cycle when the DUT was ready."""
+
+    config: HwConfig
+    verdict: Verdict
+    scoreboard: Scoreboard
+    times: LayerTimes
+    traffic: Traffic | None
+    watch: StageWatch | None
+    began: tuple[float, int]
+
+    @property
+    def monitors(self) -> Mapping[Ram, object]:
+        """The monitors of the memory ports."""
+
+
+@dataclass(frozen=True)
+class Inside:
+    """What was seen of hand-overs inside the DUT.
+
+    Attributes:
+        lines: Of the memory interface, and of each layer that is explained.
+        culprit: The unit before the first wrong hand-over of the first layer, if one was found.
+        interface: What the memory interface did with reads and writes, where its clients are named.
+    """
+
+    lines: Sequence[str] = ()
+    culprit: Culprit | None = None
+    interface: Sequence[SideResult] = ()
+
+    @property
+    def suspect(self) -> Suspect | None:
+        """The first that is at fault, on the way from memory and back to it."""
+        suspects = [side.suspect for side in self.interface]
+        unit = None if self.culprit is None else self.culprit.suspect
+        return next((suspect for suspect in (*suspects[:1], unit, *suspects[1:]) if suspect is not None), None)
+
+    @property
+    def is_sure(self) -> bool:
+        """Whether nothing else is suspected."""
+        if self.culprit is not None and self.suspect is self.culprit.suspect:
+            return self.culprit.is_sure
+        return self.suspect is not None
+
+
+NOT_WATCHED = Inside()
+
+
+def performance(began: tuple[float, int]) -> Performance:
+    """Return how fast a run was, by processor time and cycle when the DUT was ready."""
+    seconds, first = began
+    speed = (cycle() - first) / (time.process_time() - seconds)
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * _RSS_UNIT_BYTES
+    return Performance(speed, seconds, memory)
+
+
+def leave(bench: Judged, ops: Program, request: Request) -> None:
+    """Save the answer of a run that was judged in the file of its request; a failure is explained."""
+    assert request.result is not None
+    path = Path(request.result)
+    answer = Answer(
+        bench.verdict,
+        performance(bench.began),
+        request.rerun,
+        request.rerun_waves,
+        layers=layer_facts(bench.times, bench.verdict, bench.traffic),
+    )
+    answer.save(path)
+    if bench.verdict.findings:
+        msgspec.structs.replace(answer, explained=_explained(path.parent, bench, ops, request)).save(path)
+
+
+def _explained(folder: Path, bench: Judged, ops: Program, request: Request) -> Explained:
+    """Write record and page of a failed run, and return why its bytes are wrong."""
+    seen = Seen.of(bench.scoreboard)
+    record.save(folder / record.FILE_NAME, seen, bench.config, request.config)
+    explanations = explain_run(seen, ops)
+    inside = _inside(bench, seen, ops, explanations)
+    if inside.culprit is not None and inside.culprit.is_sure:
+        explanations = [narrowed(explanations[0], inside.culprit.region), *explanations[1:]]
+    _save_view(folder, bench, explanations)
+    return tell(folder, explanations, bench.verdict, request, inside)
+
+
+def tell(
+    folder: Path, explanations: Sequence[Explanation], verdict: Verdict, request: Request, inside: Inside = NOT_WATCHED
+) -> Explained:
+    """Write the page of a failed run to its folder, and return why its bytes are wrong.
+
+    That follows from the explanations of its layers, and from what was seen of hand-overs inside.
+    """
+    name = request.test or folder.name
+    why = [*complaints(verdict), *(["\n".join(inside.lines)] if inside.lines else [])]
+    kept = None if request.kept is None else Path(request.kept)
+    rerun, waves = request.rerun, request.rerun_waves
+    write_page(folder / FILE_NAME, explanations, name, why, rerun, waves, about=request.about, kept=kept)
+    pointed = suspects(verdict, explanations)
+    # What is not whole waits for others.
+    cleared = [Unit.MEMORY] if inside.interface and all(side.wrong is None for side in inside.interface) else []
+    for unit in cleared:
+        pointed = [suspect.without(unit) for suspect in pointed]
+    known = bool(explanations) and bool(explanations[0].causes) and not explanations[0].causes[0].symptom
+    if inside.suspect is not None and (inside.is_sure or not known):
+        # A cause says more than the place; that of the first bad hand-over is worth a line all the same.
+        pointed = [*(pointed[:1] if known else ()), inside.suspect]
+    placed, reasons = (len(explanations[0].place_lines), len(explanations[0].why_lines)) if explanations else (0, 0)
+    return Explained(
+        [line for explanation in explanations for line in explanation.lines()],
+        [[fit.name for fit in explanation.causes] for explanation in explanations],
+        [[fit.name for fit in explanation.equal] for explanation in explanations],
+        [explanation.headline for explanation in explanations],
+        [bool(explanation.causes) and explanation.causes[0].symptom for explanation in explanations],
+        units=[str(suspect) for suspect in pointed],
+        stages=list(inside.lines),
+        located=inside.is_sure,
+        cleared=[unit.value for unit in cleared],
+        blamed=[] if not explanations else sorted(unit.value for unit in _blamed(explanations[0])),
+        named=[[unit.value for unit in dict.fromkeys(suspect.named)] for suspect in pointed],
+        why=(placed, placed + reasons),
+        traits=[traits for explanation in explanations if (traits := explanation.traits) is not None],
+    )
+
+
+def _blamed(explanation: Explanation) -> set[Unit]:
+    """Return the units whose faults look like the best cause of a layer, or one that predicts the same bytes."""
+    started = explanation.evidence.started
+    assert started is not None
+    return {unit for fit in explanation.equal for unit in units_of_fit(fit, started.engine)}
+
+
+def _inside(bench: Judged, seen: Seen, ops: Program, explanations: Sequence[Explanation]) -> Inside:
+    """Return what was seen of hand-overs of every layer that is explained."""
+    if bench.watch is None:
+        return NOT_WATCHED
+    handovers, tapped = bench.watch.handovers, bench.watch.seen
+    clients = handovers.readers or handovers.writers
+    interface = judge_interface(handovers.readers, handovers.writers, tapped) if clients else ()
+    results = compare(handovers.stages, {name: tap.beats for name, tap in tapped.items()}, seen, ops)
+    hangs = any(finding.check is Check.HANG for finding in bench.verdict.findings)
+    offered = {name for name, tap in tapped.items() if tap.is_offered} if hangs else None
+    lines = [str(side) for side in interface]
+    culprits: list[Culprit | None] = []
+    for explanation in explanations:
+        started = explanation.evidence.started
+        assert started is not None
+        found = results[started.index]
+        lines.append(f"{started.name}: stages")
+        lines += [f"  {line}" for line in told(found)]
+        culprits.append(culprit(handovers.stages, found, started.engine, offered))
+    # Later layers may be wrong because the first is.
+    is_first = bool(explanations) and not explanations[0].evidence.inherits
+    return Inside(lines, culprits[0] if is_first else None, interface)
+
+
+def _save_view(folder: Path, bench: Judged, explanations: Sequence[Explanation]) -> None:
+    """Write save files that open the waves of the run, if it has any, at the first wrong write."""
+    waves = [path for path in sorted(folder.glob("waves.*")) if path.suffix in (".fst", ".vcd")]
+    bad = [explanation for explanation in explanations if explanation.when]
+    if not waves or not bad:
+        return
+    beats = bad[0].evidence.beats
+    assert beats is not None
+    first, last = beats.cycle[np.flatnonzero(bad_beats(bad[0].evidence))[[0, -1]]].tolist()
+    monitor = bench.monitors[beats.ram]
+    assert isinstance(monitor, MemoryPortMonitor)
+    write_save_files(
+        View(
+            waves[0],
+            beats.ram,
+            data_bits=len(monitor.bus.wdata),
+            address_bits=len(monitor.bus.awaddr),
+            first=steps_of(first),
+            last=steps_of(last),
+        )
+    )

@@ -1,0 +1,113 @@
+"""The interrupt line and GLB's status, mask and set registers."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections import Counter
+
+import cocotb
+from cocotb.handle import SimHandleBase
+from cocotb.triggers import Event, ReadWrite, RisingEdge
+
+from nvdla_tb.nvdla.program.ops import INTERRUPT_UNITS, done_bit
+from nvdla_tb.nvdla.program.state import GROUPS
+from nvdla_tb.nvdla.registers import RegisterMap
+from nvdla_tb.sim.clocking import HIGH
+from nvdla_tb.sim.csb import CsbDriver, CsbReset, CsbTimeout
+
+
+class Interrupts(ABC):
+    """Counts done events, and lets programs wait for them.
+
+    Attributes:
+        failure: Why the line is served no longer, or None.
+        failed: Event that is set then.
+    """
+
+    def __init__(self, registers: RegisterMap) -> None:
+        """Start without events."""
+        self._registers = registers
+        self._fired: Counter[tuple[str, int]] = Counter()
+        self._news = Event()
+        self._awaited: Counter[tuple[str, int]] = Counter()
+        self.failure: CsbTimeout | None = None
+        self.failed = Event()
+
+    @abstractmethod
+    def start(self) -> None:
+        """Begin to serve the line."""
+
+    @property
+    def fired(self) -> dict[tuple[str, int], int]:
+        """How often each (unit, group) has fired."""
+        return dict(self._fired)
+
+    def forget(self) -> None:
+        """Forget all events, as a reset of the DUT does; nobody may wait for one."""
+        self._fired.clear()
+        self._awaited.clear()
+
+    def _fail(self, error: CsbTimeout) -> None:
+        """Serve no longer, as CSB is dead: no task that anybody waits for would notice."""
+        self.failure = error
+        self.failed.set()
+
+    async def wait(self, unit: str, group: int) -> None:
+        """Return when the next not yet awaited event of a unit's group has fired.
+
+        Raises:
+            InputError: for a unit without a done interrupt.
+        """
+        done_bit(unit, group)
+        self._awaited[unit, group] += 1
+        number = self._awaited[unit, group]
+        while self._fired[unit, group] < number:
+            self._news.clear()
+            await self._news.wait()
+
+    def _count(self, bits: int) -> None:
+        """Note the events of one service."""
+        if not bits:
+            return
+        for unit in INTERRUPT_UNITS:
+            for group in range(GROUPS):
+                self._fired[unit, group] += bits >> done_bit(unit, group) & 1
+        self._news.set()
+
+
+class InterruptAgent(Interrupts):
+    """Serves ``dla_intr``: reads the status, clears exactly the bits it read, and counts events.
+
+    Clearing with all ones loses a done bit that is set between the read and the clear, and the layer seems to hang.
+    """
+
+    def __init__(self, dut: SimHandleBase, clock: SimHandleBase, csb: CsbDriver) -> None:
+        """Bind the agent; ``start`` lets it serve."""
+        super().__init__(csb.registers)
+        self._line = dut.dla_intr
+        self._clock = clock
+        self._driver = csb
+
+    def start(self) -> None:
+        """Begin to serve the line."""
+        cocotb.start_soon(self._serve())
+
+    async def _serve(self) -> None:
+        edge, rising, settled = RisingEdge(self._clock), RisingEdge(self._line), ReadWrite()
+        status = self._registers.register("GLB", "S_INTR_STATUS")
+        while True:
+            if self._line.value != HIGH:
+                await rising
+            await edge
+            # The line follows the status a few cycles later.
+            if self._line.value != HIGH:
+                continue
+            # An access of the program that begins in this cycle goes first.
+            await settled
+            try:
+                self._count(await self._driver.serve_interrupt(status))
+            except CsbTimeout as error:
+                self._fail(error)
+                return
+            except CsbReset:
+                continue

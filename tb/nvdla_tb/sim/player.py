@@ -1,0 +1,135 @@
+"""Plays a program on a bench: register accesses over CSB, memory operations on the images, checks when due."""
+
+from __future__ import annotations
+
+import cocotb
+import numpy as np
+from cocotb.task import Task
+from cocotb.triggers import Event
+
+from nvdla_tb.judge.detail import CrcMismatch, GoldenMismatch, WrongRegister
+from nvdla_tb.judge.finding import Check
+from nvdla_tb.judge.judge import Judge
+from nvdla_tb.nvdla.program.ops import (
+    CheckCrc,
+    CheckFile,
+    CheckOp,
+    InterruptNotify,
+    MemInit,
+    MemLoad,
+    Program,
+    SyncNotify,
+)
+from nvdla_tb.sim.backend import Backend
+from nvdla_tb.stimulus.player import Accesses, Player, Stalled
+from nvdla_tb.stimulus.scenario import apply_memory_op
+
+
+class SimulationPlayer:
+    """Carries out the steps of one program in a simulation."""
+
+    def __init__(self, program: Program, backend: Backend, judge: Judge, poll_deadline_cycles: int) -> None:
+        """Bind the player to what it plays on."""
+        self._player = Player(program)
+        self._backend, self._judge = backend, judge
+        self._deadline_cycles = poll_deadline_cycles
+        self._news = Event()
+        self._waiting_for: dict[str, str] = {}
+        self._notifying: list[Task[None]] = []
+
+    @property
+    def waiting_for(self) -> tuple[str, ...]:
+        """The interrupts, such as ``SDP_1``, that the program waits for."""
+        return tuple(sorted(set(self._waiting_for.values())))
+
+    async def play(self) -> None:
+        """Play to the end, interrupts and checks included.
+
+        Raises:
+            CsbTimeout: when a request or its answer does not come through.
+            PollTimeout: for a poll that never ends.
+            ScenarioError: for a sync id that nothing raises.
+        """
+        for step in self._player.steps():
+            match step:
+                case Accesses():
+                    await self._access(step)
+                case Stalled():
+                    await self._wait_for_news(step)
+                case InterruptNotify():
+                    self._waiting_for[step.sync_id] = f"{step.unit}_{step.group}"
+                    self._notifying.append(cocotb.start_soon(self._notify(step)))
+                case SyncNotify():
+                    self._raise(step.sync_id)
+                case MemInit() | MemLoad():
+                    apply_memory_op(self._backend.memories, step)
+        while self._waiting_for:
+            self._news.clear()
+            await self._news.wait()
+        self._player.end()
+
+    def cancel(self) -> None:
+        """Wait for no interrupt any more."""
+        for task in self._notifying:
+            task.cancel()
+
+    async def _access(self, accesses: Accesses) -> None:
+        """Play accesses back to back and compare what was read."""
+        for answer in await self._backend.csb.perform(accesses.ops, self._deadline_cycles):
+            op = answer.op
+            if op.expected is not None:
+                self._judge.verdict.registers += 1
+            if op.expected is not None and answer.value != op.expected:
+                wrong = self._wrong(op.register, op.expected, answer.value)
+                self._judge.report(Check.REGISTER, wrong, answer.cycle)
+
+    def _wrong(self, name: str, expected: int, got: int) -> WrongRegister:
+        fields = self._judge.tracker.state.registers.parse(name).fields
+        first = next((field.name for field in fields if field.extract(expected) != field.extract(got)), None)
+        return WrongRegister(name, expected, got, first)
+
+    async def _wait_for_news(self, stalled: Stalled) -> None:
+        """Wait until something is raised; what was raised since the last wait may be what the program waits for."""
+        if not self._waiting_for and not self._news.is_set():
+            raise stalled.error()
+        await self._news.wait()
+        self._news.clear()
+
+    async def _notify(self, op: InterruptNotify) -> None:
+        await self._backend.interrupts.wait(op.unit, op.group)
+        del self._waiting_for[op.sync_id]
+        self._raise(op.sync_id)
+
+    def _raise(self, sync_id: str) -> None:
+        for check in self._player.raises(sync_id):
+            self._check(check)
+        self._news.set()
+
+    def _check(self, check: CheckOp) -> None:
+        verdict = self._judge.verdict
+        match check:
+            case CheckCrc():
+                crc, holes = self._backend.memories[check.ram].checksum(check.address, check.nbytes)
+                if crc == check.crc:
+                    verdict.crc_passed += 1
+                    return
+                verdict.crc_failed += 1
+                self._judge.report(Check.GOLDEN, CrcMismatch(check.address, check.nbytes, check.crc, crc, holes))
+            case CheckFile():
+                self._check_file(check)
+
+    def _check_file(self, check: CheckFile) -> None:
+        """Compare memory with golden bytes, but for those that a tolerance judges: they may differ."""
+        verdict = self._judge.verdict
+        for offset, data in check.chunks:
+            address = check.address + offset
+            got = self._backend.memories[check.ram].read_array(address, len(data))
+            differs = got != np.frombuffer(data, dtype=np.uint8)
+            differs &= ~self._judge.board.tolerated_bytes(check.ram, address, len(data))
+            if differs.any():
+                at = int(np.flatnonzero(differs)[0])
+                verdict.crc_failed += 1
+                wrong = GoldenMismatch(check.file_name, address + at, data[at], int(got[at]))
+                self._judge.report(Check.GOLDEN, wrong)
+                return
+        verdict.crc_passed += 1

@@ -1,0 +1,141 @@
+"""Ends a simulation in which nothing moves any more, or memory does in vain, and says what was outstanding."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import msgspec
+from cocotb.triggers import Event
+
+from nvdla_tb.judge.detail import Hang, UnitState
+from nvdla_tb.judge.judge import Judge, Ports
+from nvdla_tb.sim.backend import Backend
+from nvdla_tb.sim.clocking import wait_cycles
+from nvdla_tb.sim.csb import CsbTimeout
+from nvdla_tb.sim.pins import Pins
+
+_CHECKS_PER_DEADLINE = 4
+_LOOK_CYCLES = 1000
+_REST_CYCLES = 256
+_LEAST_ATOM_BYTES = 8
+_ACCESSES_OF_A_BYTE = 4
+_LEAST_ACCESSES = 1 << 14
+
+
+class Stuck(NamedTuple):
+    """How a device stands still.
+
+    Attributes:
+        cycles: how long nothing has moved, or has in vain.
+        in_vain: requests and write beats in that time, 0 when nothing moved.
+    """
+
+    cycles: int
+    in_vain: int = 0
+
+
+class Watchdog:
+    """Watches the agents of one bench."""
+
+    def __init__(self, pins: Pins, backend: Backend, ports: Ports, judge: Judge) -> None:
+        """Bind the watchdog."""
+        self._backend, self._ports, self._judge = backend, ports, judge
+        self._registers, self._settings = pins.registers, pins.settings
+        self._clock = pins.dut.dla_core_clk
+
+    @property
+    def activity(self) -> int:
+        """A count that changes whenever something moves on CSB or a memory port."""
+        return self._backend.accesses + self._ports.handshakes
+
+    async def stuck(self) -> Stuck:
+        """Return once CSB and the memory ports have been idle for long enough, or memory moves in vain."""
+        step = max(self._settings.hang_cycles // _CHECKS_PER_DEADLINE, 1)
+        last, quiet = self.activity, 0
+        accesses, judged, before, since = self._backend.accesses, self._judged, last, 0
+        while quiet < self._settings.hang_cycles:
+            await wait_cycles(self._clock, step)
+            quiet = quiet + step if self.activity == last else 0
+            last = self.activity
+            since += step
+            if self._backend.accesses != accesses:
+                accesses, before, since = self._backend.accesses, last, 0
+            if last - before <= _LEAST_ACCESSES or last - before <= self._most_accesses:
+                continue
+            if self._judged == judged:
+                return Stuck(since, last - before)
+            judged, before, since = self._judged, last, 0
+        return Stuck(quiet)
+
+    @property
+    def _judged(self) -> int:
+        """How many bytes that a layer lacked were written, right or wrong."""
+        self._backend.look()
+        self._judge.board.judge_pending()
+        return self._judge.verdict.judged_bytes
+
+    @property
+    def _most_accesses(self) -> int:
+        """Accesses that no layer needs before it writes: of each byte several times, an atom at a time."""
+        memories = self._backend.memories.values()
+        nbytes = sum(allocation.nbytes for memory in memories for allocation in memory.allocations)
+        return _LEAST_ACCESSES + _ACCESSES_OF_A_BYTE * nbytes // _LEAST_ATOM_BYTES
+
+    async def memory_rests(self) -> bool:
+        """Return True once no memory port has moved or owed anything for a while, False when that never comes."""
+        for _ in range(0, self._settings.hang_cycles, _REST_CYCLES):
+            last, owes = self._ports.handshakes, self._owes
+            await wait_cycles(self._clock, _REST_CYCLES)
+            if self._ports.handshakes == last and not owes and not self._owes:
+                return True
+        return False
+
+    @property
+    def _owes(self) -> bool:
+        """Whether a memory port has yet to answer; what follows from its last answer takes a while."""
+        return any(slave.outstanding() for slave in self._backend.slaves.values())
+
+    async def first_mismatch(self) -> int:
+        """Return soon after the first wrong byte, if that shall end the scenario; else never."""
+        if not self._settings.stop_at_first:
+            await Event().wait()
+        while not self._judge.verdict.wrong_bytes:
+            await wait_cycles(self._clock, _LOOK_CYCLES)
+            self._backend.look()
+            self._judge.board.judge_pending()
+        return 0
+
+    async def hang(self, stuck: Stuck, waiting_for: tuple[str, ...]) -> Hang:
+        """Return everything outstanding: interrupts, CSB, memory requests, and units that are not idle."""
+        unmatched = [monitor.unmatched() for monitor in self._backend.monitors.values()]
+        outstanding = [slave.outstanding() for slave in self._backend.slaves.values()]
+        hang = Hang(
+            quiet_cycles=stuck.cycles,
+            waiting_for=waiting_for,
+            csb=self._backend.csb.pending,
+            running=tuple(started.id for started in self._judge.tracker.running),
+            requests=tuple(request for port in outstanding for request in port),
+            unmatched=tuple(halves for halves in unmatched if halves is not None),
+            units=(),
+            in_vain=stuck.in_vain,
+        )
+        return await self._with_states(hang)
+
+    async def _with_states(self, hang: Hang) -> Hang:
+        units: list[UnitState] = []
+        unanswered = None
+        try:
+            for unit in self._registers.units:
+                if "S_STATUS" in self._registers.of_unit(unit):
+                    state = await self._state(unit)
+                    units += [] if state.states == ("IDLE", "IDLE") else [state]
+        except CsbTimeout as error:
+            unanswered = error.detail
+        return msgspec.structs.replace(hang, units=tuple(units), unanswered=unanswered)
+
+    async def _state(self, unit: str) -> UnitState:
+        register = self._registers.register(unit, "S_STATUS")
+        word = await self._backend.csb.read(register)
+        names = {value: name for name, value in register.field("status_0").values.items()}
+        first, second = (names.get(register.field(f"status_{n}").extract(word), "?") for n in (0, 1))
+        return UnitState(unit, (first, second))

@@ -1,0 +1,142 @@
+"""Plan files: their scenarios, one for each variant of a plan, and their layers, for each of several values and times.
+
+::
+
+    variant.slow = { about = "an answer after 900 cycles", settings = { port = { latency_cycles = 900 } } }
+    variant.fast = { about = "an answer at once" }
+
+    [[scenario]]
+    name = "sdp_{variant}"                # sdp_slow and sdp_fast
+    about = "SDP; {about}"
+    layer = [
+        { engine = "SDP", each = { shape = [[8, 1, 1], [9, 1, 1]] } },          # two layers
+        { engine = "SDP", shape = [8, 2, 1], times = 3 },                       # three layers
+    ]
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from nvdla_models.limits import LAYERS, RUN_TASKS
+from nvdla_models.reading import read_toml, shown
+from nvdla_tb.stimulus.generate.describe import PlanError, Table
+from nvdla_tb.stimulus.scenario import ScenarioError, check_name
+
+_VARIANT, _ABOUT, _EACH, _TIMES = "{variant}", "{about}", "each", "times"
+
+
+@dataclass(frozen=True)
+class Described:
+    """A scenario of a plan.
+
+    Attributes:
+        where: what messages call it.
+        name: its name, which no other has.
+        about: what it is for.
+        keys: all else that the plan says of it.
+    """
+
+    where: str
+    name: str
+    about: str
+    keys: dict[str, Any]
+
+
+def read_plan(path: Path, system_key: str) -> tuple[str, tuple[Described, ...]]:
+    """Read a plan file, and return what it is for and its scenarios.
+
+    Args:
+        path: The file.
+        system_key: The key that says what it is for.
+
+    Raises:
+        PlanError: when it is not a plan; the message names the key and what is allowed.
+    """
+    raw = Table(path.name, read_toml(path, PlanError))
+    system = raw.take(system_key, str, required=True)
+    described, variants = raw.take("scenario", list, required=True), raw.take("variant", dict, {})
+    raw.done()
+    found = []
+    for where, data in _varied(path.name, described, variants):
+        table = Table(where, data)
+        name, about = table.take("name", str, required=True), table.take("about", str, required=True)
+        try:
+            check_name(name)
+        except ScenarioError as error:
+            raise PlanError(f"{where}.{error}") from error
+        keys = {key: value for key, value in data.items() if key not in ("name", "about")}
+        found.append(Described(where, name, about, keys))
+    for name, count in Counter(one.name for one in found).items():
+        if count > 1:
+            raise PlanError(f"{path.name}: scenario name {name} must be unique")
+    return system, tuple(found)
+
+
+def _varied(file_name: str, described: list[Any], variants: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Yield scenarios with what messages call them, one for each variant where the name asks for it."""
+    tables = {name: Table(f"{file_name}: variant.{name}", data) for name, data in variants.items()}
+    abouts = {name: table.take("about", str, required=True) for name, table in tables.items()}
+    if len(described) * max(len(variants), 1) > RUN_TASKS:
+        raise PlanError(f"{file_name} must have at most {RUN_TASKS} scenarios with its variants")
+    named = False
+    for number, data in enumerate(described):
+        where = f"{file_name}: scenario[{number}]"
+        if not isinstance(data, Mapping) or _VARIANT not in str(data.get("name")):
+            yield where, data
+            continue
+        if not variants:
+            raise PlanError(f"{where}.name must not contain {_VARIANT}: the plan has no variant")
+        named = True
+        for name, variant in variants.items():
+            for key in variant:
+                if key in data and key != "about":
+                    raise PlanError(f"{where} must leave the key {key} to the variant {name}")
+            own = {"name": data["name"].replace(_VARIANT, name)} if isinstance(data["name"], str) else {}
+            if isinstance(data.get("about"), str):
+                own["about"] = data["about"].replace(_ABOUT, abouts[name])
+            yield where, {**variant, **data, **own}
+    if variants and not named:
+        raise PlanError(f"{file_name}: variant needs a scenario whose name contains {_VARIANT}")
+
+
+def layers(name: str, descriptions: list[Any]) -> list[Any]:
+    """Return the layers of a scenario, those with ``each`` once for each value, those with ``times`` as often.
+
+    Raises:
+        PlanError: for anything but lists of the same length, for a key that the layer has besides, and for a number
+            of times that is none.
+    """
+    found: list[Any] = []
+    for number, data in enumerate(descriptions):
+        if not isinstance(data, Mapping):
+            found.append(data)
+            continue
+        where = f"{name}.layer[{number}]"
+        times = data.get(_TIMES, 1)
+        if type(times) is not int or not 1 <= times <= LAYERS:
+            raise PlanError(f"{where}.{_TIMES} must be 1 to {LAYERS}, not {shown(repr(times))}")
+        some = _one_of_each(where, {key: value for key, value in data.items() if key != _TIMES})
+        # One too many says as much as a hundred million.
+        found += some * min(times, LAYERS // len(some) + 1)
+        if len(found) > LAYERS:
+            break
+    return found
+
+
+def _one_of_each(where: str, data: dict[str, Any]) -> list[Any]:
+    """Return the layers that a description with ``each`` stands for, or itself."""
+    if _EACH not in data:
+        return [data]
+    each = data.pop(_EACH)
+    values = list(each.values()) if isinstance(each, Mapping) else []
+    if not values or not all(isinstance(v, list) and v and len(v) == len(values[0]) for v in values):
+        raise PlanError(f"{where}.{_EACH} must be a table of lists of the same length, not {shown(repr(each))}")
+    for key in each:
+        if key in data:
+            raise PlanError(f"{where}.{_EACH} must not have the key {key} of the layer")
+    return [{**data, **dict(zip(each, row, strict=True))} for row in zip(*values, strict=True)]

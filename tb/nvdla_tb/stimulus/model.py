@@ -1,0 +1,131 @@
+"""Plays a scenario without a simulator: the reference model takes the place of the DUT.
+
+Register writes start layers, as the judge sees it; each is predicted and written to memory at once, as by a
+DUT that is infinitely fast. Golden results are then compared with that memory.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from nvdla_models.config import HwConfig
+from nvdla_tb.judge.detail import Note
+from nvdla_tb.judge.finding import Check
+from nvdla_tb.judge.golden import GoldenBoard
+from nvdla_tb.judge.judge import Access, Judge
+from nvdla_tb.judge.predictor import Expectation
+from nvdla_tb.judge.tracker import StartedLayer
+from nvdla_tb.judge.verdict import Verdict
+from nvdla_tb.nvdla.program.ops import InterruptNotify, MemInit, MemLoad, Poll, Program, RegRead, RegWrite, SyncNotify
+from nvdla_tb.nvdla.program.table import Refused
+from nvdla_tb.nvdla.registers import RegisterMap
+from nvdla_tb.stimulus.player import Accesses, Notifications, Player, Stalled
+from nvdla_tb.stimulus.scenario import Scenario, ScenarioError, apply_memory_op, empty_memories
+
+
+@dataclass(frozen=True)
+class Played:
+    """A verdict, and what each layer was predicted to write, in their order."""
+
+    verdict: Verdict
+    expectations: tuple[Expectation, ...] = ()
+
+
+def play_model(scenario: Scenario, config: HwConfig) -> Played:
+    """Play a scenario on the reference model alone.
+
+    Golden bytes of FP16 surfaces are judged by the published thresholds, unless the scenario asks for
+    exactness.
+
+    Args:
+        scenario: Memory contents, program and golden results.
+        config: The configuration it is written for.
+
+    Returns:
+        The verdict; it is refused when a layer is not modelled, and fails when no golden result covers a
+        byte that a layer writes.
+    """
+    model = _Model(scenario, config)
+    try:
+        model.play(scenario.ops)
+    except Refused:
+        # The judge has put the reason into the verdict.
+        pass
+    except ScenarioError as error:
+        model.judge.report(Check.PROGRAM, Note(str(error)))
+    return Played(model.judge.finish(), tuple(model.board.expectations))
+
+
+class _Model:
+    """Carries out the steps of a program, as a DUT that ends each layer as it starts."""
+
+    def __init__(self, scenario: Scenario, config: HwConfig) -> None:
+        self._memories = empty_memories(config)
+        self.board = GoldenBoard(self._memories, exact=scenario.settings.exact)
+        self.judge = Judge(config, self.board, lambda ram, *where: self._memories[ram].read_array(*where))
+        self.judge.watchers.append(self)
+        self._registers = RegisterMap.of(config)
+        self._notifications = Notifications()
+
+    def play(self, program: Program) -> None:
+        """Play to the end.
+
+        Raises:
+            Refused: when a layer is illegal or not modelled.
+            ScenarioError: for a wait or a check that nothing ends.
+        """
+        player = Player(program)
+        for step in player.steps():
+            match step:
+                case Accesses():
+                    for op in step.ops:
+                        self._access(op)
+                        self._notify(player)
+                case Stalled():
+                    if not step.progressed:
+                        raise step.error()
+                case MemInit() | MemLoad():
+                    apply_memory_op(self._memories, step)
+                case InterruptNotify():
+                    self._notifications.waiting.append(step)
+                case SyncNotify():
+                    self._raise(player, step.sync_id)
+            self._notify(player)
+        for waiting in self._notifications.waiting:
+            raise ScenarioError(f"sync id {waiting.sync_id} waits for {waiting.unit}_{waiting.group}, which never ends")
+        player.end()
+
+    def started(self, layer: StartedLayer, expectation: Expectation, cycle: int | None) -> None:
+        """Raise the interrupts of a layer: it ends as it starts."""
+        del expectation, cycle
+        self._notifications.fire(self.judge.tracker.interrupts_of(layer))
+
+    def ended(self, layer: StartedLayer, cycle: int | None) -> None:
+        """Do nothing: what follows the end waits for its interrupt."""
+
+    def _access(self, op: RegWrite | RegRead | Poll) -> None:
+        register = self._registers.parse(op.register)
+        address = self._registers.address(register)
+        if not register.is_mapped:
+            return
+        match op:
+            case RegWrite():
+                self.judge.csb(Access(register, address, op.value, is_write=True))
+            case RegRead() | Poll():
+                if op.register == "GLB.S_INTR_STATUS":
+                    for started in self.judge.tracker.running:
+                        self.judge.done(started.layer.unit, started.group)
+                elif isinstance(op, RegRead) and op.expected is not None:
+                    # A counter is compared with the counts of the layer that ran last.
+                    self.judge.csb(Access(register, address, op.expected, is_write=False))
+                elif op.register == "BDMA.STATUS" or register.name == "S_STATUS":
+                    self.judge.csb(Access(register, address, 0, is_write=False))
+
+    def _notify(self, player: Player) -> None:
+        for notified in self._notifications.due():
+            self.judge.done(notified.unit, notified.group)
+            self._raise(player, notified.sync_id)
+
+    def _raise(self, player: Player, sync_id: str) -> None:
+        for check in player.raises(sync_id):
+            self.board.check(check)

@@ -1,0 +1,54 @@
+"""Whether a program can be judged, found out without playing it."""
+
+from __future__ import annotations
+
+from nvdla_models.config import HwConfig
+from nvdla_tb.judge.tracker import LayerTracker
+from nvdla_tb.nvdla.program.ops import InterruptNotify, Program, RegWrite, SyncNotify
+from nvdla_tb.nvdla.program.table import Refused
+from nvdla_tb.nvdla.registers import RegisterError
+from nvdla_tb.stimulus.player import Accesses, Notifications, Player, Stalled
+
+
+def refusal(ops: Program, config: HwConfig) -> str | None:
+    """Say why a program cannot be judged on a configuration.
+
+    Operations count in the order in which they are played, and a layer ends with the notification of its interrupt.
+
+    Returns:
+        The reason with register, field and rule, or None when every layer is predicted. A register
+        that the configuration lacks is such a reason.
+    """
+    try:
+        _follow(Player(ops), LayerTracker(config))
+    except (Refused, RegisterError) as error:
+        return str(error)
+    return None
+
+
+def _follow(player: Player, tracker: LayerTracker) -> None:
+    """Start and end all layers; what waits for something that never comes is left."""
+    notifications = Notifications()
+    for step in player.steps():
+        match step:
+            case Accesses():
+                for op in step.ops:
+                    register = tracker.state.registers.parse(op.register)
+                    if isinstance(op, RegWrite):
+                        for started in tracker.write(register, op.value):
+                            notifications.fire(tracker.interrupts_of(started))
+                        _notify(player, tracker, notifications)
+            case InterruptNotify():
+                notifications.waiting.append(step)
+            case SyncNotify():
+                player.raises(step.sync_id)
+            case Stalled():
+                if not step.progressed:
+                    return
+        _notify(player, tracker, notifications)
+
+
+def _notify(player: Player, tracker: LayerTracker, notifications: Notifications) -> None:
+    for notified in notifications.due():
+        tracker.finish(notified.unit, notified.group)
+        player.raises(notified.sync_id)

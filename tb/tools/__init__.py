@@ -1,1 +1,0 @@
-"""Tools that measure the bench itself."""

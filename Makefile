@@ -15,20 +15,21 @@ MAKEOVERRIDES :=
 unexport PYTHONDONTWRITEBYTECODE
 
 PY := "$$VENV/bin/python"
+TB := "$$VENV/bin/nvdla-tb"
 JOBS_OPTION := $${JOBS:+"--jobs=$$JOBS"}
 DUT := "--sim=$$SIM" "--config=$$CONFIG" $${RTL:+"--rtl=$$RTL"} $${TOP:+"--top=$$TOP"} $${PORT_MAP:+"--port-map=$$PORT_MAP"}
 # Compiling all of every package takes as long as to install it; what is imported is compiled then.
-INSTALL := -m pip install --quiet --disable-pip-version-check --no-compile --require-hashes -r requirements.txt
+INSTALL := -m pip install --quiet --disable-pip-version-check
 
 .PHONY: run regress test check score lint lock clean distclean ready help
 
 #: run        (default) play the scenarios of nv_small and judge every byte: a smoke test, not the gate
 run: ready
-	$(PY) -m tb run $(DUT) $(JOBS_OPTION)
+	$(TB) run $(DUT) $(JOBS_OPTION)
 
 #: regress    the gate: all tests of LEVEL (L0 to L3; default: L1), and random layers that reach what they miss
 regress: ready
-	$(PY) -m tb regress plan "--level=$$LEVEL" $(DUT) $(JOBS_OPTION)
+	$(TB) regress plan "--level=$$LEVEL" $(DUT) $(JOBS_OPTION)
 
 #: test       the tests of the testbench itself
 test: ready
@@ -40,7 +41,7 @@ check: lint
 
 #: score      seeded bugs: how many are caught and explained
 score: ready
-	$(PY) -m tb score "--sim=$$SIM" $(JOBS_OPTION)
+	$(TB) score "--sim=$$SIM" $(JOBS_OPTION)
 
 # The lines of this file that tell what targets and values there are.
 help:
@@ -59,11 +60,13 @@ lock: ready
 # Regressions with their history, failures and scores stay.
 #: clean      remove logs and pages of runs; distclean: also packages, scores and regressions
 clean:
-	@"$$PYTHON" -m nvdla_tb.run.clean
+	@PYTHONPATH=tb:models "$$PYTHON" -m nvdla_tb.run.clean
 
 distclean:
-	@"$$PYTHON" -m nvdla_tb.run.clean --all
+	@PYTHONPATH=tb:models "$$PYTHON" -m nvdla_tb.run.clean --all
 	[ ! -f "$$VENV/pyvenv.cfg" ] || rm -rf "$$VENV"
 
 ready:
-	@[ "$$VENV/ready" -nt requirements.txt ] || { "$$PYTHON" -m venv "$$VENV" && $(PY) $(INSTALL) && touch "$$VENV/ready"; }
+	@[ "$$VENV/ready" -nt requirements.txt -a "$$VENV/ready" -nt pyproject.toml ] || { "$$PYTHON" -m venv "$$VENV" \
+	  && $(PY) $(INSTALL) --no-compile --require-hashes -r requirements.txt \
+	  && $(PY) $(INSTALL) --no-deps --no-build-isolation --editable . && touch "$$VENV/ready"; }

@@ -24,12 +24,12 @@ from typing import Any
 
 import msgspec
 
-from nvdla_tb.paths import ROOT
 from nvdla_tb.run.compile.build import build
 from nvdla_tb.run.dut import Dut
 from nvdla_tb.run.regress.store import Store
 from nvdla_tb.run.result import Result
 from tests.marked import Mark, marked
+from tests.repository import ROOT
 
 PLAYED = ("--only", "sdp_*")
 DASKS_OWN = {"dask-scratch-space", "dask-scratch-space/global.lock", "dask-scratch-space/purge.lock"}

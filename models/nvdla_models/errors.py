@@ -1,4 +1,4 @@
-"""The one error that all refusals share."""
+"""The error that all refusals share, and its kind for what a configuration lacks."""
 
 from __future__ import annotations
 
@@ -9,3 +9,7 @@ class InputError(Exception):
     Code that shows refusals to the user catches this type alone. It is no ValueError: that is a bug, and keeps its
     traceback.
     """
+
+
+class LackingError(InputError):
+    """An input that needs what a configuration lacks: right hardware of that configuration cannot take it either."""

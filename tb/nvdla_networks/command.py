@@ -24,7 +24,7 @@ from nvdla_networks.network import HardwareTask, Network
 from nvdla_networks.network_page import network_page
 from nvdla_networks.network_report import report_of
 from nvdla_networks.network_text import cycles_of, print_report, write_json, write_results
-from nvdla_networks.scenario import NetworkScenario, Run, play_networks, results_of
+from nvdla_networks.scenario import NetworkScenario, Run, play_networks, results_of, with_golden
 from nvdla_tb.cli.dut import BUILD_ROOT, add_dut_options, again, build_dut, dut_arguments
 from nvdla_tb.cli.playing import (
     add_run_options,
@@ -99,9 +99,10 @@ def main(args: argparse.Namespace) -> int:
     goldens = [read_golden(path) for path in args.golden]
     if goldens and len(goldens) != len(playing.runs):
         raise NetworkError(f"--golden must name {len(playing.runs)} files, one for each run, not {len(goldens)}")
-    if args.save_trace:
-        print(f"trace: {write(playing.scenario, args.save_trace)}")
     played = play_model(playing.scenario, config)
+    if args.save_trace:
+        saved = write(with_golden(playing.scenario, played), args.save_trace)
+        print(f"trace: {saved}" + ("" if played.verdict.refused is None else ", without golden results"))
     expected = [] if played.verdict.refused else results_of(played, playing)
     result, got = None, None
     if not args.model_only and played.verdict.refused is None:

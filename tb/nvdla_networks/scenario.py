@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,17 @@ from nvdla_networks.program import Programmer, until
 from nvdla_networks.tensors import Tensor
 from nvdla_tb.judge.predictor import Expectation
 from nvdla_tb.nvdla.memory import MemoryImage, Ram, Range, load_ranges
-from nvdla_tb.nvdla.program.ops import CheckNothing, MemInit, MemLoad, Op, Program
+from nvdla_tb.nvdla.program.ops import (
+    CheckCrc,
+    CheckFile,
+    CheckNothing,
+    MemInit,
+    MemLoad,
+    Op,
+    Program,
+    SyncNotify,
+    SyncWait,
+)
 from nvdla_tb.nvdla.registers import RegisterMap
 from nvdla_tb.stimulus.model import Played, play_model
 from nvdla_tb.stimulus.scenario import Scenario, apply_memory_op, empty_memories
@@ -199,6 +210,57 @@ def _cut(network: Network, last: str | None) -> tuple[tuple[HardwareTask | Softw
             return (*network.tasks[:number], until(task, last)), True
     names = ", ".join(op.name for task in network.tasks if isinstance(task, HardwareTask) for op in task.operations)
     raise NetworkError(f"the last layer must be one of {names}, not {last}")
+
+
+def with_golden(scenario: Scenario, played: Played) -> Scenario:
+    """Return a scenario that ends with golden results for all that its layers leave in memory, as the model says.
+
+    Elements that a tolerance judges stand in files, all others in CRCs. A scenario that the model refuses has none.
+    """
+    if played.verdict.refused is not None:
+        return scenario
+    ends = [op for op in scenario.ops if isinstance(op, CheckNothing)]
+    ops = [op for op in scenario.ops if op not in ends]
+    # Golden results are due once all has ended.
+    waits = [SyncWait(_LAST, end.sync_id) for end in ends]
+    memories = memories_after(scenario.ops, played.expectations, HwConfig.load(scenario.config))
+    checks = [_golden(area, memories, number) for number, area in enumerate(_areas(played.expectations))]
+    return replace(scenario, ops=(*ops, *waits, SyncNotify(_LAST, _END), *checks))
+
+
+_LAST, _END = "GLB", "end"
+"""The unit whose sequence waits for all layers, and the event that it raises then."""
+
+
+@dataclass
+class _Area:
+    """Bytes from the first to the last that layers write, and whether a tolerance judges some of them."""
+
+    where: Range
+    tolerated: bool
+
+
+def _areas(expectations: Iterable[Expectation]) -> list[_Area]:
+    """Return the areas that layers write, in the order of their addresses; those that touch are one."""
+    areas: list[_Area] = []
+    spans = [(e.ram, e.address, len(e.data), e.meter() is not None) for e in expectations]
+    for ram, address, nbytes, tolerated in sorted(spans, key=lambda span: (span[0].value, *span[1:3])):
+        last = areas[-1].where if areas else None
+        if last is not None and last.ram is ram and address <= last.address + last.nbytes:
+            end = max(last.address + last.nbytes, address + nbytes)
+            areas[-1].where = Range(ram, last.address, end - last.address)
+            areas[-1].tolerated |= tolerated
+        else:
+            areas.append(_Area(Range(ram, address, nbytes), tolerated))
+    return areas
+
+
+def _golden(area: _Area, memories: Memories, number: int) -> CheckCrc | CheckFile:
+    ram, address, nbytes = area.where.ram, area.where.address, area.where.nbytes
+    data = memories[ram].read(address, nbytes)
+    if area.tolerated:
+        return CheckFile(_END, ram, address, nbytes, ((0, data),), f"golden{number}.dat")
+    return CheckCrc(_END, ram, address, nbytes, zlib.crc32(data))
 
 
 def results_of(played: Played, networks: NetworkScenario, dump: Path | None = None) -> Results:

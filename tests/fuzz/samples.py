@@ -27,7 +27,7 @@ from nvdla_tb.explain import record
 from nvdla_tb.explain.seen import Seen
 from nvdla_tb.judge.finding import Check
 from nvdla_tb.judge.verdict import Verdict
-from nvdla_tb.paths import PLANS, ROOT
+from nvdla_tb.paths import PLANS
 from nvdla_tb.run.dut import Dut
 from nvdla_tb.run.regress import bundle
 from nvdla_tb.run.regress.store import Store
@@ -35,6 +35,7 @@ from nvdla_tb.run.task import Task
 from nvdla_tb.stimulus.exchange import Answer, Explained, Performance
 from nvdla_tb.stimulus.generate.plan import load_plan
 from nvdla_tb.stimulus.trace import write
+from tests.repository import ROOT
 from tests.unit.explain import cases
 from tests.unit.explain.test_runs import played
 from tests.unit.networks.loadables import copying, residual

@@ -18,11 +18,11 @@ from nvdla_tb.judge.text import complaints
 from nvdla_tb.judge.tracker import StartedLayer
 from nvdla_tb.judge.verdict import Ending
 from nvdla_tb.nvdla.program.ops import MemInit, MemLoad, RegRead, RegWrite, SyncWait
-from nvdla_tb.paths import ROOT
 from nvdla_tb.sim.bench import Bench
 from nvdla_tb.sim.clocking import wait_cycles
 from nvdla_tb.stimulus.scenario import Scenario
 from nvdla_tb.stimulus.trace import read
+from tests.repository import ROOT
 from tests.unit.nvdla.samples import mismatch
 
 CONFIG = HwConfig.load("nv_full")

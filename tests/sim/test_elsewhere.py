@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from nvdla_tb.paths import ROOT
+from tests.repository import ROOT
 from tests.unit.run.compile.tiny import write_rtl
 
 USER = "nobody"

@@ -11,12 +11,12 @@ from nvdla_models.config import HwConfig
 from nvdla_models.precision import Precision
 from nvdla_tb.judge.verdict import Verdict
 from nvdla_tb.nvdla.program.ops import RegWrite
-from nvdla_tb.paths import ROOT
 from nvdla_tb.run.compile.build import build
 from nvdla_tb.run.compile.spec import BuildSpec, Built
 from nvdla_tb.run.simulate import SharedProcess
 from nvdla_tb.stimulus.scenario import Scenario
 from nvdla_tb.stimulus.trace import read
+from tests.repository import ROOT
 from tests.sim import full_layers
 from tests.sim.conftest import InSimulation, coroutines_of, needs_icarus, played
 

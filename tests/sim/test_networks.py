@@ -20,11 +20,11 @@ from nvdla_networks.network_report import LayerVerdict, report_of
 from nvdla_networks.scenario import play_networks, results_of
 from nvdla_tb.cli.command import main
 from nvdla_tb.explain import explain_folder
-from nvdla_tb.paths import ROOT
 from nvdla_tb.run.compile.build import build
 from nvdla_tb.run.compile.spec import BuildSpec
 from nvdla_tb.stimulus.model import play_model
 from tests.references import NETWORKS, needs_networks
+from tests.repository import ROOT
 from tests.sim.conftest import played
 from tests.unit.networks.compiler.playing import graph_of
 from tests.unit.networks.loadables import SHAPE, copying, residual, residual_of
@@ -109,6 +109,22 @@ def test_a_trace_of_a_network_plays_like_any_other(
     assert main(["network", str(model), "--model-only", "--save-trace", str(tmp_path / "trace")]) == 0
     assert main(["trace", str(tmp_path / "trace")]) == 0
     assert "1 passed, 0 failed, 0 refused" in capsys.readouterr().out
+
+
+def test_a_trace_of_a_network_carries_its_golden_results(
+    model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    trace = tmp_path / "trace"
+    assert main(["network", str(model), "--model-only", "--save-trace", str(trace)]) == 0
+    assert main(["trace", "--model-only", str(trace)]) == 0
+    assert "1 passed, 0 failed, 0 refused" in capsys.readouterr().out
+    (cfg,) = trace.glob("*.cfg")
+    text = cfg.read_text(encoding="ascii")
+    assert "check_nothing" not in text
+    before, crc = text.rsplit("0x", 1)
+    cfg.write_text(f"{before}{int(crc[:-3], 16) ^ 1:#x});\n", encoding="ascii")
+    assert main(["trace", "--model-only", str(trace)]) == 1
+    assert "CRC-32 of " in capsys.readouterr().out
 
 
 def test_a_seeded_bug_is_named_with_the_first_wrong_layer_and_its_cause(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from nvdla_models.config import HwConfig
 from nvdla_tb.explain import explain_folder
-from nvdla_tb.paths import PROJECT_FILE, ROOT
+from nvdla_tb.paths import PROJECT_FILE
 from nvdla_tb.run.cache import MODELS
 from nvdla_tb.stimulus.model import play_model
 from nvdla_tb.stimulus.trace import read
@@ -108,8 +108,8 @@ def ran(folder: Path, *words: str) -> str:
 def completed(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     """Return how pytest ended in a folder."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST", "NVDLA"))}
-    environment = {**kept, "PYTHONPATH": str(ROOT), "NVDLA_CACHE": str(MODELS)}
-    command = [sys.executable, "-m", "pytest", "-p", "nvdla_tb.plugin.entry", *words]
+    environment = {**kept, "NVDLA_CACHE": str(MODELS)}
+    command = [sys.executable, "-m", "pytest", *words]
     return subprocess.run(
         command, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=900
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shlex
 import subprocess
@@ -12,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from nvdla_models.config import HwConfig
-from nvdla_tb.paths import ROOT
 from nvdla_tb.run.compile.build import build
 from nvdla_tb.run.compile.spec import BuildSpec
+from tests.repository import ROOT
 from tests.sim.conftest import needs_icarus, simulated
 
 
@@ -30,9 +29,8 @@ def test_the_test_in_the_readme_passes(tmp_path: Path, monkeypatch: pytest.Monke
 def test_a_failure_reads_as_its_page_shows_it(tmp_path: Path) -> None:
     page = (ROOT / "docs" / "reading-a-failure.md").read_text(encoding="utf-8")
     command, said, *_ = re.findall(r"^```\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    words = [sys.executable, *shlex.split(command)[1:]]
-    ran = subprocess.run(words, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False, timeout=600)
+    words = [sys.executable, "-m", "nvdla_tb", *shlex.split(command)[1:]]
+    ran = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=600)
     assert ran.returncode == 1
     missing = set(said.splitlines()) - set(ran.stdout.splitlines())
     assert {line.strip() for line in missing} == {"..."}

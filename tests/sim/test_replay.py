@@ -10,8 +10,8 @@ import pytest
 from nvdla_models.config import BUILTIN_DIR
 from nvdla_tb.cli.command import main
 from nvdla_tb.judge.finding import Check
-from nvdla_tb.paths import ROOT
 from nvdla_tb.run.regress import bundle
+from tests.repository import ROOT
 from tests.sim.conftest import needs_icarus
 
 SCENARIO = "sdp_pass_through_half_atom"
@@ -42,10 +42,10 @@ def test_a_bundle_is_replayed(altered: Path, tmp_path: Path, capsys: pytest.Capt
     moved = tmp_path / "elsewhere"
     shutil.move(left, moved)
     assert bundle.load(moved).result.verdict.findings[0].check is Check.VALUE
-    assert f"nvdla-tb replay {left} --waves" in (moved / "failure.html").read_text(encoding="utf-8")
+    assert f"nvdla-tb replay {left} --rtl {altered} --waves" in (moved / "failure.html").read_text(encoding="utf-8")
     assert main(["explain", str(moved)]) == 1
     capsys.readouterr()
-    assert main(["replay", str(moved)]) == 0
+    assert main(["replay", str(moved), "--rtl", str(altered)]) == 0
     assert capsys.readouterr().out.endswith("\nreproduced\n")
     assert main(["replay", str(moved), "--rtl", str(ROOT / "hdl_stubs" / "nv_small.f")]) == 1
     assert "not reproduced:\n  ended as passed, not mismatch\n" in capsys.readouterr().out

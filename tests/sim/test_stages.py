@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from nvdla_models.config import HwConfig
+from nvdla_tb.cli.command import main
 from nvdla_tb.explain.page import FILE_NAME as PAGE_FILE
 from nvdla_tb.paths import HDL
 from nvdla_tb.run.compile.build import build
@@ -70,6 +71,9 @@ def test_a_failure_is_played_again_on_the_same_model_to_name_the_unit(tmp_path: 
     page = (tmp_path / PAGE_FILE).read_text(encoding="utf-8")
     assert "first bad stage" not in page
     again = watched(job, result, setup, tmp_path)
+    page = (tmp_path / PAGE_FILE).read_text(encoding="utf-8")
+    assert f"nvdla-tb explain {tmp_path}<" in page, "the folder of the run that was watched is gone"
+    assert main(["explain", str(tmp_path)]) == 1
     assert again.explained is not None
     assert again.explained.located
     cause, told = again.explained.units

@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 from nvdla_tb.cli.command import parser
-from nvdla_tb.paths import ROOT
 from nvdla_tb.plugin import entry
+from tests.repository import ROOT
 
 PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")])
 FENCED = re.compile(r"^```\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-INLINE = re.compile(r"`((?:nvdla-tb|nvdla-tb|pytest|make) [^`\n]*)`")
-COMMAND = re.compile(r"^(?:\$ )?((?:nvdla-tb|nvdla-tb|pytest|make)(?: .*)?)$", re.MULTILINE)
+INLINE = re.compile(r"`((?:nvdla-tb|pytest|make) [^`\n]*)`")
+COMMAND = re.compile(r"^(?:\$ )?((?:nvdla-tb|pytest|make)(?: .*)?)$", re.MULTILINE)
 OF_PYTEST = {"-k", "-m", "-n", "--lf"}
 """Options that the pages use and that are not the plugin's."""
 
@@ -50,7 +50,7 @@ def check(command: str) -> None:
     Raises:
         AssertionError: when it is not.
     """
-    program, *words = shlex.split(command.replace("nvdla-tb", "nvdla-tb"), comments=True)
+    program, *words = shlex.split(command, comments=True)
     if program == "nvdla-tb":
         try:
             assert words[0].startswith("--") or parser().parse_args(words).command == words[0]
@@ -84,7 +84,7 @@ def test_a_command_that_is_not_taken_is_seen(command: str) -> None:
 
 def test_pages_show_commands() -> None:
     found = [command for page in PAGES for command in commands(page)]
-    assert {command.split()[0] for command in found} == {"nvdla-tb", "python", "pytest", "make"}
+    assert {command.split()[0] for command in found} == {"nvdla-tb", "pytest", "make"}
 
 
 def test_the_readme_is_short() -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from nvdla_tb.paths import ROOT
+from tests.repository import ROOT
 
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
 LINK = re.compile(r"\]\(([^)#\s]+)[^)]*\)")
@@ -56,11 +56,6 @@ def test_pages_name_files() -> None:
     assert len(PATH.findall((ROOT / "docs" / "start.md").read_text(encoding="utf-8"))) > 10
 
 
-def in_checkout(name: str) -> str:
-    """Return the name in a checkout of what an installation calls ``nvdla_tb``."""
-    return name.replace("nvdla_tb.models", "models").replace("nvdla_tb", "tb")
-
-
 def python_of(page: Path) -> list[str]:
     """Return the Python that a page shows."""
     return re.findall(r"^```python\n(.*?)^```$", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
@@ -72,22 +67,22 @@ def test_every_import_of_a_page_finds_its_name(name: str) -> None:
     imports = [node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
     assert imports
     for node in imports:
-        module = import_module(in_checkout(str(node.module)))
+        module = import_module(str(node.module))
         assert [alias.name for alias in node.names if not hasattr(module, alias.name)] == []
 
 
 def test_the_layouts_of_the_library_page_work() -> None:
     names: dict[str, Any] = {}
-    exec(in_checkout(python_of(ROOT / "docs" / "library.md")[-1]), names)
+    exec(python_of(ROOT / "docs" / "library.md")[-1], names)
     assert names["offset"] == names["layout"].offset(c=17, h=2, w=3) == 0x1A9
     assert len(names["data"]) == names["layout"].nbytes
 
 
 def test_every_module_of_the_library_page_is_there() -> None:
     text = (ROOT / "docs" / "library.md").read_text(encoding="utf-8")
-    named = re.findall(r"^\| `(nvdla_tb[\w.]*)`", text, re.MULTILINE)
+    named = re.findall(r"^\| `(nvdla_\w+[\w.]*)`", text, re.MULTILINE)
     assert len(named) > 5
-    for name in map(in_checkout, named):
+    for name in named:
         module, _, last = name.rpartition(".")
         assert import_module(module if last[0].isupper() else name)
         assert not last[0].isupper() or hasattr(import_module(module), last)

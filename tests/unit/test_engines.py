@@ -21,9 +21,9 @@ from nvdla_tb.nvdla import layers
 from nvdla_tb.nvdla.engines import CDP, ENGINES, Chain, Engine, engines_of
 from nvdla_tb.nvdla.layers import Layer
 from nvdla_tb.nvdla.registers import RegisterMap
-from nvdla_tb.paths import ROOT
 from nvdla_tb.stimulus.generate.engines import GENERATORS
 from nvdla_tb.stimulus.generate.random import ENGINES as RANDOM
+from tests.repository import ROOT
 
 GUIDE = ROOT / "docs" / "new-engine.md"
 BY_NAME: dict[str, Container[str]] = {

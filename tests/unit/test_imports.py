@@ -10,34 +10,40 @@ from pathlib import Path
 
 import pytest
 
-from nvdla_tb.paths import ROOT
+from tests.repository import ROOT
 
 # From the top: a place may import itself and whatever stands in a later row. Places of one row are
 # strangers to each other.
 ROWS = (
     ("tests",),
-    ("nvdla_tb.__main__", "nvdla_tb.plugin"),
+    ("nvdla_tb.__main__", "nvdla_tb.plugin", "nvdla_tb.gate_tests"),
+    ("nvdla_tb.cli.command",),
+    ("nvdla_networks", "nvdla_score"),
     ("nvdla_tb.cli",),
-    ("nvdla_score",),
     ("nvdla_tb.report",),
     ("nvdla_tb.run",),
+    ("dlhdl_tb.sim",),
     ("nvdla_tb.sim",),
     ("nvdla_tb.explain", "nvdla_tb.coverage"),
     ("dlhdl_tb",),
     ("nvdla_tb.stimulus",),
     ("nvdla_tb.judge",),
     ("nvdla_tb.nvdla",),
-    ("tb",),
-    ("models",),
+    ("nvdla_tb",),
+    ("dlhdl_models",),
+    ("nvdla_models",),
 )
 # Packages of the simulator, and the places that may import them besides tests.
 SIMULATOR = {
-    "cocotb": ("nvdla_tb.sim",),
+    "cocotb": ("nvdla_tb.sim", "dlhdl_tb.sim", "nvdla_tb.gate_tests"),
     "cocotb_bus": ("nvdla_tb.sim",),
-    "cocotbext": ("nvdla_tb.sim",),
+    "cocotbext": ("nvdla_tb.sim", "dlhdl_tb.sim"),
     "cocotb_tools": ("nvdla_tb.sim", "nvdla_tb.run"),
     "cocotb_coverage": ("nvdla_tb.coverage",),
 }
+
+
+MODELS = ("nvdla_models", "dlhdl_models")
 
 
 def place_of(module: str) -> str | None:
@@ -76,7 +82,7 @@ def imported(tree: ast.Module, package: str) -> Iterator[tuple[int, str]]:
             if node.level:
                 parents = package.split(".")[: len(package.split(".")) - node.level + 1]
                 base = ".".join([*parents, base] if base else parents)
-            # ``from tb import sim`` imports the folder, so each name counts as a module too.
+            # ``from nvdla_tb import sim`` imports the folder, so each name counts as a module too.
             for alias in node.names:
                 yield node.lineno, f"{base}.{alias.name}"
 
@@ -86,12 +92,13 @@ def violations(root: Path) -> list[str]:
     found = []
     for path in sorted(path for top in ("tests", "tb", "models") for path in (root / top).rglob("*.py")):
         relative = path.relative_to(root)
-        module = ".".join(relative.with_suffix("").parts)
+        parts = relative.with_suffix("").parts
+        module = ".".join(parts if parts[0] == "tests" else parts[1:]).removesuffix(".__init__")
         package = module.rpartition(".")[0]
         place = place_of(module)
         assert place is not None
-        folder = ".".join(relative.parts[:2]) if len(relative.parts) > 2 else place
-        if place == "tb" and folder != place:
+        folder = ".".join(relative.parts[1:3]) if len(relative.parts) > 3 else place
+        if place == "nvdla_tb" and folder != place:
             found.append(f"{relative}:1: folder {folder} is not in the list")
             continue
         for line, name in imported(parsed(path), package):
@@ -107,8 +114,8 @@ def _problem(place: str, name: str) -> str | None:
         return f"{place} must not import {top}"
     target = place_of(name)
     if target is None:
-        if place == "models" and top != "numpy" and top not in sys.stdlib_module_names:
-            return f"models must import only numpy and itself, not {top}"
+        if place in MODELS and top != "numpy" and top not in sys.stdlib_module_names:
+            return f"{place} must import only numpy and itself, not {top}"
         return None
     if target != place and row_of(target) <= row_of(place):
         return f"{place} must not import {target}"
@@ -172,14 +179,18 @@ def test_imports_only_go_down_the_list_of_folders() -> None:
         (
             "models/nvdla_models/sdp.py",
             "import nvdla_tb.nvdla.layers",
-            "models/nvdla_models/sdp.py:1: models must not import nvdla_tb.nvdla",
+            "models/nvdla_models/sdp.py:1: nvdla_models must not import nvdla_tb.nvdla",
         ),
         (
             "models/nvdla_models/sdp.py",
             "import os\nimport scipy",
-            "models/nvdla_models/sdp.py:2: models must import only numpy and itself, not scipy",
+            "models/nvdla_models/sdp.py:2: nvdla_models must import only numpy and itself, not scipy",
         ),
-        ("models/nvdla_models/sdp.py", "import cocotb", "models/nvdla_models/sdp.py:1: models must not import cocotb"),
+        (
+            "models/nvdla_models/sdp.py",
+            "import cocotb",
+            "models/nvdla_models/sdp.py:1: nvdla_models must not import cocotb",
+        ),
         (
             "tb/nvdla_tb/nvdla/memory.py",
             "import cocotb",
@@ -192,7 +203,7 @@ def test_imports_only_go_down_the_list_of_folders() -> None:
         ),
         (
             "tb/nvdla_tb/nvdla/memory.py",
-            "from tb import sim",
+            "from nvdla_tb import sim",
             "tb/nvdla_tb/nvdla/memory.py:1: nvdla_tb.nvdla must not import nvdla_tb.sim",
         ),
         (
@@ -232,7 +243,7 @@ def test_imports_only_go_down_the_list_of_folders() -> None:
             "tb/nvdla_tb/sim/x.py:1: nvdla_tb.sim must not import nvdla_tb.__main__",
         ),
         ("tb/nvdla_tb/sim/x.py", "import tests.unit", "tb/nvdla_tb/sim/x.py:1: nvdla_tb.sim must not import tests"),
-        ("tb/extra/x.py", "", "tb/extra/x.py:1: folder tb.extra is not in the list"),
+        ("tb/nvdla_tb/extra/x.py", "", "tb/nvdla_tb/extra/x.py:1: folder nvdla_tb.extra is not in the list"),
     ],
 )
 def test_the_checker_sees_a_violation(tmp_path: Path, path: str, source: str, expected: str) -> None:
@@ -248,7 +259,10 @@ def test_the_checker_sees_a_violation(tmp_path: Path, path: str, source: str, ex
             "models/nvdla_models/layout/x.py",
             "import numpy.typing\nimport tomllib\nfrom nvdla_models.config import HwConfig",
         ),
-        ("tb/nvdla_tb/judge/predictor.py", "from models import sdp\nfrom nvdla_tb.nvdla.program.codec import encode"),
+        (
+            "tb/nvdla_tb/judge/predictor.py",
+            "from nvdla_models import sdp\nfrom nvdla_tb.nvdla.program.codec import encode",
+        ),
         ("tb/nvdla_tb/nvdla/program/x.py", "from nvdla_tb.nvdla.layers import Layer"),
         (
             "tb/nvdla_tb/sim/x.py",

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from nvdla_tb.paths import ROOT
 from nvdla_tb.run.folders import MARKER
+from tests.repository import ROOT
 
 STUB = f"""#!{sys.executable}
 import json, pathlib, sys
@@ -41,10 +41,11 @@ def place(tmp_path: Path) -> Path:
     project = tmp_path / "a blank"
     python = project / "my venv" / "bin" / "python"
     python.parent.mkdir(parents=True)
-    for name in ("Makefile", "requirements.txt"):
+    for name in ("Makefile", "requirements.txt", "pyproject.toml"):
         (project / name).write_text((ROOT / name).read_text(encoding="utf-8"), encoding="utf-8")
-    python.write_text(STUB, encoding="utf-8")
-    python.chmod(0o755)
+    for program in (python, python.with_name("nvdla-tb")):
+        program.write_text(STUB, encoding="utf-8")
+        program.chmod(0o755)
     (project / "my venv" / "ready").touch()
     return project
 
@@ -80,8 +81,8 @@ def test_what_is_not_given_is_not_said(place: Path) -> None:
     said = make(place, "run", "regress", "JOBS=3", "LEVEL=L0")
     dut = ["--sim=verilator", "--config=nv_small"]
     assert said == [
-        ["-m", "nvdla_tb", "run", *dut, "--jobs=3"],
-        ["-m", "nvdla_tb", "regress", "plan", "--level=L0", *dut, "--jobs=3"],
+        ["run", *dut, "--jobs=3"],
+        ["regress", "plan", "--level=L0", *dut, "--jobs=3"],
     ]
 
 

@@ -7,7 +7,7 @@ from html.parser import HTMLParser
 import pytest
 
 from nvdla_tb.markup import Cell, Section, printable, render
-from nvdla_tb.paths import ROOT
+from tests.repository import ROOT
 
 HOSTILE = "<script>alert('x')</script> & \x07"
 SHOWN = "<script>alert('x')</script> & \N{REPLACEMENT CHARACTER}"

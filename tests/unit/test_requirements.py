@@ -8,7 +8,7 @@ import tomllib
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from nvdla_tb.paths import ROOT
+from tests.repository import ROOT
 
 LOCK = (ROOT / "requirements.txt").read_text(encoding="utf-8")
 

@@ -1,12 +1,5 @@
 """How data lies in memory: one layout class per format, each with pack, unpack, offset, nbytes and describe."""
 
-from dlhdl_models.layout import (
-    ConvolutionDataLayout,
-    DlhdlType,
-    FullyConnectedDataLayout,
-    parallel_transfer_number,
-    thread_number,
-)
 from nvdla_models.layout.alignment import Alignment, DataFormat, alignment_of
 from nvdla_models.layout.atom_cube import Element
 from nvdla_models.layout.compression import CompressedWeightLayout, CompressedWeights

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from nvdla_models.config import HwConfig
-from nvdla_models.errors import InputError
+from nvdla_models.errors import InputError, LackingError
 from nvdla_models.layout.atoms import atom_view
 from nvdla_models.layout.raw import MAX_CUBE_ELEMENTS, ByteArray, MaskArray, check_index, check_size, check_stride
 from nvdla_models.precision import Precision
@@ -142,7 +142,7 @@ def check_cube(config: HwConfig, precision: Precision, shape: tuple[int, ...]) -
     """
     if precision not in config.feature_data_types:
         allowed = ", ".join(p.name for p in config.feature_data_types)
-        raise InputError(f"precision must be one of {allowed} for {config.name}, not {precision.name}")
+        raise LackingError(f"precision must be one of {allowed} for {config.name}, not {precision.name}")
     if len(shape) != 3:
         raise InputError(f"shape must be (C, H, W), not {shape}")
     for name, value in zip(("channels", "height", "width"), shape, strict=True):

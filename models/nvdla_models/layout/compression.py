@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from nvdla_models.errors import InputError
+from nvdla_models.errors import InputError, LackingError
 from nvdla_models.layout.alignment import WEIGHT_SIZE_ALIGNMENT_BYTES, Alignment
 from nvdla_models.layout.kernel import KernelLayout, Weight
 from nvdla_models.layout.raw import Array, ByteArray, BytesLike, check_index, checked_bytes, round_up
@@ -52,7 +52,7 @@ class CompressedWeightLayout:
 
     def __post_init__(self) -> None:
         if not self.layout.config.weight_compression_enable:
-            raise InputError(f"weights must be uncompressed for {self.layout.config.name}, which cannot decompress")
+            raise LackingError(f"weights must be uncompressed for {self.layout.config.name}, which cannot decompress")
         if self.wmb_nbytes > MAX_WMB_BYTES:
             raise InputError(f"WMB must be at most {MAX_WMB_BYTES} bytes, not {self.wmb_nbytes}")
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from nvdla_models.config import HwConfig
-from nvdla_models.errors import InputError
+from nvdla_models.errors import InputError, LackingError
 from nvdla_models.layout.alignment import WEIGHT_SIZE_ALIGNMENT_BYTES, Alignment, DataFormat, alignment_of
 from nvdla_models.layout.raw import Array, ByteArray, BytesLike, check_array, check_index, checked_bytes, round_up
 from nvdla_models.precision import Precision
@@ -61,7 +61,7 @@ class KernelLayout(ABC):
     def __post_init__(self) -> None:
         if self.precision not in self.config.weight_data_types:
             allowed = ", ".join(p.name for p in self.config.weight_data_types)
-            raise InputError(f"precision must be one of {allowed} for {self.config.name}, not {self.precision.name}")
+            raise LackingError(f"precision must be one of {allowed} for {self.config.name}, not {self.precision.name}")
         if len(self.shape) != 4:
             raise InputError(f"shape must be (K, C, R, S), not {self.shape}")
         for name, value in zip(("kernels", "channels", "height", "width"), self.shape, strict=True):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from nvdla_models.config import HwConfig
-from nvdla_models.errors import InputError
+from nvdla_models.errors import LackingError
 from nvdla_models.layout.atom_cube import Element
 from nvdla_models.layout.raw import (
     MAX_CUBE_ELEMENTS,
@@ -52,7 +52,7 @@ class LinesLayout:
 
     def __post_init__(self) -> None:
         if not self.config.bdma_enable:
-            raise InputError(f"BDMA must not be used: {self.config.name} has none")
+            raise LackingError(f"BDMA must not be used: {self.config.name} has none")
         surfaces, lines, line = self.shape
         check_size("surfaces", surfaces, MAX_CUBE_ELEMENTS)
         check_size("lines", lines, MAX_CUBE_ELEMENTS)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from nvdla_models.config import HwConfig
-from nvdla_models.errors import InputError
+from nvdla_models.errors import InputError, LackingError
 from nvdla_models.layout.alignment import Alignment, DataFormat, alignment_of
 from nvdla_models.layout.atom_cube import Element
 from nvdla_models.layout.pixel_formats import PixelFormat, Plane, pixel_format, supported_formats
@@ -61,7 +61,7 @@ class PixelLayout:
     def __post_init__(self) -> None:
         supported = supported_formats(self.config)
         if self.format.name not in supported:
-            raise InputError(
+            raise LackingError(
                 f"pixel format must be one of {', '.join(supported)} for {self.config.name}, not {self.format.name}"
             )
         if len(self.shape) != 3:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from nvdla_models.config import HwConfig
-from nvdla_models.errors import InputError
+from nvdla_models.errors import InputError, LackingError
 from nvdla_models.layout.alignment import PLANAR_STRIDE_ALIGNMENT_BYTES, Alignment, DataFormat, alignment_of
 from nvdla_models.layout.atom_cube import AtomCube, check_cube
 from nvdla_models.layout.feature import FeatureLayout
@@ -255,7 +255,7 @@ def merge(source: PlanarLayout, target: FeatureLayout, data: BytesLike) -> ByteA
 
 def _check_rubik(config: HwConfig) -> None:
     if not config.rubik_enable:
-        raise InputError(f"RUBIK must not be used: {config.name} has none")
+        raise LackingError(f"RUBIK must not be used: {config.name} has none")
 
 
 def _check_pair(source: FeatureLayout | PlanarLayout, target: FeatureLayout | PlanarLayout) -> None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nvdla_models.errors import InputError
+from nvdla_models.errors import InputError, LackingError
 from nvdla_models.layout.atoms import as_words
 from nvdla_models.layout.kernel import KernelLayout, Weight
 from nvdla_models.layout.raw import Array, check_array, round_up
@@ -60,7 +60,7 @@ class WinogradWeightLayout(KernelLayout):
 
     def _check_order(self) -> None:
         if not self.config.winograd_enable:
-            raise InputError(f"weights must not be for Winograd: {self.config.name} has none")
+            raise LackingError(f"weights must not be for Winograd: {self.config.name} has none")
         for name, stride in zip(("stride y", "stride x"), self.stride, strict=True):
             if not 1 <= stride <= MAX_CONV_STRIDE:
                 raise InputError(f"{name} must be 1 to {MAX_CONV_STRIDE}, not {stride}")

@@ -19,7 +19,6 @@ from nvdla_models.conv import AtomOrder, ConvParams
 from nvdla_models.fp16 import FP16
 from nvdla_models.precision import Precision
 from nvdla_tb.cli.bench_layout import chosen, judged, load, round_options, seconds
-from nvdla_tb.paths import NAME
 
 TARGET = 0.5
 """Least part of PyTorch's speed."""
@@ -172,7 +171,7 @@ def main(args: argparse.Namespace) -> int:
     """
     cases = chosen(args, CASES)
     if any(os.environ.get(name) != "1" for name in _THREADS):
-        command = [sys.executable, "-m", NAME, "bench", "model", "--rounds", str(args.rounds)]
+        command = [sys.executable, "-m", "nvdla_tb", "bench", "model", "--rounds", str(args.rounds)]
         command += ["--only", args.only] if args.only else []
         return subprocess.run(command, env=os.environ | dict.fromkeys(_THREADS, "1"), check=False).returncode
     torch = load_torch()

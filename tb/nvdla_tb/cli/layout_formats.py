@@ -9,16 +9,14 @@ from pathlib import Path
 
 import numpy as np
 
+from dlhdl_models.layout import ConvolutionDataLayout, DlhdlType, FullyConnectedDataLayout, thread_number
 from nvdla_models.config import HwConfig
 from nvdla_models.errors import InputError
 from nvdla_models.layout import (
     COMPONENTS,
     CompressedWeightLayout,
-    ConvolutionDataLayout,
     DeconvolutionWeightLayout,
-    DlhdlType,
     FeatureLayout,
-    FullyConnectedDataLayout,
     ImageWeightLayout,
     OperandLayout,
     PixelLayout,
@@ -29,7 +27,6 @@ from nvdla_models.layout import (
     contracted_shape,
     merge,
     split,
-    thread_number,
 )
 from nvdla_models.layout.raw import Array, ByteArray, check_array, check_index
 from nvdla_models.limits import MEMORY_BYTES

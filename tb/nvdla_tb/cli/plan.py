@@ -17,12 +17,11 @@ from nvdla_tb.cli.dut import (
     existing_store,
     wanted_device,
 )
-from nvdla_tb.cli.regress_tasks import FEATURES
 from nvdla_tb.coverage.status import Hits, item_status, totals
 from nvdla_tb.report.features_table import RANDOM, Latest, feature_status, lines
 from nvdla_tb.report.summary import counts_line
 from nvdla_tb.run.dut import Device
-from nvdla_tb.run.regress.features import load_feature_plan
+from nvdla_tb.run.regress.features import FEATURES, load_feature_plan
 
 HELP = "print the test plan with the latest result and the coverage of each feature"
 EXAMPLE = "nvdla-tb plan --level L1"

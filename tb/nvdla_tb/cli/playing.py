@@ -56,10 +56,15 @@ def scenario_options(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup
         action="store_true",
         help="a simulator process for every scenario (default: with the native back end they share one per job)",
     )
+    plusarg_option(group)
+    return group
+
+
+def plusarg_option(group: argparse._ActionsContainer) -> None:
+    """Add the option that names arguments of the simulator."""
     group.add_argument(
         "--plusarg", action="append", default=[], type=_plusarg, metavar="+NAME[=VALUE]", help="for the simulator"
     )
-    return group
 
 
 def add_run_options(parser: argparse.ArgumentParser) -> None:

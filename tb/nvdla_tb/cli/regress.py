@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import shlex
+from collections.abc import Sequence
 from pathlib import Path
 
 from dlhdl_tb.config import is_dlhdl
@@ -23,11 +25,13 @@ from nvdla_tb.cli.patterns import only_option
 from nvdla_tb.cli.playing import exact_option, scenario_options, slower_option
 from nvdla_tb.cli.regress_play import Player, batch_of, conclude, deadline, is_over
 from nvdla_tb.cli.regress_tasks import check_dlhdl, feature_plan, random_tasks, seed_lots, tasks_of
+from nvdla_tb.paths import COMMAND
 from nvdla_tb.run import folders
 from nvdla_tb.run.compile.spec import CODE_COVERAGE
 from nvdla_tb.run.dut import Dut
 from nvdla_tb.run.errors import LOOPBACK
 from nvdla_tb.run.regress.code_exclusions import load_exclusions
+from nvdla_tb.run.regress.named import Named
 from nvdla_tb.run.regress.store import Store
 from nvdla_tb.run.systems import note
 from nvdla_tb.run.task import Task
@@ -80,6 +84,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     shown = kinds.add_parser("show", help="print the results of a run, and write its page and JUnit XML")
     for kind in (resumed, again):
         build_option(kind)
+        kind.add_argument(
+            "--rtl", type=Path, metavar="FILELIST", help="that of the run, unless the project file names it"
+        )
     for kind in (resumed, again, shown):
         kind.add_argument(
             "run", nargs="?", type=numbers.ordinal, metavar="RUN", help="number of the run (default: the newest)"
@@ -132,6 +139,7 @@ def main(args: argparse.Namespace) -> int:
             return conclude(store, store.run(args.run), args)
         if args.kind == "resume":
             run = store.run(args.run)
+            _check_named(args, store.tasks(run))
             store.forget_lost(run)
             return Player(args, store, run, until).play()
         if args.kind == "rerun-failed":
@@ -141,6 +149,7 @@ def main(args: argparse.Namespace) -> int:
             if not failed:
                 print(f"run {old.id} has no failures")
                 return 0
+            _check_named(args, failed)
             return Player(args, store, store.start(f"failures of {old.title}", failed), until).play()
         if is_dlhdl(args.config):
             check_dlhdl(args)
@@ -159,6 +168,13 @@ def main(args: argparse.Namespace) -> int:
         if level is None or chosen:
             return player.play()
         return player.play(level.search, level.steered)
+
+
+def _check_named(args: argparse.Namespace, tasks: Sequence[Task]) -> None:
+    """Check that the user has named what stored tasks would build and execute."""
+    run = "" if args.run is None else f" {args.run}"
+    again = f"{COMMAND} regress {args.kind}{run} --results {shlex.quote(str(args.results))}"
+    Named(args.rtl, args.plusarg).check(str(args.results / STORE), tasks, again)
 
 
 def _play_random(args: argparse.Namespace, store: Store, until: float | None) -> int:

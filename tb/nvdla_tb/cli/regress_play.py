@@ -18,7 +18,7 @@ from nvdla_models.config import HwConfig
 from nvdla_models.errors import InputError
 from nvdla_tb.cli.console import Console, Progress
 from nvdla_tb.cli.dut import DEFAULT_RESULTS, MODELS
-from nvdla_tb.cli.regress_tasks import FEATURES, random_tasks
+from nvdla_tb.cli.regress_tasks import random_tasks
 from nvdla_tb.coverage.model import CoverageModel, load_model
 from nvdla_tb.coverage.status import item_status, table, totals
 from nvdla_tb.judge.verdict import Ending
@@ -33,7 +33,8 @@ from nvdla_tb.run.dut import Dut
 from nvdla_tb.run.optimise import Optimiser
 from nvdla_tb.run.regress import code_coverage
 from nvdla_tb.run.regress.cluster import Batch, batch_cluster, cluster, read_settings
-from nvdla_tb.run.regress.features import load_feature_plan
+from nvdla_tb.run.regress.features import FEATURES, load_feature_plan
+from nvdla_tb.run.regress.named import options_of
 from nvdla_tb.run.regress.schedule import PATIENCE_SECONDS, drive, reach, search
 from nvdla_tb.run.regress.store import Run, Store
 from nvdla_tb.run.regress.worker import Limits, remove_worker_folders, worker_folder_name
@@ -221,7 +222,8 @@ def conclude(store: Store, run: Run, args: argparse.Namespace) -> int:
         print(f"holes: {COMMAND} coverage {again}")
     print(f"reports: {run.folder}/index.html, {run.folder}/junit.xml")
     if missing or Ending.LOST in counts:
-        print(f"resume: {COMMAND} regress resume {again}")
+        named = dict.fromkeys(options_of(task.dut, task.plusargs) for task in store.tasks(run))
+        print(f"resume: {COMMAND} regress resume {again}{''.join(named)}")
     late: list[str] = []
     if args.cycles_against is not None:
         earlier = store.run(args.cycles_against)

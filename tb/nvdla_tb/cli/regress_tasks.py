@@ -18,17 +18,15 @@ from nvdla_tb.cli.patterns import matches, said
 from nvdla_tb.cli.playing import plusarg_arguments
 from nvdla_tb.cli.run import devices, planned, plans_of
 from nvdla_tb.cli.trace import check_different
-from nvdla_tb.paths import COMMAND, PLANS
+from nvdla_tb.paths import COMMAND
 from nvdla_tb.run.compile.kinds import CSB
 from nvdla_tb.run.compile.ports import load_port_map
 from nvdla_tb.run.dut import Dut
-from nvdla_tb.run.regress.features import FeaturePlan, PlannedTest, load_feature_plan, planned_tests
+from nvdla_tb.run.regress.features import FEATURES, FeaturePlan, PlannedTest, load_feature_plan, planned_tests
 from nvdla_tb.run.task import BENCH, Task
 from nvdla_tb.stimulus.generate.describe import PlanError
 from nvdla_tb.stimulus.generate.random import ENGINES
 from nvdla_tb.stimulus.trace import find_traces
-
-FEATURES = PLANS / "features.toml"
 
 _STATES = 4
 """Initial states of simulators in a level."""

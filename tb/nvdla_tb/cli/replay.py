@@ -10,11 +10,13 @@ import msgspec
 from nvdla_tb.cli import numbers
 from nvdla_tb.cli.console import Console
 from nvdla_tb.cli.dut import BUILD_ROOT, MODELS
+from nvdla_tb.cli.playing import plusarg_option
 from nvdla_tb.judge.text import why_not_passed
 from nvdla_tb.run import folders
 from nvdla_tb.run.compile.build import build
 from nvdla_tb.run.jobs import Setup, run_job
 from nvdla_tb.run.regress import bundle
+from nvdla_tb.run.regress.named import Named
 
 HELP = "play a failure bundle again, and say whether it is reproduced"
 EXAMPLE = "nvdla-tb replay sim_build/regress/0007/random.12.nv_small.verilator --waves"
@@ -23,7 +25,8 @@ EXAMPLE = "nvdla-tb replay sim_build/regress/0007/random.12.nv_small.verilator -
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the subcommand's options."""
     parser.add_argument("bundle", type=Path, metavar="BUNDLE", help="folder that a failure left behind")
-    parser.add_argument("--rtl", type=Path, metavar="FILELIST", help="the same RTL on this machine (default: its path)")
+    parser.add_argument("--rtl", type=Path, metavar="FILELIST", help="the RTL to build, on this machine")
+    plusarg_option(parser)
     parser.add_argument("--waves", action="store_true", help="write waves")
     parser.add_argument(
         "--timeout", type=numbers.seconds, default=3600.0, metavar="SECONDS", help="of the simulation (default: 3600)"
@@ -32,9 +35,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(args: argparse.Namespace) -> int:
     """Carry the subcommand out; the exit code is 0 when the failure is reproduced."""
-    found = bundle.load(args.bundle)
+    found = bundle.load(args.bundle).on(args.rtl)
     job = found.job()
-    dut = msgspec.structs.replace(bundle.with_rtl(found.dut, args.rtl), coverage=None)
+    found.check_named(Named(args.rtl, args.plusarg))
+    dut = msgspec.structs.replace(found.dut, coverage=None)
     console = Console()
     built = build(dut.build_spec(waves=args.waves), MODELS, console)
     console.clear()

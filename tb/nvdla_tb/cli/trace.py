@@ -86,6 +86,8 @@ _PREFIX = "measured_"
 MODEL = "model"
 """What takes the simulator's place in results of the model alone."""
 _UNREADABLE = "unreadable"
+_NAMES = 4
+"""Traces that are named of those with polls that were not checked."""
 
 
 def compare(args: argparse.Namespace) -> int:
@@ -105,7 +107,7 @@ def compare(args: argparse.Namespace) -> int:
     if all(map(_is_broken, results)):
         raise TraceError("\n".join(line for result in results for line in complaints(result.verdict)))
     print(f"{aligned([_COLUMNS, *_rows(families)], left=3)}\n")
-    problems = failures.told(results)
+    problems = "\n".join((*filter(None, [failures.told(results)]), *_unchecked(results)))
     if problems:
         print(f"{problems}\n")
     totals = [_totals(*item) for item in families.items()]
@@ -141,6 +143,18 @@ def compared(path: Path, config_name: str, exact: bool) -> Result:
     except TraceError as error:
         return job.result(Dut(name, MODEL), Verdict.of(Check.INPUT, str(error)))
     return job.result(Dut(name, MODEL), played.verdict, time.monotonic() - started)
+
+
+def _unchecked(results: Sequence[Result]) -> list[str]:
+    """Return the line that says how many polls and reads the model could not check; nothing without any."""
+    lacking = [result for result in results if result.verdict.unchecked]
+    if not lacking:
+        return []
+    count = sum(result.verdict.unchecked for result in lacking)
+    names = ", ".join(result.identity for result in lacking[:_NAMES])
+    more = f" and {len(lacking) - _NAMES} more" if len(lacking) > _NAMES else ""
+    what = f"{count} polls and expected reads were not checked, as the model does not predict their registers"
+    return [f"not checked: {names}{more}: {what}"]
 
 
 def _is_broken(result: Result) -> bool:

@@ -18,6 +18,7 @@ from nvdla_tb.judge.detail import (
     BadAccess,
     CrcMismatch,
     Hang,
+    Mismatch,
     MissingInterrupt,
     Note,
     PollExpired,
@@ -40,7 +41,6 @@ from nvdla_tb.stimulus.generate.engines import build_layer
 from nvdla_tb.stimulus.generate.layers.workshop import Workshop
 from nvdla_tb.stimulus.generate.plan import load_plan
 from nvdla_tb.stimulus.settings import BenchSettings, PortSettings
-from tests.unit.nvdla.samples import mismatch
 
 CONFIG = HwConfig.load("nv_small")
 PASS_THROUGH = SdpParams(None, None, output_converter(0, 1, 0), Precision.INT8, Precision.INT8)
@@ -58,6 +58,12 @@ def pass_through(bench: Bench, shape: tuple[int, int, int] = (12, 3, 4), *, writ
     if written:
         bench.memory.write(src.address, bench.rng.integers(0, 256, layout.nbytes, dtype=np.uint8))
     return SdpLayer(src, dst, PASS_THROUGH)
+
+
+def mismatch(finding: Finding) -> Mismatch:
+    """Return the wrong bytes that a finding is about."""
+    assert isinstance(finding.detail, Mismatch)
+    return finding.detail
 
 
 def found(bench: Bench, check: Check) -> Finding:
@@ -297,7 +303,7 @@ async def a_wrong_byte_before_a_refusal_still_fails(dut: SimHandleBase) -> None:
     bench.tamper(5, lambda beats: [])
     await bench.run(pass_through(bench))
     program = encode(pass_through(bench), CONFIG, group=1, sync_id="done")
-    no_y = [RegWrite(op.register, 0) if "D_DP_EW_CFG" in str(op) else op for op in program]
+    no_y = [RegWrite(op.register, 0) if isinstance(op, RegWrite) and "D_DP_EW_CFG" in str(op) else op for op in program]
     await bench.play(tuple(no_y))
     assert mismatch(found(bench, Check.MISSING)).elements == 8
     assert str(bench.verdict.refused).startswith("SDP.D_DP_EW_CFG.ew_bypass must be YES")
@@ -323,7 +329,12 @@ async def pooling_from_memory_takes_any_flying_mode_of_rdma(dut: SimHandleBase) 
     layer = build_layer(shop, "l", Table("l", ENTRIES["pdp_max_2x2"].data["layer"][0]), [])
     for group, value in enumerate((0, 1)):
         program = encode(layer, CONFIG, group, sync_id=f"done{group}")
-        await bench.play(tuple(RegWrite(op.register, value) if "FLYING" in str(op) else op for op in program))
+        await bench.play(
+            tuple(
+                RegWrite(op.register, value) if isinstance(op, RegWrite) and "FLYING" in str(op) else op
+                for op in program
+            )
+        )
     bench.check()
     assert bench.verdict.layers == 2
 

@@ -7,6 +7,7 @@ import msgspec
 from nvdla_models.layout import Element
 from nvdla_tb.judge.layer_id import LayerId
 from nvdla_tb.nvdla.memory import Ram
+from nvdla_tb.nvdla.registers import Register
 
 
 class Detail(msgspec.Struct, frozen=True, tag=True):
@@ -237,6 +238,12 @@ class WrongRegister(Detail, frozen=True, tag=True):
     got: int
     field: str | None = None
 
+    @classmethod
+    def of(cls, register: Register, expected: int, got: int) -> WrongRegister:
+        """Return the detail of a word that differs, with the first field in which it does."""
+        differing = (f.name for f in register.fields if f.extract(expected) != f.extract(got))
+        return cls(register.full_name, expected, got, next(differing, None))
+
 
 class WrongCounter(Detail, frozen=True, tag=True):
     """A statistics counter that read another value than the layer counts; ``at_least`` makes that a bound.
@@ -259,6 +266,23 @@ class PollExpired(Detail, frozen=True, tag=True):
     expected: int
     got: int
     deadline_cycles: int
+
+
+class PollNeverHolds(Detail, frozen=True, tag=True):
+    """A poll whose register rests at a value for which it never ends; ``comparison`` is that of the program."""
+
+    register: str
+    comparison: str
+    expected: int
+    got: int
+
+
+class ShortGolden(Detail, frozen=True, tag=True):
+    """Bytes of a golden check that layers write and its file does not hold; ``address`` is that of the first."""
+
+    file_name: str
+    nbytes: int
+    address: int
 
 
 class Outstanding(msgspec.Struct, frozen=True):
@@ -341,6 +365,8 @@ AnyDetail = (
     | WrongRegister
     | WrongCounter
     | PollExpired
+    | PollNeverHolds
+    | ShortGolden
     | Hang
     | NoAnswer
     | Note

@@ -73,7 +73,7 @@ class Finding(msgspec.Struct, frozen=True):
 def _cause(detail: details.AnyDetail) -> tuple[str, ...]:
     """Return the part of a detail that two findings of one cause share."""
     match detail:
-        case details.GoldenMismatch():
+        case details.GoldenMismatch() | details.ShortGolden():
             return (detail.file_name,)
         case details.BadAccess():
             return (*_direction(detail), "outside" if detail.outside else "poison")
@@ -93,7 +93,7 @@ def _cause(detail: details.AnyDetail) -> tuple[str, ...]:
             return ("CSB" if detail.ram is None else detail.ram.value, detail.pin)
         case details.UnexpectedInterrupt() | details.EarlyInterrupt() | details.MissingInterrupt():
             return (detail.name,)
-        case details.WrongRegister() | details.WrongCounter() | details.PollExpired():
+        case details.WrongRegister() | details.WrongCounter() | details.PollExpired() | details.PollNeverHolds():
             return (detail.register,)
         case details.NoAnswer():
             return ("no answer" if detail.accepted else "not accepted",)

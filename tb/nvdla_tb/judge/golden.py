@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nvdla_tb.judge.beats import Beats
-from nvdla_tb.judge.detail import CrcMismatch, UnpredictedGolden
+from nvdla_tb.judge.detail import CrcMismatch, ShortGolden, UnpredictedGolden
 from nvdla_tb.judge.expected import Expected
 from nvdla_tb.judge.finding import Check, Finding
 from nvdla_tb.judge.predictor import Expectation
@@ -57,6 +57,7 @@ class GoldenBoard(Scoreboard):
                     self.verdict.add(Finding(Check.GOLDEN, wrong))
             case CheckFile():
                 same = [self._compare(check, offset, data) for offset, data in check.chunks]
+                same.append(self._is_whole(check))
                 self.verdict.crc_passed += all(same)
                 self.verdict.crc_failed += not all(same)
 
@@ -87,6 +88,17 @@ class GoldenBoard(Scoreboard):
             self.verdict.add(Finding(Check.GOLDEN, unpredicted))
         return right and not len(stray)
 
+    def _is_whole(self, check: CheckFile) -> bool:
+        """Return whether a golden file holds all bytes of its check that layers write."""
+        lacks = self._predicted(check.ram, check.address, check.nbytes)
+        for offset, data in check.chunks:
+            lacks[offset : offset + len(data)] = False
+        missing = np.flatnonzero(lacks)
+        if len(missing):
+            short = ShortGolden(check.file_name, len(missing), check.address + int(missing[0]))
+            self.verdict.add(Finding(Check.GOLDEN, short))
+        return not len(missing)
+
     def _judge(
         self,
         expectation: Expected,
@@ -110,8 +122,12 @@ class GoldenBoard(Scoreboard):
 
     def _count_predicted(self, ram: Ram, address: int, nbytes: int) -> None:
         """Count the bytes of a range that some layer was predicted to write."""
+        self.verdict.judged_bytes += int(np.count_nonzero(self._predicted(ram, address, nbytes)))
+
+    def _predicted(self, ram: Ram, address: int, nbytes: int) -> NDArray[np.bool_]:
+        """Return which bytes of a range some layer was predicted to write."""
         predicted = np.zeros(nbytes, dtype=np.bool_)
         for expectation in self.expectations:
             theirs, ours = expectation.overlap(ram, address, nbytes)
             predicted[ours] |= expectation.must_write[theirs]
-        self.verdict.judged_bytes += int(np.count_nonzero(predicted))
+        return predicted

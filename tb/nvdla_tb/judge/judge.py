@@ -105,6 +105,9 @@ class Judge:
         verdict = judge.finish()
 
     Events come in the order in which they happened: no layer is credited with what was written before it began.
+
+    With ``plays_on``, a layer that must be refused does not end the program, unless the configuration lacks what it
+    needs. From then on nothing is predicted, so that only golden results and the rules of the ports judge the rest.
     """
 
     def __init__(
@@ -163,6 +166,7 @@ class Judge:
         self._read_memory = read_memory
         self._handshakes_at_reset: int | None = None
         self._bad_accesses = 0
+        self.plays_on = False
 
     def reset(self) -> None:
         """Follow a reset of the DUT: registers, running layers and counters are gone, and memory must rest."""
@@ -180,7 +184,7 @@ class Judge:
             Refused: when a layer that starts is illegal or not modelled; the verdict says so, too.
         """
         register, value, cycle = access.register, access.value, access.cycle
-        if register is None:
+        if register is None or self.verdict.unpredicted:
             return
         if access.is_write:
             try:
@@ -188,7 +192,11 @@ class Judge:
             except Refused as error:
                 self.verdict.refused = str(error)
                 self._line.stop()
-                raise
+                if error.lacking or not self.plays_on:
+                    raise
+                self.verdict.unpredicted, self._rules = True, ()
+                self.board.give_up()
+                return
             self._add(rule.write(register, value, cycle) for rule in self._rules)
         else:
             self._end(self.tracker.read(register, value), cycle)
@@ -234,7 +242,7 @@ class Judge:
     @property
     def interrupts_owed(self) -> list[str]:
         """The names, such as ``SDP_1``, of done interrupts that were not seen since they were owed last."""
-        return self._interrupts.owed
+        return [] if self.verdict.unpredicted else self._interrupts.owed
 
     def finish(self, cycle: int | None = None) -> Verdict:
         """Judge what is left, at a cycle if any are counted, and return the verdict."""

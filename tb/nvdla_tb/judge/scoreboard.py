@@ -90,6 +90,7 @@ class Scoreboard:
         self.expected: list[tuple[Expected, int]] = []
         self._kept_beats = self._kept_bytes = 0
         self._tolerated: list[tuple[Ram, int, NDArray[np.bool_]]] = []
+        self._unpredicted_from: int | None = None
 
     def expect(self, expectation: Expected) -> None:
         """Add what a layer must write; layers must be added in the order they run.
@@ -152,6 +153,22 @@ class Scoreboard:
         self.judge_pending()
         self._layers = [entry for entry in self._layers if entry.ended]
 
+    def give_up(self) -> None:
+        """Judge no write from now on, as nothing predicts what comes; what was judged by now stays."""
+        self.abandon()
+        self._unpredicted_from = len(self.history)
+
+    def unpredicted_bytes(self, ram: Ram, address: int, nbytes: int) -> NDArray[np.bool_]:
+        """Return which bytes of a range were written since ``give_up``."""
+        self.judge_pending()
+        found = np.zeros(nbytes, dtype=np.bool_)
+        for beats in self.history[self._unpredicted_from or 0 :]:
+            if beats.ram is ram:
+                written = _Bytes.of(beats).address
+                inside = written - np.uint64(address) < np.uint64(nbytes)
+                found[offsets_from(written[inside], address)] = True
+        return found
+
     def forget(self) -> None:
         """Forget what explanations would need of layers that were given up."""
         self.history, self.beats_seen, self.expected = [], 0, []
@@ -188,6 +205,8 @@ class Scoreboard:
             self._kept_beats -= len(self.history.pop(0))
         rest = _Bytes.of(beats)
         self.verdict.written_bytes += len(rest.address)
+        if self._unpredicted_from is not None:
+            return
         for entry in self._layers:
             if entry.expectation.ram is ram and not entry.ended:
                 rest = self._claim(entry, rest)

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from nvdla_tb.judge import detail as details
 from nvdla_tb.judge.finding import Check, Finding
 from nvdla_tb.judge.handshake_rules import HandshakeRule
-from nvdla_tb.judge.verdict import Margin, Verdict
+from nvdla_tb.judge.verdict import Ending, Margin, Verdict
 from nvdla_tb.judge.wrapped_rules import MEMORY_RULES, REGISTER_RULES
 
 
@@ -27,6 +27,9 @@ def complaint(finding: Finding) -> str:
         case details.UnpredictedGolden() as stray:
             differs = f"{stray.nbytes} bytes that no layer writes differ from memory"
             return f"{stray.file_name}: {differs}, first at {stray.address:#x}"
+        case details.ShortGolden() as short:
+            lacks = f"{short.nbytes} bytes of its check that layers write are not in the file"
+            return f"{short.file_name}: {lacks}, first at {short.address:#x}"
         case details.BadAccess() as access:
             return _access(finding, access)
         case details.MoreBadAccesses(count=count):
@@ -82,6 +85,9 @@ def complaint(finding: Finding) -> str:
         case details.PollExpired() as poll:
             waited = f"for {poll.comparison} {poll.expected:#x}"
             return f"poll of {poll.register} {waited} still reads {poll.got:#x} after {poll.deadline_cycles} cycles"
+        case details.PollNeverHolds() as poll:
+            waited = f"for {poll.comparison} {poll.expected:#x}"
+            return f"poll of {poll.register} {waited} never ends: it reads {poll.got:#x} and does not change"
         case details.Hang() as hang:
             return "\n".join(_hang(finding, hang))
         case details.NoAnswer() as lost:
@@ -94,14 +100,18 @@ def complaints(verdict: Verdict) -> list[str]:
     """Return why a scenario fails, an item for each finding; empty when it passes or is refused."""
     lines = [complaint(finding) for finding in verdict.failures]
     if lines and verdict.refused is not None:
-        lines.append(f"then refused: {verdict.refused}")
+        lines.append(f"{'not predicted, because' if verdict.unpredicted else 'then refused:'} {verdict.refused}")
     return lines
 
 
 def why_not_passed(verdict: Verdict) -> list[str]:
     """Return the complaints, or why it was refused."""
     found = complaints(verdict)
-    return found if found or verdict.refused is None else [verdict.refused]
+    if found or verdict.refused is None:
+        return found
+    if verdict.ending is Ending.GOLDEN:
+        return [f"golden equal; not predicted, because {verdict.refused}"]
+    return [verdict.refused]
 
 
 def margin_line(margin: Margin) -> str:

@@ -16,6 +16,7 @@ class Ending(Enum):
     """How a test ended."""
 
     PASSED = "passed"
+    GOLDEN = "golden equal"
     REFUSED = "refused"
     MISMATCH = "mismatch"
     EMPTY = "nothing compared"
@@ -31,7 +32,7 @@ class Ending(Enum):
     @property
     def is_failure(self) -> bool:
         """Whether somebody has to look at it."""
-        return self not in (Ending.PASSED, Ending.REFUSED)
+        return self not in (Ending.PASSED, Ending.GOLDEN, Ending.REFUSED)
 
 
 _ENDINGS = (
@@ -86,7 +87,11 @@ class Verdict(msgspec.Struct):
         findings: findings, in the order in which they were found.
         refused: why the scenario was not judged, or None.
         self_checking: whether a test in Python says itself what it checks, so that it need not compare bytes.
-        registers: registers that were read and compared with what the program expects.
+        registers: reads and polls of registers that were compared with what the program expects.
+        unchecked: reads and polls with an expected value that nothing predicts, so that they were not compared.
+        unpredicted: whether the program was played to its end although a layer was refused; only golden results judge
+            it then.
+        golden_bytes: bytes of equal golden results that the DUT wrote in such a program.
     """
 
     judged_bytes: int = 0
@@ -104,6 +109,9 @@ class Verdict(msgspec.Struct):
     refused: str | None = None
     self_checking: bool = False
     registers: int = 0
+    unchecked: int = 0
+    unpredicted: bool = False
+    golden_bytes: int = 0
 
     @classmethod
     def of(cls, check: Check, message: str) -> Verdict:
@@ -133,7 +141,9 @@ class Verdict(msgspec.Struct):
         """Why the scenario fails, wrong bytes first; empty when it passes or is refused."""
         others = [finding for finding in self.findings if finding.check not in BYTES]
         found = self.wrong_bytes + others
-        if not (found or self.refused or self.judged_bytes or self.registers or self.self_checking):
+        # Where layers run, it is their bytes that count.
+        compared = self.judged_bytes or self.self_checking or (self.registers and not self.layers)
+        if not (found or self.refused or compared):
             return [Finding(Check.EMPTY, Note("no layer wrote a byte that was expected"))]
         return found
 
@@ -142,7 +152,9 @@ class Verdict(msgspec.Struct):
         """How the scenario ended: passed only when something was compared and nothing was wrong."""
         checks = {finding.check for finding in self.failures}
         if not checks:
-            return Ending.PASSED if self.refused is None else Ending.REFUSED
+            if self.refused is None:
+                return Ending.PASSED
+            return Ending.GOLDEN if self.unpredicted and self.golden_bytes else Ending.REFUSED
         return next((ending for ending, those in _ENDINGS if checks.intersection(those)), Ending.PROTOCOL)
 
     @property

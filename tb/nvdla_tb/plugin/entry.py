@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from nvdla_tb.paths import NAME, PROJECT_FILE
+from nvdla_tb.paths import PROJECT_FILE
 
 DUT: pytest.StashKey[object] = pytest.StashKey()
 """Where a run that wants it keeps the device under test."""
@@ -44,7 +44,7 @@ def pytest_configure(config: pytest.Config) -> None:
     start = config.invocation_params.dir
     in_project = any((folder / PROJECT_FILE).is_file() for folder in (start, *start.parents))
     if in_project or any(config.getoption(name) for name in ("nvdla", *OF_DEVICE)):
-        config.pluginmanager.import_plugin(f"{NAME}.plugin.collect")
+        config.pluginmanager.import_plugin("nvdla_tb.plugin.collect")
 
 
 @pytest.fixture(scope="session")

@@ -140,7 +140,7 @@ def _block(result: Result) -> str:
     """Return all that is known of a test that did not pass."""
     lines = [*_units(result), *_lines(why_not_passed(result.verdict))]
     if not result.ending.is_failure:
-        return "\n".join([f"refused: {result.identity}", *(f"  {line}" for line in lines)])
+        return "\n".join([f"{result.ending.value}: {result.identity}", *(f"  {line}" for line in lines)])
     known = result.explained or _NOTHING
     lines += [*known.lines, *known.stages, *_told_leads(known)]
     return "\n".join([f"failed: {result.identity}", *(f"  {line}" for line in (*lines, *_leads(result)))])
@@ -155,18 +155,19 @@ def _leads(result: Result) -> list[str]:
 
 
 def _refused(results: Sequence[Result]) -> list[str]:
-    """Return refusals by their reason."""
-    reasons: dict[str, list[Result]] = {}
+    """Return what was not predicted by its reason: refusals, and what only golden results have judged."""
+    reasons: dict[tuple[Ending, str], list[Result]] = {}
     for result in results:
-        if result.ending is Ending.REFUSED:
-            reasons.setdefault(str(result.verdict.refused), []).append(result)
+        if result.ending in (Ending.REFUSED, Ending.GOLDEN):
+            reason = "\n".join(why_not_passed(result.verdict))
+            reasons.setdefault((result.ending, reason), []).append(result)
     lines = []
-    for reason, members in list(reasons.items())[:_REASONS]:
+    for (ending, reason), members in list(reasons.items())[:_REASONS]:
         many = f"{len(members)} tests: {_listed(members)}" if len(members) > 1 else members[0].identity
-        lines += [f"refused: {many}", *(f"  {line}" for line in _clipped(reason.splitlines(), 2))]
+        lines += [f"{ending.value}: {many}", *(f"  {line}" for line in _clipped(reason.splitlines(), 2))]
     rest = list(reasons.values())[_REASONS:]
     if rest:
-        lines.append(f"refused: {sum(map(len, rest))} more tests for {len(rest)} more reasons")
+        lines.append(f"not predicted: {sum(map(len, rest))} more tests for {len(rest)} more reasons")
     return lines
 
 

@@ -18,6 +18,7 @@ Latest = Mapping[str, Mapping[Ending, int]]
 RANDOM = "random"
 """The name of all random scenarios in a store."""
 
+_NOT_PREDICTED = frozenset((Ending.REFUSED, Ending.GOLDEN))
 _COLUMNS = ("feature", "level", "tests", "result", "random", "coverage", "")
 
 
@@ -58,7 +59,8 @@ def feature_status(plan: FeaturePlan, features: Sequence[Feature], latest: Lates
     for feature in features:
         names = [test.name for test in feature.tests]
         failed = tuple(name for name in names if any(ending.is_failure for ending in latest.get(name, ())))
-        refused = tuple(name for name in names if name not in failed and Ending.REFUSED in latest.get(name, ()))
+        others = [name for name in names if name not in failed]
+        refused = tuple(name for name in others if _NOT_PREDICTED.intersection(latest.get(name, ())))
         unplayed = tuple(name for name in names if name not in latest)
         passed = len(names) - len(failed) - len(refused) - len(unplayed)
         coverage = totals(item_status(plan.model, hits, feature.items))

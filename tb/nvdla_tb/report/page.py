@@ -23,6 +23,7 @@ from nvdla_tb.run.simulate import LOG_NAME
 Trend = Sequence[tuple[Run, Mapping[Ending, int], int]]
 """Runs, the oldest first, with the counts of their endings and of tasks that were not played."""
 
+_NOT_PREDICTED = (Ending.REFUSED, Ending.GOLDEN)
 _TREND_RUNS = 30
 _COLUMNS = ("result:s", "task", "layers:n", "bytes judged:n", "worst margin:n", "cycles:n", "seconds:n")
 
@@ -69,7 +70,7 @@ def _write(
 def write_junit(title: str, results: Sequence[Result], path: Path) -> None:
     """Write JUnit XML: devices as properties, refused tasks as skipped tests, endings as the types of failures."""
     failed = sum(result.ending.is_failure for result in results)
-    refused = sum(result.ending is Ending.REFUSED for result in results)
+    refused = sum(result.ending in _NOT_PREDICTED for result in results)
     root = ElementTree.Element(
         "testsuite", name=printable(title), tests=str(len(results)), failures=str(failed), skipped=str(refused)
     )
@@ -84,7 +85,7 @@ def write_junit(title: str, results: Sequence[Result], path: Path) -> None:
             failure = ElementTree.SubElement(case, "failure", type=result.ending.value, message=text.split("\n", 1)[0])
             before = "" if result.after is None else f"\n{printable(passes_alone(result.after))}"
             failure.text = f"{text}{before}\nrerun: {printable(result.rerun)}"
-        elif result.ending is Ending.REFUSED:
+        elif result.ending in _NOT_PREDICTED:
             ElementTree.SubElement(case, "skipped", message=text)
     path.unlink(missing_ok=True)
     ElementTree.ElementTree(root).write(path, encoding="utf-8", xml_declaration=True)
@@ -118,7 +119,7 @@ def _trend(trend: Trend, run: Run) -> Section:
     for other, counts, missing in reversed(trend[-_TREND_RUNS:]):
         passed = counts.get(Ending.PASSED, 0)
         failed = sum(count for ending, count in counts.items() if ending.is_failure)
-        rest = counts.get(Ending.REFUSED, 0) + missing
+        rest = sum(counts.get(ending, 0) for ending in _NOT_PREDICTED) + missing
         total = max(passed + failed + rest, 1)
         parts = (("good", passed), ("bad", failed), ("other", rest))
         started = datetime.fromtimestamp(other.started).strftime("%Y-%m-%d %H:%M")
@@ -129,13 +130,13 @@ def _trend(trend: Trend, run: Run) -> Section:
 
 
 def _refused(results: Sequence[Result]) -> list[Section]:
-    refused = [result for result in results if result.ending is Ending.REFUSED]
-    rows = [(result.key, str(result.verdict.refused)) for result in refused]
-    return [Section("Refused", ("task", "reason"), rows)] if rows else []
+    refused = [result for result in results if result.ending in _NOT_PREDICTED]
+    rows = [(result.key, "\n".join(why_not_passed(result.verdict))) for result in refused]
+    return [Section("Not predicted", ("task", "reason"), rows)] if rows else []
 
 
 def _row(result: Result, base: Path) -> tuple[Cell | str, ...]:
-    kind = {Ending.PASSED: "good", Ending.REFUSED: "other"}.get(result.ending, "bad")
+    kind = "bad" if result.ending.is_failure else "good" if result.ending is Ending.PASSED else "other"
     ending, name = Cell(result.ending.value, kind), Cell(result.key, link=_link(result, base))
     return ending, name, *counts(result), f"{result.seconds:.1f}"
 

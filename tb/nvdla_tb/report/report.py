@@ -11,7 +11,7 @@ import msgspec
 from nvdla_tb.judge.text import margin_line, why_not_passed
 from nvdla_tb.judge.verdict import Ending
 from nvdla_tb.report import failures, page, performance
-from nvdla_tb.report.summary import aligned
+from nvdla_tb.report.summary import aligned, golden_part
 from nvdla_tb.run.result import Result
 from nvdla_tb.run.space import write_whole
 from nvdla_tb.run.systems import note
@@ -20,7 +20,7 @@ _COLUMNS = ("result", "scenario.seed", "layers", "bytes judged", "worst margin",
 
 
 def outcome(ending: Ending) -> str:
-    """Return ``passed``, ``refused``, or ``failed`` for whatever somebody has to look at."""
+    """Return ``passed``, ``golden equal``, ``refused``, or ``failed`` for whatever somebody has to look at."""
     return "failed" if ending.is_failure else ending.value
 
 
@@ -30,9 +30,11 @@ def table(results: Sequence[Result]) -> str:
 
 
 def summary(results: Sequence[Result]) -> str:
-    """Return ``N passed, N failed, N refused``."""
+    """Return ``N passed, N failed, N refused``, and how many are equal to golden results that nothing predicts."""
     outcomes = [outcome(result.ending) for result in results]
-    return ", ".join(f"{outcomes.count(name)} {name}" for name in ("passed", "failed", "refused"))
+    golden = outcomes.count(Ending.GOLDEN.value)
+    parts = [f"{outcomes.count(name)} {name}" for name in ("passed", "failed", "refused")]
+    return ", ".join([*parts, *golden_part(golden)])
 
 
 def write_json(results: Sequence[Result], path: Path) -> None:

@@ -98,13 +98,20 @@ def counts_line(counts: Mapping[Ending, int], missing: int) -> str:
         f"{failed} failed" + (f" ({kinds})" if kinds else ""),
         f"{counts.get(Ending.REFUSED, 0)} refused",
     ]
+    parts += golden_part(counts.get(Ending.GOLDEN, 0))
     return ", ".join([*parts, f"{missing} not played"] if missing else parts)
 
 
+def golden_part(count: int) -> list[str]:
+    """Return the part of a line of counts for tests that only golden results have judged; nothing without any."""
+    return [f"{count} golden equal, not predicted"] if count else []
+
+
 def exit_code(counts: Mapping[Ending, int], missing: int = 0) -> int:
-    """Return 0 when everything was played, something passed and nothing failed, else 1: comparing nothing fails."""
+    """Return 0 when everything was played, something was right and nothing failed, else 1: comparing nothing fails."""
     failed = any(ending.is_failure for ending in counts)
-    return 0 if counts.get(Ending.PASSED) and not failed and not missing else 1
+    right = counts.get(Ending.PASSED, 0) + counts.get(Ending.GOLDEN, 0)
+    return 0 if right and not failed and not missing else 1
 
 
 def cause_of(result: Result) -> tuple[str, str] | None:

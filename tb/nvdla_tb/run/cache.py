@@ -91,16 +91,18 @@ def models(root: Path) -> list[Model]:
     """Return the content of the cache, the last used first."""
     if not root.is_dir():
         return []
-    found = [_model(path) for path in root.iterdir() if (path / folders.MARKER).is_file()]
+    # A model that another user is building is closed to all others.
+    readable = [path for path in root.iterdir() if os.access(path, os.R_OK | os.X_OK)]
+    found = [_model(path) for path in readable if (path / folders.MARKER).is_file()]
     return sorted(found, key=lambda model: -model.used)
 
 
 def remove(root: Path, model: Model) -> bool:
-    """Remove a model unless it is being built, and return whether it is gone."""
+    """Remove a model unless it is being built or another user's, and return whether it is gone."""
     try:
         with folders.alone(root / f"{model.name}.lock", None):
             folders.remove(root, model.name)
-    except BlockingIOError:
+    except (BlockingIOError, PermissionError):
         return False
     return True
 

@@ -1,4 +1,4 @@
-"""``python -m nvdla_tb.run.clean``: remove logs and pages of runs, not the cache of models; needs nothing but Python."""
+"""Remove logs and pages of runs, not the cache of models; needs nothing but Python."""
 
 from __future__ import annotations
 

@@ -61,7 +61,9 @@ def watched(job: Job, result: Result, setup: Setup, work_dir: Path, handovers: P
     failure is returned as it is; see ``is_worth_it``.
     """
     again = folders.emptied(work_dir, _FOLDER)
-    seen = run_job(replace(job, stages=handovers or handovers_of(setup.dut)), replace(setup, waves=False), again)
+    # The page of this run names the folder that it is moved to.
+    watching = replace(job, stages=handovers or handovers_of(setup.dut), kept=job.kept or work_dir)
+    seen = run_job(watching, replace(setup, waves=False), again)
     if seen.explained is not None and seen.explained.stages and seen.verdict.signature == result.verdict.signature:
         for name in (PAGE_FILE, RESULT_FILE):
             (again / name).replace(work_dir / name)

@@ -300,7 +300,7 @@ def _played(job: Job, setup: Setup, work_dir: Path, process: SharedProcess | Non
         # It was made for this configuration, so that the bench or what made it is wrong.
         verdict.add(Finding(Check.BENCH, Note(f"refused: {verdict.refused}")))
         verdict.refused = None
-    if verdict.ending is Ending.PASSED and not run.passed:
+    if verdict.ending in (Ending.PASSED, Ending.GOLDEN) and not run.passed:
         # The verdict was good, but the simulator did not end as it should.
         verdict.add(Finding(_check_of(run), Note(run.message)))
     result = job.result(dut, verdict, run.seconds, work_dir)

@@ -1,7 +1,7 @@
 """The project file of a user's own repository: what is tested and where things lie; needs nothing but Python.
 
 Every command finds ``nvdla-tb.toml`` in the current folder or in one above it. Options win over it, and it wins over
-what is built in. Its paths are relative to its own folder.
+what is built in. Its paths are relative to its own folder. One that belongs to somebody else is refused.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import Annotated, Any, get_type_hints
 from nvdla_models.errors import InputError
 from nvdla_models.reading import read_toml, shown
 from nvdla_tb.paths import PROJECT_FILE
+from nvdla_tb.run import owners
 
 
 def _text(folder: Path, value: object, where: str) -> str:
@@ -85,11 +86,12 @@ def found(start: Path) -> Project:
     """Return the project of an absolute folder, ``NONE`` when no project file lies in it or above it.
 
     Raises:
-        InputError: when the file cannot be used.
+        InputError: when the file cannot be used, or somebody else may have written it.
     """
     for folder in (start, *start.parents):
         path = folder / PROJECT_FILE
         if path.is_file():
+            owners.check_said(path)
             return _read(path, path.stat().st_mtime_ns)
     return NONE
 

@@ -8,7 +8,6 @@ from dlhdl_tb.config import DlhdlConfig, is_dlhdl
 from dlhdl_tb.scenario import DlhdlScenario, save
 from dlhdl_tb.scenario import read as read_dlhdl
 from nvdla_models.config import HwConfig
-from nvdla_tb.paths import NAME
 from nvdla_tb.stimulus.scenario import Scenario
 from nvdla_tb.stimulus.trace import read, write
 
@@ -38,7 +37,7 @@ def load_config(name_or_path: str) -> AnyConfig:
 
 def entry_module(config: AnyConfig) -> str:
     """Return the module of the cocotb tests that the launcher starts."""
-    return f"{NAME}.sim.dlhdl.entry" if isinstance(config, DlhdlConfig) else f"{NAME}.sim.entry"
+    return "dlhdl_tb.sim.entry" if isinstance(config, DlhdlConfig) else "nvdla_tb.sim.entry"
 
 
 def save_scenario(scenario: AnyScenario, folder: Path) -> None:

@@ -73,7 +73,7 @@ def trace_job(path: Path, config: HwConfig, rerun: str) -> Job:
         scenario = job.nvdla_scenario()
     except TraceUnsupported as error:
         return replace(job, refused=str(error))
-    reason = refusal(scenario.ops, config)
+    reason = refusal(scenario.ops, config, golden=bool(scenario.checks))
     return replace(job, name=scenario.name, seed=scenario.seed, make=lambda: scenario, refused=reason)
 
 
@@ -106,6 +106,9 @@ class Task(msgspec.Struct, frozen=True):
 
     def __post_init__(self) -> None:
         check_name(self.test)
+        for text in self.plusargs:
+            if not text.startswith("+"):
+                raise InputError(f"plusargs must begin with +, not be {text!r}")
         if self.kind not in _MAKERS:
             raise InputError(f"kind must be one of {', '.join(_MAKERS)}, not {self.kind}")
         if not 0 <= self.seed < 1 << NUMBER_BITS:

@@ -77,6 +77,8 @@ async def _play(dut: SimHandleBase, request: Request) -> Bench:
     assert request.scenario is not None
     scenario = read(Path(request.scenario), config)
     bench = await Bench.start(dut, config, scenario.settings, scenario.seed, request)
+    # Golden results judge what nothing predicts.
+    bench.judge.plays_on = bool(scenario.checks)
     ops = scenario.ops if request.altered is None else await _loaded(bench, scenario.ops, Path(request.altered))
     if scenario.settings.reset_cycle is not None:
         await bench.interrupted(ops, scenario.settings.reset_cycle)

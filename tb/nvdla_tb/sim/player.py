@@ -7,7 +7,7 @@ import numpy as np
 from cocotb.task import Task
 from cocotb.triggers import Event
 
-from nvdla_tb.judge.detail import CrcMismatch, GoldenMismatch, WrongRegister
+from nvdla_tb.judge.detail import CrcMismatch, GoldenMismatch, ShortGolden, WrongRegister
 from nvdla_tb.judge.finding import Check
 from nvdla_tb.judge.judge import Judge
 from nvdla_tb.nvdla.program.ops import (
@@ -17,6 +17,7 @@ from nvdla_tb.nvdla.program.ops import (
     InterruptNotify,
     MemInit,
     MemLoad,
+    Poll,
     Program,
     SyncNotify,
 )
@@ -80,13 +81,11 @@ class SimulationPlayer:
             if op.expected is not None:
                 self._judge.verdict.registers += 1
             if op.expected is not None and answer.value != op.expected:
-                wrong = self._wrong(op.register, op.expected, answer.value)
+                register = self._judge.tracker.state.registers.parse(op.register)
+                wrong = WrongRegister.of(register, op.expected, answer.value)
                 self._judge.report(Check.REGISTER, wrong, answer.cycle)
-
-    def _wrong(self, name: str, expected: int, got: int) -> WrongRegister:
-        fields = self._judge.tracker.state.registers.parse(name).fields
-        first = next((field.name for field in fields if field.extract(expected) != field.extract(got)), None)
-        return WrongRegister(name, expected, got, first)
+        # Those that never end have raised.
+        self._judge.verdict.registers += sum(isinstance(op, Poll) for op in accesses.ops)
 
     async def _wait_for_news(self, stalled: Stalled) -> None:
         """Wait until something is raised; what was raised since the last wait may be what the program waits for."""
@@ -112,6 +111,7 @@ class SimulationPlayer:
                 crc, holes = self._backend.memories[check.ram].checksum(check.address, check.nbytes)
                 if crc == check.crc:
                     verdict.crc_passed += 1
+                    self._count_written(check)
                     return
                 verdict.crc_failed += 1
                 self._judge.report(Check.GOLDEN, CrcMismatch(check.address, check.nbytes, check.crc, crc, holes))
@@ -132,4 +132,27 @@ class SimulationPlayer:
                 wrong = GoldenMismatch(check.file_name, address + at, data[at], int(got[at]))
                 self._judge.report(Check.GOLDEN, wrong)
                 return
-        verdict.crc_passed += 1
+        lacks = self._count_written(check)
+        if lacks is None:
+            verdict.crc_passed += 1
+        else:
+            verdict.crc_failed += 1
+            self._judge.report(Check.GOLDEN, lacks)
+
+    def _count_written(self, check: CheckCrc | CheckFile) -> ShortGolden | None:
+        """Count what an equal golden result says of a program that nothing predicts.
+
+        Returns:
+            The bytes of its check that the DUT wrote and its file does not hold, or None.
+        """
+        verdict = self._judge.verdict
+        if not verdict.unpredicted:
+            return None
+        written = self._judge.board.unpredicted_bytes(check.ram, check.address, check.nbytes)
+        verdict.golden_bytes += int(np.count_nonzero(written))
+        if isinstance(check, CheckCrc):
+            return None
+        for offset, data in check.chunks:
+            written[offset : offset + len(data)] = False
+        lacks = np.flatnonzero(written)
+        return ShortGolden(check.file_name, len(lacks), check.address + int(lacks[0])) if len(lacks) else None

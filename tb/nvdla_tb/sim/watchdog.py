@@ -69,10 +69,11 @@ class Watchdog:
 
     @property
     def _judged(self) -> int:
-        """How many bytes that a layer lacked were written, right or wrong."""
+        """How many bytes that a layer lacked were written, right or wrong; where nothing is predicted, any."""
         self._backend.look()
         self._judge.board.judge_pending()
-        return self._judge.verdict.judged_bytes
+        verdict = self._judge.verdict
+        return verdict.written_bytes if verdict.unpredicted else verdict.judged_bytes
 
     @property
     def _most_accesses(self) -> int:

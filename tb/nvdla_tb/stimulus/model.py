@@ -1,7 +1,8 @@
 """Plays a scenario without a simulator: the reference model takes the place of the DUT.
 
 Register writes start layers, as the judge sees it; each is predicted and written to memory at once, as by a
-DUT that is infinitely fast. Golden results are then compared with that memory.
+DUT that is infinitely fast. Golden results are then compared with that memory, and expected values of registers with
+what software has written there; a register that hardware changes is not predicted, and counted as unchecked.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from nvdla_models.config import HwConfig
-from nvdla_tb.judge.detail import Note
+from nvdla_tb.judge.detail import Note, PollNeverHolds, WrongRegister
 from nvdla_tb.judge.finding import Check
 from nvdla_tb.judge.golden import GoldenBoard
 from nvdla_tb.judge.judge import Access, Judge
@@ -18,9 +19,12 @@ from nvdla_tb.judge.tracker import StartedLayer
 from nvdla_tb.judge.verdict import Verdict
 from nvdla_tb.nvdla.program.ops import InterruptNotify, MemInit, MemLoad, Poll, Program, RegRead, RegWrite, SyncNotify
 from nvdla_tb.nvdla.program.table import Refused
-from nvdla_tb.nvdla.registers import RegisterMap
+from nvdla_tb.nvdla.registers import Register, RegisterMap
 from nvdla_tb.stimulus.player import Accesses, Notifications, Player, Stalled
 from nvdla_tb.stimulus.scenario import Scenario, ScenarioError, apply_memory_op, empty_memories
+
+_MOVES = ("S_STATUS", "S_POINTER", "D_OP_ENABLE")
+"""Registers that show how far the layers of a unit are."""
 
 
 @dataclass(frozen=True)
@@ -48,12 +52,16 @@ def play_model(scenario: Scenario, config: HwConfig) -> Played:
     model = _Model(scenario, config)
     try:
         model.play(scenario.ops)
-    except Refused:
+    except (Refused, _StuckError):
         # The judge has put the reason into the verdict.
         pass
     except ScenarioError as error:
         model.judge.report(Check.PROGRAM, Note(str(error)))
     return Played(model.judge.finish(), tuple(model.board.expectations))
+
+
+class _StuckError(Exception):
+    """A poll that never ends: nothing after it is played."""
 
 
 class _Model:
@@ -66,12 +74,14 @@ class _Model:
         self.judge.watchers.append(self)
         self._registers = RegisterMap.of(config)
         self._notifications = Notifications()
+        self._used: set[str] = set()
 
     def play(self, program: Program) -> None:
         """Play to the end.
 
         Raises:
             Refused: when a layer is illegal or not modelled.
+            _StuckError: at a poll that never ends.
             ScenarioError: for a wait or a check that nothing ends.
         """
         player = Player(program)
@@ -107,19 +117,54 @@ class _Model:
         register = self._registers.parse(op.register)
         address = self._registers.address(register)
         if not register.is_mapped:
+            self.judge.verdict.unchecked += isinstance(op, RegRead) and op.expected is not None
             return
         match op:
             case RegWrite():
+                if register.name == "D_OP_ENABLE":
+                    self._used.add(register.unit)
                 self.judge.csb(Access(register, address, op.value, is_write=True))
             case RegRead() | Poll():
                 if op.register == "GLB.S_INTR_STATUS":
                     for started in self.judge.tracker.running:
                         self.judge.done(started.layer.unit, started.group)
-                elif isinstance(op, RegRead) and op.expected is not None:
-                    # A counter is compared with the counts of the layer that ran last.
-                    self.judge.csb(Access(register, address, op.expected, is_write=False))
                 elif op.register == "BDMA.STATUS" or register.name == "S_STATUS":
                     self.judge.csb(Access(register, address, 0, is_write=False))
+                if isinstance(op, Poll):
+                    self._poll(op, register)
+                elif op.expected is not None:
+                    self._compare(op, op.expected, register, address)
+
+    def _compare(self, op: RegRead, expected: int, register: Register, address: int) -> None:
+        """Compare what a read expects with what software has written, or with what the layer that ran last counts."""
+        verdict = self.judge.verdict
+        word = self.judge.tracker.state.read(register)
+        if word is None:
+            counters = verdict.counters
+            self.judge.csb(Access(register, address, expected, is_write=False))
+            verdict.unchecked += verdict.counters == counters
+            return
+        verdict.registers += 1
+        if word != expected:
+            self.judge.report(Check.REGISTER, WrongRegister.of(register, expected, word))
+
+    def _poll(self, op: Poll, register: Register) -> None:
+        """Find a poll that cannot hold.
+
+        Raises:
+            _StuckError: then, as nothing after it is played.
+        """
+        word = self.judge.tracker.state.read(register)
+        got = word if word is None or op.field is None else register.field(op.field).extract(word)
+        if got is not None and op.comparison.holds(got, op.value):
+            self.judge.verdict.registers += 1
+        elif got is None or (register.name in _MOVES and register.unit in self._used):
+            # It may have held while a layer ran.
+            self.judge.verdict.unchecked += 1
+        else:
+            name = op.register if op.field is None else f"{op.register}.{op.field}"
+            self.judge.report(Check.HANG, PollNeverHolds(name, op.comparison.value, op.value, got))
+            raise _StuckError
 
     def _notify(self, player: Player) -> None:
         for notified in self._notifications.due():

@@ -9,13 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from dlhdl_models.layout import ConvolutionDataLayout, DlhdlType, FullyConnectedDataLayout
 from nvdla_models.config import HwConfig
 from nvdla_models.layout import (
-    ConvolutionDataLayout,
     DeconvolutionWeightLayout,
-    DlhdlType,
     FeatureLayout,
-    FullyConnectedDataLayout,
     ImageWeightLayout,
     OperandLayout,
     PixelLayout,

@@ -17,13 +17,13 @@ import pytest
 from dask.distributed import Client
 
 from nvdla_tb.cli import regress as regress_cli
-from nvdla_tb.paths import ROOT
 from nvdla_tb.run.errors import StoreError
 from nvdla_tb.run.regress import store as store_module
 from nvdla_tb.run.regress.cluster import cluster
 from nvdla_tb.run.regress.schedule import drive, on_each_worker
 from nvdla_tb.run.regress.store import Store
 from nvdla_tb.run.regress.worker import Limits
+from tests.repository import ROOT
 from tests.unit.cli.conftest import Run
 from tests.unit.run.regress.processes import LOOPBACK
 from tests.unit.run.regress.tasks import played, pretend, stored, task

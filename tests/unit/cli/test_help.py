@@ -15,7 +15,7 @@ import pytest
 
 from nvdla_tb.cli.command import COMMANDS, parser
 from nvdla_tb.cli.layout_options import OPTIONS
-from nvdla_tb.paths import ROOT
+from tests.repository import ROOT
 from tests.unit.cli.conftest import Run
 
 
@@ -29,7 +29,7 @@ def test_the_help_lists_every_subcommand_with_its_example() -> None:
 def test_a_command_whose_output_nobody_reads_ends_without_a_word(tmp_path: Path, words: str, code: int) -> None:
     unread, out = os.pipe()
     os.close(unread)
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "NVDLA_CACHE": str(tmp_path)}
+    environment = {**os.environ, "NVDLA_CACHE": str(tmp_path)}
     command = [sys.executable, "-m", "nvdla_tb", *words.split()]
     with open(out, "w") as stream:
         ran = subprocess.run(
@@ -41,8 +41,8 @@ def test_a_command_whose_output_nobody_reads_ends_without_a_word(tmp_path: Path,
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_example_parses_as_its_subcommand(name: str) -> None:
     words = shlex.split(COMMANDS[name].EXAMPLE)
-    assert words[:4] == ["python", "-m", "nvdla_tb", name]
-    assert parser().parse_args(words[3:]).command == name
+    assert words[:2] == ["nvdla-tb", name]
+    assert parser().parse_args(words[1:]).command == name
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -70,7 +70,7 @@ def test_the_help_of_dumps_lists_the_one_format_that_is_explained(tb: Run, monke
     assert "pixel" not in text
 
 
-def test_outside_of_the_environment_the_command_that_enters_it_is_named(tmp_path: Path) -> None:
+def test_a_missing_dependency_is_named_with_the_command_that_installs_it(tmp_path: Path) -> None:
     (tmp_path / "numpy.py").write_text("raise ModuleNotFoundError(\"No module named 'numpy'\", name='numpy')\n")
     environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
     ran = subprocess.run(
@@ -81,7 +81,7 @@ def test_outside_of_the_environment_the_command_that_enters_it_is_named(tmp_path
         timeout=60,
         env=environment,
     )
-    said = "error: numpy is missing: `make` installs it into .venv, `. .venv/bin/activate` finds it there\n"
+    said = "error: numpy is missing: pip install it; in a checkout, `make` does\n"
     assert (ran.returncode, ran.stderr) == (1, said)
 
 

@@ -10,8 +10,9 @@ import pytest
 
 from nvdla_models.config import HwConfig, builtin_names
 from nvdla_tb.coverage.model import load_model
-from nvdla_tb.paths import PLANS, ROOT
+from nvdla_tb.paths import PLANS
 from nvdla_tb.stimulus.generate.describe import PlanError
+from tests.repository import ROOT
 
 MODEL = PLANS / "coverage"
 CONFIG = HwConfig.load("nv_small")

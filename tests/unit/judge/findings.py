@@ -23,8 +23,10 @@ from nvdla_tb.judge.detail import (
     Note,
     Outstanding,
     PollExpired,
+    PollNeverHolds,
     PortViolation,
     Restless,
+    ShortGolden,
     UnexpectedInterrupt,
     UnfairTurns,
     UnitState,
@@ -223,6 +225,16 @@ TOLD = (
         Finding(Check.REGISTER, PollExpired("GLB.S_INTR_STATUS", "equal", 1, 0, 500), 700),
         "poll of GLB.S_INTR_STATUS for equal 0x1 still reads 0x0 after 500 cycles",
         ("GLB.S_INTR_STATUS",),
+    ),
+    Told(
+        Finding(Check.HANG, PollNeverHolds("CDMA.S_CBUF_FLUSH_STATUS", "equal", 0, 1)),
+        "poll of CDMA.S_CBUF_FLUSH_STATUS for equal 0x0 never ends: it reads 0x1 and does not change",
+        ("CDMA.S_CBUF_FLUSH_STATUS",),
+    ),
+    Told(
+        Finding(Check.GOLDEN, ShortGolden("out.dat", 31, 0x2001)),
+        "out.dat: 31 bytes of its check that layers write are not in the file, first at 0x2001",
+        ("out.dat",),
     ),
     Told(
         Finding(Check.HANG, STUCK, 61000),

@@ -14,7 +14,7 @@ from nvdla_models.precision import Precision
 from nvdla_tb.nvdla.configrom import QUIRKS, Layout, differences, encode, parse, published
 from nvdla_tb.nvdla.configrom_table import SUB_UNITS
 from nvdla_tb.nvdla.registers import RegisterMap
-from nvdla_tb.paths import ROOT
+from tests.repository import ROOT
 
 SMALL = HwConfig.load("nv_small")
 SMALL_256 = HwConfig.load("nv_small_256")

@@ -30,7 +30,7 @@ def test_what_fails_proves_nothing_and_a_choice_is_called_so() -> None:
 
 
 def test_the_gate_is_a_command_and_a_level_that_exist() -> None:
-    args = parser().parse_args(shlex.split(summary.gate_command(DUT))[3:])
+    args = parser().parse_args(shlex.split(summary.gate_command(DUT))[1:])
     assert feature_plan(args).level(args.level).name == summary.GATE
 
 
@@ -53,3 +53,8 @@ def test_a_run_that_lacks_tasks_has_not_passed() -> None:
     assert summary.exit_code({}) == 1
     assert summary.exit_code({Ending.PASSED: 3, Ending.LOST: 1}, 0) == 1
     assert summary.counts_line({Ending.PASSED: 3}, 0) == "3 passed, 0 failed, 0 refused"
+
+
+def test_equal_golden_results_are_right_and_counted_apart() -> None:
+    assert summary.exit_code({Ending.GOLDEN: 1}) == 0
+    assert summary.counts_line({Ending.GOLDEN: 1}, 0) == "0 passed, 0 failed, 0 refused, 1 golden equal, not predicted"

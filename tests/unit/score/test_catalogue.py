@@ -13,7 +13,7 @@ from nvdla_score.catalogue import DLHDL_BUGS_FILE, BugKind, CatalogueError, Plac
 from nvdla_score.operands import OPERAND_BUGS
 from nvdla_score.scenarios import dlhdl_sources, of_unit, sources
 from nvdla_tb.explain.causes import CAUSES, DLHDL_CAUSES
-from nvdla_tb.paths import ROOT
+from tests.repository import ROOT
 
 STUBS = ROOT / "hdl_stubs"
 CATALOGUE = load_catalogue()

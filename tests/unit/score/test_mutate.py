@@ -11,8 +11,8 @@ import pytest
 from nvdla_models.errors import InputError
 from nvdla_score.mutate import Mutant, choose, mutants_of
 from nvdla_score.operators import KINDS, Family
-from nvdla_tb.paths import ROOT
 from nvdla_tb.run.compile.filelist import parse
+from tests.repository import ROOT
 
 TEXT = """\
 // a + b in a comment

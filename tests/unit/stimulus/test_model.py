@@ -10,7 +10,15 @@ import numpy as np
 import pytest
 
 from nvdla_models.layout import Element
-from nvdla_tb.judge.detail import CrcMismatch, Mismatch, Note, UnpredictedGolden
+from nvdla_tb.judge.detail import (
+    CrcMismatch,
+    Mismatch,
+    Note,
+    PollNeverHolds,
+    ShortGolden,
+    UnpredictedGolden,
+    WrongRegister,
+)
 from nvdla_tb.judge.finding import Check, Finding
 from nvdla_tb.judge.layer_id import LayerId
 from nvdla_tb.judge.text import complaints
@@ -22,6 +30,7 @@ from nvdla_tb.nvdla.program.ops import (
     CheckCrc,
     CheckFile,
     CheckNothing,
+    Comparison,
     InterruptNotify,
     MemInit,
     MemLoad,
@@ -101,6 +110,86 @@ def test_a_scenario_that_compares_nothing_fails() -> None:
     assert (nothing.ending, nothing.findings) == (Ending.EMPTY, [])
     elsewhere = play(LOAD, *run(FIRST, 0, "a"), golden(0x1000, INPUT)).verdict
     assert (elsewhere.ending, elsewhere.findings) == (Ending.EMPTY, [])
+
+
+def test_a_golden_file_must_hold_all_bytes_of_its_check_that_layers_write() -> None:
+    verdict = play(LOAD, *run(FIRST, 0, "a"), replace(golden(0x2000, INPUT[:1]), nbytes=32)).verdict
+    assert verdict.findings == [Finding(Check.GOLDEN, ShortGolden("golden.dat", 31, 0x2001))]
+    assert (verdict.ending, verdict.crc_passed, verdict.crc_failed) == (Ending.MISMATCH, 0, 1)
+    gap = replace(golden(0x2000, INPUT), nbytes=64)
+    assert play(MemInit(Ram.MC, 0x2020, 32), LOAD, *run(FIRST, 0, "a"), gap).verdict.ending is Ending.PASSED
+
+
+FLUSHED = "CDMA.S_CBUF_FLUSH_STATUS"
+
+
+@pytest.mark.parametrize(
+    ("poll", "got"),
+    [
+        (Poll(FLUSHED, 0), 1),
+        (Poll(FLUSHED, 0, field="flush_done"), 1),
+        (Poll("SDP.D_CVT_SCALE", 8), 7),
+        (Poll("SDP.D_CVT_SCALE", 7, Comparison.GREATER), 7),
+        (Poll("SDP.S_STATUS", 1), 0),
+        (Poll("SDP.D_OP_ENABLE", 1), 0),
+    ],
+)
+def test_a_poll_that_can_never_hold_is_a_hang_and_the_end(poll: Poll, got: int) -> None:
+    after = RegRead("SDP.D_CVT_SCALE", 1)
+    verdict = play(RegWrite("SDP.D_CVT_SCALE", 7), poll, after).verdict
+    name = poll.register if poll.field is None else f"{poll.register}.{poll.field}"
+    hang = PollNeverHolds(name, poll.comparison.value, poll.value, got)
+    assert verdict.findings == [Finding(Check.HANG, hang)]
+    assert verdict.ending is Ending.HANG
+
+
+@pytest.mark.parametrize(
+    "poll",
+    [
+        Poll(FLUSHED, 1),
+        Poll("SDP.S_STATUS", 0),
+        Poll("SDP.D_CVT_SCALE", 7),
+        Poll("SDP.D_CVT_SCALE", 8, Comparison.LESS),
+        RegRead("SDP.D_CVT_SCALE", 7),
+        RegRead("SDP.S_POINTER", 1),
+    ],
+)
+def test_registers_alone_pass_when_all_that_they_expect_holds(poll: Poll | RegRead) -> None:
+    group = [] if poll.register != "SDP.S_POINTER" else [RegWrite("SDP.S_POINTER", 1)]
+    verdict = play(RegWrite("SDP.D_CVT_SCALE", 7), *group, poll).verdict
+    assert (verdict.ending, verdict.registers, verdict.unchecked) == (Ending.PASSED, 1, 0)
+
+
+def test_a_read_that_differs_from_what_was_written_is_found_with_its_field() -> None:
+    verdict = play(RegWrite("SDP.S_POINTER", 1), RegWrite("SDP.D_CVT_SCALE", 7), RegRead("SDP.D_CVT_SCALE", 3)).verdict
+    assert verdict.findings == [Finding(Check.REGISTER, WrongRegister("SDP.D_CVT_SCALE", 3, 7, "cvt_scale"))]
+    other = play(RegWrite("SDP.D_CVT_SCALE", 7), RegWrite("SDP.S_POINTER", 1), RegRead("SDP.D_CVT_SCALE", 7)).verdict
+    assert other.ending is Ending.PROTOCOL, "the pointer selects what reads back"
+
+
+@pytest.mark.parametrize(
+    "op",
+    [
+        RegRead("GLB.S_NVDLA_HW_VERSION", 0x303031),
+        Poll("GLB.S_INTR_STATUS", 1),
+        RegRead("0x3fffc", 0),
+        RegRead("SDP.S_LUT_ACCESS_DATA", 3),
+    ],
+)
+def test_what_hardware_changes_is_not_checked_and_proves_nothing(op: Op) -> None:
+    verdict = play(op).verdict
+    assert (verdict.ending, verdict.registers, verdict.unchecked) == (Ending.EMPTY, 0, 1)
+
+
+def test_a_unit_that_has_run_may_have_been_busy_when_it_was_polled() -> None:
+    ops = [LOAD, *run(FIRST, 0, "a"), golden(0x2000, INPUT), Poll("SDP.S_STATUS", 1)]
+    verdict = play(*ops).verdict
+    assert (verdict.ending, verdict.unchecked) == (Ending.PASSED, 1)
+
+
+def test_registers_say_nothing_of_layers_whose_bytes_were_not_compared() -> None:
+    verdict = play(LOAD, Poll(FLUSHED, 1), *run(FIRST, 0, "a"), CheckNothing("a")).verdict
+    assert (verdict.ending, verdict.registers, verdict.layers) == (Ending.EMPTY, 1, 1)
 
 
 def test_a_layer_that_is_not_modelled_is_refused() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from nvdla_models.config import HwConfig
-from nvdla_models.errors import InputError
+from nvdla_models.errors import InputError, LackingError
 from nvdla_tb.nvdla.layers.stages import strides_are_ignored
 from nvdla_tb.nvdla.surfaces import Surface
 
@@ -37,7 +37,7 @@ class Batch:
         """
         config = dst.layout.config
         if not config.batch_enable:
-            raise InputError(f"batch.cubes must be 1 on {config.name}, which has no batches, not {self.cubes}")
+            raise LackingError(f"batch.cubes must be 1 on {config.name}, which has no batches, not {self.cubes}")
         if not 2 <= self.cubes <= config.max_batch_size:
             raise InputError(f"batch.cubes must be 2 to {config.max_batch_size}, not {self.cubes}")
         _check_destination(dst, config)

@@ -80,7 +80,7 @@ def check_ram(config: HwConfig, table: Table, flat: Flat, end: str) -> None:
     """Refuse CVSRAM where the configuration has no secondary memory interface."""
     if flat[f"{end}.ram"] is Ram.CVSRAM and not config.secondary_memif_enable:
         field = field_of(table, f"{end}.ram")
-        raise Refused(f"{field} must be MC, not CV: {config.name} has no secondary memory interface")
+        raise Refused(f"{field} must be MC, not CV: {config.name} has no secondary memory interface", lacking=True)
 
 
 def check_precision(config: HwConfig, table: Table, flat: Flat, attribute: str) -> Precision:
@@ -88,7 +88,8 @@ def check_precision(config: HwConfig, table: Table, flat: Flat, attribute: str) 
     precision: Precision = flat[attribute]
     if precision not in config.feature_data_types:
         allowed = ", ".join(p.name for p in config.feature_data_types)
-        raise Refused(f"{field_of(table, attribute)} must be {allowed}, not {precision.name}: {config.name}")
+        message = f"{field_of(table, attribute)} must be {allowed}, not {precision.name}: {config.name}"
+        raise Refused(message, lacking=True)
     return precision
 
 

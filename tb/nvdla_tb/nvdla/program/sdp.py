@@ -300,7 +300,8 @@ def _build_x(
     if not flat[name]:
         return None, None
     if not (config.sdp_bs_enable if name == "x1" else config.sdp_bn_enable):
-        raise Refused(f"{field_of(TABLE, name)} must be YES, not NO: {config.name} has no {name.upper()}")
+        message = f"{field_of(TABLE, name)} must be YES, not NO: {config.name} has no {name.upper()}"
+        raise Refused(message, lacking=True)
     _check_fetched(flat, name, memory)
     with blame_attributes(TABLE, name):
         stage = SdpStage(
@@ -319,15 +320,16 @@ def _build_y(config: HwConfig, flat: Flat, shape: tuple[int, int, int]) -> tuple
     if not config.sdp_ew_enable:
         reason = f"{config.name} has no Y (element-wise and LUT)"
         if flat["y"] and (flat["y.has_alu"] or flat["y.mul"] or flat["y.has_lut"]):
-            raise Refused(f"{field_of(TABLE, 'y')} must be YES, not NO: {reason}")
+            raise Refused(f"{field_of(TABLE, 'y')} must be YES, not NO: {reason}", lacking=True)
         if flat.get("y.memory"):
-            raise Refused(f"{field_of(TABLE, 'y.memory')} must be YES, not NO: {reason}")
+            raise Refused(f"{field_of(TABLE, 'y.memory')} must be YES, not NO: {reason}", lacking=True)
         return None, None
     memory = _build_memory(config, flat, "y", shape)
     if not flat["y"]:
         return None, None
     if flat["y.has_lut"] and not config.sdp_lut_enable:
-        raise Refused(f"{field_of(TABLE, 'y.has_lut')} must be YES, not NO: {config.name} has no lookup tables in Y")
+        message = f"{field_of(TABLE, 'y.has_lut')} must be YES, not NO: {config.name} has no lookup tables in Y"
+        raise Refused(message, lacking=True)
     _check_fetched(flat, "y", memory)
     with blame_attributes(TABLE, "y"):
         stage = YStage(

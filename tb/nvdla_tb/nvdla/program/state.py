@@ -10,6 +10,14 @@ from nvdla_tb.nvdla.registers import Register, RegisterMap
 
 GROUPS = 2
 
+_MOVED_BY_HARDWARE = ("GLB.S_INTR_", "BDMA.CFG_OP", "BDMA.CFG_LAUNCH")
+_MOVED_TABLES = "S_LUT_ACCESS_"
+_FLUSHED = "CDMA.S_CBUF_FLUSH_STATUS"
+"""Reads 1 once the convolution buffer was flushed after a reset, and does not change any more.
+
+Source: measured on the public nv_small RTL.
+"""
+
 
 @dataclass
 class _Unit:
@@ -73,6 +81,27 @@ class RegisterState:
             return group if unit.enabled[group] else None
         unit.groups[group][register.name] = value
         return None
+
+    def read(self, register: Register) -> int | None:
+        """Return the word that a CSB read returns once the hardware rests, None where that is not known.
+
+        Known are registers that software alone changes, and what an idle unit shows. Source: measured on the public
+        nv_small RTL: the producer pointer selects the group that reads back.
+        """
+        name, unit = register.full_name, self._unit(register.unit)
+        if name == _FLUSHED:
+            return 1
+        if register.name == "S_STATUS":
+            return None if any(unit.enabled) else 0
+        if register.name == "S_POINTER":
+            return None if any(unit.enabled) else unit.producer | unit.consumer << register.field("consumer").lsb
+        if register.name == "D_OP_ENABLE":
+            return None if unit.enabled[unit.producer] else 0
+        moved = name.startswith(_MOVED_BY_HARDWARE) or register.name.startswith(_MOVED_TABLES)
+        if moved or any(field.access != "rw" for field in register.fields):
+            return None
+        words = unit.groups[unit.producer] if register.is_grouped else unit.shared
+        return words[register.name] & register.readable
 
     def enabled(self, unit: str, group: int) -> bool:
         """Return whether a unit's group waits for its turn or runs."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
-from nvdla_models.errors import InputError
+from nvdla_models.errors import InputError, LackingError
 from nvdla_tb.nvdla.registers import RegisterMap, with_field
 
 Words = Mapping[str, Mapping[str, int]]
@@ -28,8 +28,13 @@ Flat = dict[str, Any]
 class Refused(InputError):
     """A register program that is illegal, or needs what this configuration or the models lack.
 
-    The message names register, field, rule and value.
+    The message names register, field, rule and value; ``lacking`` says that it is the configuration that lacks it.
     """
+
+    def __init__(self, message: str, *, lacking: bool = False) -> None:
+        """Take the message, and whether the configuration lacks what is needed."""
+        super().__init__(message)
+        self.lacking = lacking
 
 
 @dataclass(frozen=True)
@@ -279,7 +284,7 @@ def blame(field: str) -> Iterator[None]:
     except Refused:
         raise
     except InputError as error:
-        raise Refused(f"{field}: {error}") from error
+        raise Refused(f"{field}: {error}", lacking=isinstance(error, LackingError)) from error
 
 
 @contextmanager
@@ -296,7 +301,8 @@ def blame_attributes(table: Table, prefix: str) -> Iterator[None]:
     except InputError as error:
         attribute = f"{prefix}.{str(error).split()[0]}" if prefix else str(error).split()[0]
         names = [e.fields[0] for e in table if isinstance(e, Row) and e.attribute == attribute]
-        raise Refused(f"{names[0] if names else prefix}: {error}") from error
+        where = names[0] if names else prefix
+        raise Refused(f"{where}: {error}", lacking=isinstance(error, LackingError)) from error
 
 
 def _fields(entry: Row | Fixed | View) -> tuple[str, ...]:

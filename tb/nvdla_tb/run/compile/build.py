@@ -18,6 +18,7 @@ from nvdla_tb.run.compile.recipe import (
     SCOPE_DIR,
     Recipe,
     embedded_parameters,
+    no_other_writes,
     read_checked,
     recipe_of,
     seal,
@@ -115,13 +116,14 @@ def build(spec: BuildSpec, root: Path = cache.MODELS, teller: Teller = SILENT, t
         ToolError: for a missing tool.
         BuildError: when a tool refuses the RTL, or training left no profile.
         LaunchError: for an optimised model without training.
+        OwnerError: when somebody else may have put the model there, or may exchange it.
         OSError: when the folder cannot be written, or its device is full.
     """
     started = time.monotonic()
     recipe = recipe_of(spec, root)
     cached = recipe.is_built
     if not cached:
-        folders.made(root)
+        _make_cache(root)
         lock = recipe.directory.with_name(f"{recipe.directory.name}.lock")
         with folders.alone(lock, lambda: teller.say("another process builds the same model: waiting for its end")):
             cached = recipe.is_built
@@ -132,6 +134,14 @@ def build(spec: BuildSpec, root: Path = cache.MODELS, teller: Teller = SILENT, t
                     teller.say(f"removed to make room: {model.name}")
     cache.touch(recipe.directory)
     return recipe.built(time.monotonic() - started, cached=cached)
+
+
+def _make_cache(root: Path) -> None:
+    """Make the folder of all builds when it is missing; who else may write one that is there was the user's choice."""
+    is_new = not root.exists()
+    folders.made(root)
+    if is_new:
+        no_other_writes(root)
 
 
 def _elaborated(recipe: Recipe) -> tuple[Port, ...]:
@@ -160,7 +170,8 @@ def _compile(recipe: Recipe, teller: Teller, train: Training | None) -> None:
         raise LaunchError("an optimised model must be built with something to play in training")
     teller.progress(f"reading the ports of {spec.top}")
     text = _wrapper_text(recipe, _elaborated(recipe))
-    folders.emptied(directory.parent, directory.name)
+    # What compilers leave on the way is nobody else's to write, whatever the user's umask allows.
+    folders.emptied(directory.parent, directory.name).chmod(0o700)
     wrapper = directory / f"{WRAPPER_TOP}.sv"
     wrapper.write_text(text, encoding="utf-8")
     log_path = directory / "build.log"

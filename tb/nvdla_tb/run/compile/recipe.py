@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import stat
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ from typing import Any
 from dlhdl_tb.config import SYSTEM, DlhdlConfig
 from nvdla_models.config import HwConfig
 from nvdla_tb.paths import HDL, PLANS
-from nvdla_tb.run import folders
+from nvdla_tb.run import folders, owners
 from nvdla_tb.run.compile.filelist import FileList, InputFile, collect, parse
 from nvdla_tb.run.compile.ports import PortMap, expected_ports, load_port_map
 from nvdla_tb.run.compile.runners import HARNESS_DIR, VISIBLE_HANDOVERS
@@ -61,7 +62,12 @@ class Recipe:
 
     @property
     def is_built(self) -> bool:
-        """Whether the model is there, complete and undamaged."""
+        """Whether the model is there, complete and undamaged.
+
+        Raises:
+            OwnerError: when somebody else may have put it there.
+        """
+        owners.check_executed(self.directory)
         return is_sealed(self.directory, self.key)
 
     def built(self, seconds: float, *, cached: bool) -> Built:
@@ -186,27 +192,50 @@ def _check_paths(files: FileList, root: Path, is_hierarchical: bool) -> None:
 
 
 SEAL = "built.json"
+_READABLE = 0o755
 _MODELS = (WRAPPER_TOP, "sim.vvp")
 """The file that a simulation runs, of Verilator and of Icarus."""
 
 
 def seal(directory: Path, key: str) -> None:
-    """Note that the build of a key is complete in a folder, and what its model holds."""
+    """Note that the build of a key is complete in a folder, and what its model holds, which nobody else may write."""
+    for name in _MODELS:
+        if (directory / name).is_file():
+            no_other_writes(directory / name)
     write_checked(directory / SEAL, {"key": key, "models": _models_of(directory)})
+    # Whoever may read the cache may read its models, now that they are complete.
+    directory.chmod(stat.S_IMODE(directory.parent.stat().st_mode) & _READABLE)
 
 
 def is_sealed(directory: Path, key: str) -> bool:
-    """Return whether the build of a key is complete in a folder, which need not exist, and its model undamaged."""
+    """Return whether the build of a key is complete in a folder, which need not exist, and its model undamaged.
+
+    Raises:
+        OwnerError: when somebody else may write one of its files.
+    """
+    for name in _MODELS:
+        owners.check_executed(directory / name)
     return read_checked(directory / SEAL) == {"key": key, "models": _models_of(directory)}
 
 
 def write_checked(path: Path, content: Any) -> None:
     """Write plain data with its digest, whole or not at all."""
     write_whole(path, json.dumps({"content": content, "sha256": _digest(content)}))
+    no_other_writes(path)
+
+
+def no_other_writes(path: Path) -> None:
+    """Keep all but its owner from writing a file or folder that was just made, whatever the user's umask allows."""
+    path.chmod(stat.S_IMODE(path.stat().st_mode) & ~(stat.S_IWGRP | stat.S_IWOTH))
 
 
 def read_checked(path: Path) -> Any | None:
-    """Return the content that ``write_checked`` has written, or None for a file that is missing or damaged."""
+    """Return the content that ``write_checked`` has written, or None for a file that is missing or damaged.
+
+    Raises:
+        OwnerError: when somebody else may write it.
+    """
+    owners.check_executed(path)
     try:
         stored = json.loads(path.read_text(encoding="utf-8"))
     except (FileNotFoundError, NotADirectoryError, ValueError, RecursionError):

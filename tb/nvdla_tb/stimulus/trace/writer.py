@@ -28,7 +28,7 @@ _POLL = {meaning: name for name, meaning in words.POLLS.items()}
 def write(scenario: Scenario, folder: Path) -> Path:
     """Save a scenario as a trace; ``read`` gives back an equal one.
 
-    Only public commands are used, one a line. What they cannot say stands in comments (``nvdla_tb.stimulus.trace.notes``).
+    Only public commands are used, one a line. Comments hold the rest (``nvdla_tb.stimulus.trace.notes``).
 
     Args:
         scenario: The scenario.

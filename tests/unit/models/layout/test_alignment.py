@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from dlhdl_models.layout import ConvolutionDataLayout, DlhdlType, FullyConnectedDataLayout
 from nvdla_models.config import HwConfig
 from nvdla_models.layout import (
     CompressedWeightLayout,
-    ConvolutionDataLayout,
     DataFormat,
     DeconvolutionWeightLayout,
-    DlhdlType,
     FeatureLayout,
-    FullyConnectedDataLayout,
     ImageWeightLayout,
     OperandLayout,
     PixelLayout,

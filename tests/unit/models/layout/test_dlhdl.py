@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nvdla_models.layout import (
+from dlhdl_models.layout import (
     ConvolutionDataLayout,
     DlhdlType,
     FullyConnectedDataLayout,

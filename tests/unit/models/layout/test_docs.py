@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from nvdla_tb.paths import ROOT
+from tests.repository import ROOT
 
 TESTS = Path(__file__).parent
 PAGE = ROOT / "docs" / "formats.md"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from nvdla_tb.paths import ROOT
+from tests.repository import ROOT
 
 HERE = Path(__file__).resolve().parent
 DOCUMENT = ROOT / "docs" / "precision.md"
@@ -29,6 +29,6 @@ def test_every_test_named_in_the_document_exists() -> None:
 
 
 def test_every_module_of_the_document_exists() -> None:
-    named = set(re.findall(r"`models/(\w+\.py)`", DOCUMENT.read_text()))
+    named = set(re.findall(r"`models/nvdla_models/(\w+\.py)`", DOCUMENT.read_text()))
     assert len(named) >= 8
-    assert [name for name in named if not (ROOT / "models" / name).is_file()] == []
+    assert [name for name in named if not (ROOT / "models" / "nvdla_models" / name).is_file()] == []

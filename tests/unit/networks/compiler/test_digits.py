@@ -13,7 +13,7 @@ from nvdla_networks.compiler.interpret import values_of
 from nvdla_networks.compiler.onnx_network import OnnxNetwork
 from nvdla_networks.compiler.reader import parse_onnx, read_onnx
 from nvdla_networks.images import quantised
-from nvdla_tb.paths import ROOT
+from tests.repository import ROOT
 from tests.unit.networks.loadables import SMALL, on_model
 
 pytestmark = pytest.mark.slow

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nvdla_tb.paths import ROOT
 from nvdla_tb.run import folders
 from nvdla_tb.run.folders import MARKER, FolderError, check_new, emptied, folder_name, made, place, remove
+from tests.repository import ROOT
 
 HOSTILE = (
     "/some/where",

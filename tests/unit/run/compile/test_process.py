@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from nvdla_tb.paths import ROOT
 from nvdla_tb.run.process import kill, start, supervise
 from tests.marked import Mark, marked
+from tests.repository import ROOT
 
 FAMILY = "setsid sleep 600 & (sleep 600 &) ; setsid sh -c 'sleep 600 & sleep 600' & echo up > up; exec sleep 600"
 """A command whose children have left its group, its session, or their parent."""

@@ -13,10 +13,12 @@ import pytest
 
 from nvdla_tb.run import space
 from nvdla_tb.run.compile.build import build
-from nvdla_tb.run.compile.recipe import SEAL, is_sealed, read_checked, seal, write_checked
+from nvdla_tb.run.compile.recipe import SEAL, is_sealed, read_checked, recipe_of, seal, write_checked
 from nvdla_tb.run.compile.spec import BuildSpec
 from nvdla_tb.run.compile.wrapper import WRAPPER_TOP
+from nvdla_tb.run.owners import TRUST, OwnerError
 from nvdla_tb.run.space import check_space, write_whole
+from tests.strangers import STRANGER, as_stranger, common_folder, needs_strangers
 from tests.unit.run.compile.conftest import needs_icarus
 from tests.unit.run.compile.tiny import CONFIG
 
@@ -45,6 +47,52 @@ def test_a_damaged_model_and_damaged_ports_are_built_again(rtl: Path, tmp_path: 
         assert model.read_bytes() != damaged
         assert model.stat().st_size == pytest.approx(len(sound), rel=0.01)
     assert build(spec, tmp_path / "builds").cached
+
+
+@needs_strangers
+def test_a_model_that_another_user_has_planted_in_a_shared_cache_is_not_played(
+    rtl: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with common_folder() as cache:
+        recipe = recipe_of(BuildSpec(CONFIG, "icarus", filelist=rtl), cache)
+
+        def plant() -> None:
+            recipe.directory.mkdir()
+            (recipe.directory / "sim.vvp").write_text("#! /bin/sh\ntouch ~/hit\n", encoding="utf-8")
+            seal(recipe.directory, recipe.key)
+
+        as_stranger(plant)
+        with pytest.raises(OwnerError, match=rf"^{recipe.directory} must belong to you, root or a user in {TRUST}, "):
+            build(recipe.spec, cache)
+        monkeypatch.setenv(TRUST, str(STRANGER))
+        assert build(recipe.spec, cache).cached
+
+
+@needs_icarus
+@pytest.mark.parametrize("name", [".", SEAL, "sim.vvp", "../rtl-*.json"])
+def test_a_model_that_others_may_write_is_not_played(name: str, rtl: Path, tmp_path: Path) -> None:
+    spec = BuildSpec(CONFIG, "icarus", filelist=rtl)
+    directory = build(spec, tmp_path / "builds").directory
+    (open_to_all,) = directory.glob(name) if "*" in name else [directory / name]
+    open_to_all.chmod(0o777)
+    if "*" in name:
+        # It is only read when the model is missing.
+        (directory / SEAL).unlink()
+    with pytest.raises(OwnerError, match=r"must not be writable for all users: models in it are executed \(chmod"):
+        build(spec, tmp_path / "builds")
+
+
+@needs_icarus
+def test_what_is_built_is_nobody_elses_to_write_whatever_the_umask_allows(rtl: Path, tmp_path: Path) -> None:
+    before = os.umask(0o000)
+    try:
+        directory = build(BuildSpec(CONFIG, "icarus", filelist=rtl), tmp_path / "builds").directory
+    finally:
+        os.umask(before)
+    (ports,) = directory.parent.glob("rtl-*.json")
+    played = (directory.parent, directory, directory / SEAL, directory / "sim.vvp", ports)
+    assert {path.name: oct(path.stat().st_mode & 0o022) for path in played} == {path.name: "0o0" for path in played}
+    assert build(BuildSpec(CONFIG, "icarus", filelist=rtl), tmp_path / "builds").cached
 
 
 @pytest.mark.parametrize("name", [WRAPPER_TOP, "sim.vvp"])

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from nvdla_tb.paths import ROOT
+from tests.repository import ROOT
 
 LOOPBACK = "127.0.0.1"
 
@@ -23,7 +23,7 @@ class Processes:
 
     def start(self, *command: str, root: Path = ROOT) -> subprocess.Popen[str]:
         """Start Python with arguments, where it finds the project of a folder."""
-        environment = {**os.environ, "PYTHONPATH": str(root)}
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(str(root / name) for name in ("tb", "models"))}
         process = subprocess.Popen(
             [sys.executable, *command],
             env=environment,

@@ -97,8 +97,11 @@ def test_what_is_different_is_told() -> None:
 
 
 def test_the_rtl_of_another_machine_takes_the_place_of_its_own(tmp_path: Path) -> None:
-    assert bundle.with_rtl(TASK.dut, None) == TASK.dut
-    assert bundle.with_rtl(TASK.dut, tmp_path / "x.f").rtl == str(tmp_path / "x.f")
+    found = bundle.load(made(tmp_path))
+    assert found.on(None) == found
+    other = found.on(tmp_path / "x.f")
+    assert other.dut == replace(TASK.dut, rtl=str(tmp_path / "x.f"))
+    assert other.job().rerun == f"nvdla-tb replay {tmp_path} --rtl {tmp_path}/x.f"
 
 
 def test_a_test_in_python_has_no_scenario(tmp_path: Path) -> None:

@@ -32,7 +32,7 @@ from tests.unit.run.regress.tasks import task
 pytestmark = pytest.mark.slow
 
 ADVICE = r"; start scheduler and workers with: nvdla-tb cluster$"
-NOT_LOADED = rf"cannot load the project \(.*No module named 'tb'.*\){ADVICE}"
+NOT_LOADED = rf"cannot load the project \(.*No module named 'nvdla_.*\){ADVICE}"
 
 
 def waited_for(address: str, workers: int) -> None:
@@ -44,7 +44,7 @@ def other_version(folder: Path) -> Path:
     """Return a copy of the project in which one comment differs."""
     for name in ("tb", "models", "hdl_stubs"):
         shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
-    with (folder / "tb" / "scenario.py").open("a") as file:
+    with (folder / "tb" / "nvdla_tb" / "paths.py").open("a") as file:
         file.write("# another version\n")
     return folder
 
@@ -59,7 +59,9 @@ OTHER = rf"has other versions: the project must be of version {versions()[PROJEC
 def test_who_cannot_load_this_version_of_the_project_is_found_out_before_the_first_task(
     tmp_path: Path, who: str, folder: str, message: str
 ) -> None:
-    (tmp_path / "elsewhere").mkdir()
+    for name in ("nvdla_tb", "nvdla_models"):
+        (tmp_path / "elsewhere" / "tb" / name).mkdir(parents=True)
+        (tmp_path / "elsewhere" / "tb" / name / "__init__.py").touch()
     place = other_version(tmp_path / folder) if folder == "other" else tmp_path / folder
     with processes() as started:
         address = started.scheduler(tmp_path / "scheduler.json", place if who == "scheduler" else ROOT)

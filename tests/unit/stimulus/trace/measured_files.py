@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from nvdla_tb.paths import ROOT
 from tests import references
+from tests.repository import ROOT
 
 CARRIED = ROOT / "tests" / "data" / "measured"
 MEASURED = references.MEASURED if references.MEASURED.is_dir() else CARRIED

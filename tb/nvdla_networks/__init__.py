@@ -1,0 +1,1 @@
+"""Compiled networks, ONNX files and their images, played on the bench."""

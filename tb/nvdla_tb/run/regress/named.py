@@ -1,0 +1,79 @@
+"""Bundles and stores are data: the user names the RTL and the simulator's arguments that they would be played with."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from nvdla_models.errors import InputError
+from nvdla_models.reading import shown
+from nvdla_tb.run import project
+from nvdla_tb.run.dut import Dut
+from nvdla_tb.run.regress.features import FEATURES, bench_modules
+from nvdla_tb.run.task import BENCH, Task
+
+_POWER_UP = re.compile(r"\+verilator\+(rand\+reset|seed)\+\d+")
+"""Arguments with which levels begin simulators; whoever names others may make files of any name."""
+
+
+class NotNamedError(InputError):
+    """A bundle or store that would be played with RTL, tests or arguments that the user has not named."""
+
+
+@dataclass(frozen=True)
+class Named:
+    """What the user has named on the command line, or in the project file.
+
+    Attributes:
+        rtl: ``--rtl``.
+        plusargs: ``--plusarg``.
+    """
+
+    rtl: Path | None
+    plusargs: Sequence[str]
+
+    def check(self, where: str, tasks: Iterable[Task], again: str) -> None:
+        """Check that nothing is built or executed which only the file that the tasks were read from names.
+
+        Args:
+            where: That file or folder.
+            tasks: Tasks to be played.
+            again: The command that is being carried out, without the options of ``options_of``.
+
+        Raises:
+            NotNamedError: with what would be built or executed, and the command that would allow it.
+        """
+        modules = bench_modules(FEATURES)
+        for task in tasks:
+            if task.kind == BENCH and task.source not in modules:
+                raise NotNamedError(
+                    f"{where}: tests in Python must be of {', '.join(sorted(modules))}, not of {shown(task.source)}, "
+                    "which is not imported"
+                )
+            strange = [text for text in _strange(task.plusargs) if text not in self.plusargs]
+            if strange or not self._has(task.dut):
+                what = [*([] if self._has(task.dut) else [f"the RTL {shown(task.dut.rtl)}"]), *map(shown, strange)]
+                raise NotNamedError(
+                    f"{where}: name {' and '.join(what)} to play with: it is data, and would build and execute it; "
+                    f"to allow it: {again}{shown(options_of(task.dut, task.plusargs))}"
+                )
+
+    def _has(self, dut: Dut) -> bool:
+        if dut.rtl is None:
+            return True
+        named = (self.rtl, project.current().rtl)
+        return any(path is not None and path.resolve() == Path(dut.rtl).resolve() for path in named)
+
+
+def options_of(dut: Dut, plusargs: Sequence[str]) -> str:
+    """Return the options that name what a bundle or store is played with, each after a blank; often none."""
+    words = [] if dut.rtl is None else ["--rtl", dut.rtl]
+    words += [word for text in _strange(plusargs) for word in ("--plusarg", text)]
+    return "".join(f" {shlex.quote(word)}" for word in words)
+
+
+def _strange(plusargs: Sequence[str]) -> list[str]:
+    return [text for text in plusargs if not _POWER_UP.fullmatch(text)]

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from nvdla_tb.paths import ROOT
+from tests.repository import ROOT
 
 EXAMPLES = ROOT / "examples"
 FOLDERS = {"nv_small": ".", "nv_full": "nv_full"}

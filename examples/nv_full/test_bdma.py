@@ -13,4 +13,3 @@ async def a_cube_goes_to_the_second_memory_and_back(dut):
     there, dst = bench.reserve(src.shape, ram=Ram.CVSRAM), bench.reserve(src.shape)
     await bench.run(Bdma(src, there), Bdma(there, dst))
     assert (bench.read_back(dst) == bench.read_back(src)).all()
-    bench.check()

@@ -63,7 +63,8 @@ module nvdla_cacc #(
       .SLOT     (SLOT),
       .UNIT     (`UNIT_CACC),
       .WORDS    (`CACC_WORDS),
-      .OP_ENABLE(`CACC_OP_ENABLE)
+      .OP_ENABLE(`CACC_OP_ENABLE),
+      .FULL     (FULL)
   ) regs (
       .clk      (clk),
       .rst_n    (rst_n),

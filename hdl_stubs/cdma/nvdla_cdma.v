@@ -62,6 +62,7 @@ module nvdla_cdma #(
     output wire [      8*ATOM_BYTES-1:0] wt_write_data,
     output wire                          started,        // a layer is on its way
     output wire                          wt_cleared,     // it brings weights of its own
+    output wire                          wt_filled,      // they are all in the buffer
     output wire [                   7:0] mode,           // of its layer: {cubes minus one, Winograd, precision}
     output wire                          compressed,
     output wire [           ADDR_BITS:0] dat_first,
@@ -150,6 +151,7 @@ module nvdla_cdma #(
 
   assign started    = start;
   assign wt_cleared = start && !reuse_weights;
+  assign wt_filled  = !wt_busy;
   assign dat_done   = {dat_ends && consumer, dat_ends && !consumer};
   assign wt_done    = {wt_ends && consumer, wt_ends && !consumer};
 
@@ -245,7 +247,8 @@ module nvdla_cdma #(
       .SLOT     (SLOT),
       .UNIT     (`UNIT_CDMA),
       .WORDS    (`CDMA_WORDS),
-      .OP_ENABLE(`CDMA_OP_ENABLE)
+      .OP_ENABLE(`CDMA_OP_ENABLE),
+      .FULL     (FULL)
   ) regs (
       .clk      (clk),
       .rst_n    (rst_n),
@@ -313,7 +316,7 @@ module nvdla_cdma #(
       .start       (start),
       .cfg         (cfg),
       .reuse       (reuse_weights),
-      .drain       (csc_done),
+      .csc_done    (csc_done),
       .precision   (mode[1:0]),
       .flush_nan   (flush_nan),
       .compressed  (compressed),

@@ -13,7 +13,6 @@ module nvdla_cdma_compression #(
     input  wire                    clk,
     input  wire                    rst_n,
     input  wire                    start,
-    input  wire                    drain,
     /* verilator lint_off UNUSEDSIGNAL */
     input  wire [32*(`CDMA_WORDS-`CDMA_OP_ENABLE)-1:0] cfg,  // a layer needs a part of it
     /* verilator lint_on UNUSEDSIGNAL */
@@ -118,7 +117,6 @@ module nvdla_cdma_compression #(
       .rst_n       (rst_n),
       .start       (start),
       .active      (1'b1),
-      .drain       (drain),
       .base        (wmb_base[ADDR_WIDTH-1:0]),
       .bytes       (cfg[32*(`CDMA_D_WMB_BYTES-`CDMA_OP_ENABLE)+:32]),
       .complete    (1'b1),

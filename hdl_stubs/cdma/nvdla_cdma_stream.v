@@ -2,8 +2,7 @@
 // buffer. How many bytes are wanted may grow while they arrive, until `complete`.
 //
 // `loaded` counts the words of the layer in the ring since its start, `released`
-// those that CSC is done with; the ring holds the difference. After `drain` nobody
-// reads what is still to come, so it needs no room.
+// those that CSC is done with; the ring holds the difference.
 module nvdla_cdma_stream #(
     parameter ADDR_WIDTH = 32,
     parameter ATOM_BYTES = 8,
@@ -13,7 +12,6 @@ module nvdla_cdma_stream #(
     input  wire                    rst_n,
     input  wire                    start,
     input  wire                    active,        // the layer has such a stream
-    input  wire                    drain,
     input  wire [  ADDR_WIDTH-1:0] base,
     input  wire [            31:0] bytes,
     input  wire                    complete,
@@ -36,7 +34,7 @@ module nvdla_cdma_stream #(
   localparam [31:0] ROUND_UP = ATOM_BYTES - 1;
   localparam [ADDR_WIDTH-1:0] STEP = {{(ADDR_WIDTH - 8) {1'b0}}, ATOM_BYTES[7:0]};
 
-  reg running, drained;
+  reg running;
   reg [31:0] requested;
   reg [ADDR_BITS:0] tail;
   reg [ADDR_WIDTH-1:0] addr;
@@ -48,9 +46,9 @@ module nvdla_cdma_stream #(
   wire addr_valid = running && (requested != words);
   wire addr_ready, word_valid, unused_idle;
   wire room = (loaded - released < {{(31 - ADDR_BITS) {1'b0}}, capacity});
-  wire taken = word_valid && (drained || (room && write_ready));
+  wire taken = word_valid && room && write_ready;
 
-  assign write_valid = word_valid && room && !drained;
+  assign write_valid = word_valid && room;
   assign write_addr  = place[ADDR_BITS-1:0];
   assign idle        = !running || (complete && loaded == words);
 
@@ -77,14 +75,12 @@ module nvdla_cdma_stream #(
   always @(posedge clk or negedge rst_n)
     if (!rst_n) begin
       running   <= 1'b0;
-      drained   <= 1'b0;
       requested <= 32'd0;
       loaded    <= 32'd0;
       tail      <= 0;
       addr      <= 0;
     end else if (start) begin
       running <= active;
-      drained <= 1'b0;
       if (active) begin
         requested <= 32'd0;
         loaded    <= 32'd0;
@@ -93,7 +89,6 @@ module nvdla_cdma_stream #(
       end
     end else begin
       if (idle) running <= 1'b0;
-      if (drain && !idle) drained <= 1'b1;
       if (addr_valid && addr_ready) begin
         requested <= requested + 32'd1;
         addr      <= addr + STEP;

@@ -21,7 +21,7 @@ module nvdla_cdma_wt #(
     input  wire [32*(`CDMA_WORDS-`CDMA_OP_ENABLE)-1:0] cfg,  // a layer needs a part of it
     /* verilator lint_on UNUSEDSIGNAL */
     input  wire                          reuse,         // the weights of the layer before stay
-    input  wire                          drain,
+    input  wire                          csc_done,
     input  wire [                   1:0] precision,
     input  wire                          flush_nan,
     input  wire                          compressed,
@@ -61,7 +61,7 @@ module nvdla_cdma_wt #(
 
   always @(posedge clk or negedge rst_n)
     if (!rst_n) filled <= 1'b0;
-    else if (drain) filled <= 1'b1;
+    else if (csc_done) filled <= 1'b1;
 
   // One word a clock enters the buffer, masks first.
   wire wt_valid, wmb_valid, wt_idle, extra_idle, sizes_known;
@@ -95,7 +95,6 @@ module nvdla_cdma_wt #(
       .rst_n       (rst_n),
       .start       (start),
       .active      (!reuse),
-      .drain       (drain),
       .base        (base[ADDR_WIDTH-1:0]),
       .bytes       (compressed ? total : bytes),
       .complete    (sizes_known),
@@ -127,7 +126,6 @@ module nvdla_cdma_wt #(
           .clk         (clk),
           .rst_n       (rst_n),
           .start       (start && compressed),
-          .drain       (drain),
           .cfg         (cfg),
           .is_byte     (precision == INT8),
           .idle        (extra_idle),

@@ -64,7 +64,8 @@ module nvdla_cdp #(
       .SLOT     (SLOT_RDMA),
       .UNIT     (`UNIT_CDP_RDMA),
       .WORDS    (`CDP_RDMA_WORDS),
-      .OP_ENABLE(`CDP_RDMA_OP_ENABLE)
+      .OP_ENABLE(`CDP_RDMA_OP_ENABLE),
+      .FULL     (FLOAT)
   ) rdma_regs (
       .clk      (clk),
       .rst_n    (rst_n),
@@ -86,7 +87,8 @@ module nvdla_cdp #(
       .SLOT     (SLOT_RDMA + 6'd1),
       .UNIT     (`UNIT_CDP),
       .WORDS    (`CDP_WORDS),
-      .OP_ENABLE(`CDP_OP_ENABLE)
+      .OP_ENABLE(`CDP_OP_ENABLE),
+      .FULL     (FLOAT)
   ) core_regs (
       .clk      (clk),
       .rst_n    (rst_n),

@@ -48,7 +48,8 @@ module nvdla_cmac #(
       .SLOT     (SLOT),
       .UNIT     (UNIT),
       .WORDS    (`CMAC_A_WORDS),
-      .OP_ENABLE(`CMAC_A_OP_ENABLE)
+      .OP_ENABLE(`CMAC_A_OP_ENABLE),
+      .FULL     (FULL)
   ) regs (
       .clk      (clk),
       .rst_n    (rst_n),

@@ -99,7 +99,7 @@ module nvdla_conv #(
       endcase
     end
 
-  wire dat_write, wt_write, release_valid, wt_cleared;
+  wire dat_write, wt_write, release_valid, wt_cleared, wt_filled;
   wire [ADDR_BITS-1:0] dat_write_addr, wt_write_addr;
   wire [W-1:0] dat_write_data, wt_write_data;
   wire [ADDR_BITS:0] dat_first;
@@ -141,6 +141,7 @@ module nvdla_conv #(
       .wt_write_data (wt_write_data),
       .started       (fetch_started),
       .wt_cleared    (wt_cleared),
+      .wt_filled     (wt_filled),
       .mode          (cdma_mode),
       .compressed    (cdma_compressed),
       .dat_first     (dat_first),
@@ -220,6 +221,7 @@ module nvdla_conv #(
       .release_slices (release_slices),
       .release_valid  (release_valid),
       .wt_cleared     (wt_cleared),
+      .wt_filled      (wt_filled),
       .wt_loaded      (wt_loaded),
       .wt_released    (wt_released),
       .wmb_loaded     (wmb_loaded),

@@ -18,7 +18,8 @@ module nvdla_regfile #(
     parameter [5:0] SLOT = 6'd0,
     parameter UNIT = 0,
     parameter WORDS = 8,
-    parameter OP_ENABLE = 2
+    parameter OP_ENABLE = 2,
+    parameter FULL = 0        // with the registers of nv_full
 ) (
     input  wire                             clk,
     input  wire                             rst_n,
@@ -75,7 +76,7 @@ module nvdla_regfile #(
   wire          seen_group = producer != (bug_regs_read_other_group && !req_write);
   wire [DW-1:0] group_index = group_word[DW-1:0] + (seen_group ? GROUP_1 : {DW{1'b0}});
   wire          writes_pass = !op_en[producer] || (bug_regs_write_while_enabled && word != W_OP_ENABLE);
-  wire [  31:0] writable = register_table(UNIT, {22'd0, word}, 1'b0) |
+  wire [  31:0] writable = writable_bits({22'd0, word}) |
                            {31'd0, bug_regs_read_only_kept && word == W_END - 10'd1};
   wire [  31:0] kept = (req_wdata & writable) | (bug_regs_bits_joined ? (req_wdata >> 1) & writable & 32'd4 : 32'd0);
 
@@ -91,7 +92,7 @@ module nvdla_regfile #(
     if (!rst_n) begin
       producer <= 1'b0;
       consumer <= 1'b0;
-      for (i = 0; i < OP_ENABLE; i = i + 1) single[i] <= register_table(UNIT, i, 1'b1);
+      for (i = 0; i < OP_ENABLE; i = i + 1) single[i] <= reset_word(i);
     end else begin
       if (done && !bug_regs_consumer_stuck) consumer <= !consumer;
       if (hit && req_write && is_single) begin
@@ -105,8 +106,8 @@ module nvdla_regfile #(
     if (!rst_n) begin
       op_en <= 2'b00;
       for (i = 0; i < GROUP_WORDS; i = i + 1) begin
-        groups[i] <= register_table(UNIT, OP_ENABLE + i, 1'b1);
-        groups[GROUP_WORDS+i] <= register_table(UNIT, OP_ENABLE + i, 1'b1) ^ {31'd0, bug_regs_reset_value && i == 1};
+        groups[i] <= reset_word(OP_ENABLE + i);
+        groups[GROUP_WORDS+i] <= reset_word(OP_ENABLE + i) ^ {31'd0, bug_regs_reset_value && i == 1};
       end
     end else begin
       if (done && !bug_regs_op_enable_stays) op_en[consumer] <= 1'b0;
@@ -117,6 +118,14 @@ module nvdla_regfile #(
         if (bug_regs_alias && word == W_END - 10'd3) groups[(producer ? {DW{1'b0}} : GROUP_1) + group_word[DW-1:0]] <= kept;
       end
     end
+
+  function automatic [31:0] writable_bits(input integer index);
+    writable_bits = register_table(UNIT, index, 1'b0) & (FULL != 0 ? full_register_bits(UNIT, index) : 32'hffff_ffff);
+  endfunction
+
+  function automatic [31:0] reset_word(input integer index);
+    reset_word = (FULL != 0 && full_register_clears(UNIT, index)) ? 32'd0 : register_table(UNIT, index, 1'b1);
+  endfunction
 
   // The seeded bug regs_stale_line_stride takes D_DST_LINE_STRIDE of SDP from group 0, always.
   function automatic stale(input integer index);

@@ -334,3 +334,72 @@ function automatic [31:0] register_table(input integer unit, input integer word,
     register_table = want_reset ? row[31:0] : row[63:32];
   end
 endfunction
+
+// The bits of those registers of nv_full that have fewer, and which of its registers reset to 0 all the same: read
+// off the register files of the public nv_full RTL.
+function automatic [31:0] full_register_bits(input integer unit, input integer word);
+  case (unit)
+    `UNIT_CACC:
+      case (word)
+        6: full_register_bits = 32'hffff_ffe0;  // D_DATAOUT_ADDR
+        8, 9: full_register_bits = 32'h00ff_ffe0;  // D_LINE_STRIDE, D_SURF_STRIDE
+        default: full_register_bits = 32'hffff_ffff;
+      endcase
+    `UNIT_CDMA:
+      case (word)
+        13, 15, 16, 17, 18, 23, 31, 34, 36: full_register_bits = 32'hffff_ffe0;  // addresses and strides
+        24: full_register_bits = 32'h0000_0fff;  // D_ENTRY_PER_SLICE
+        32: full_register_bits = 32'hffff_ff80;  // D_WEIGHT_BYTES
+        37: full_register_bits = 32'h0fff_ff80;  // D_WMB_BYTES
+        47: full_register_bits = 32'h000f_000f;  // D_BANK
+        default: full_register_bits = 32'hffff_ffff;
+      endcase
+    `UNIT_CDP:
+      case (word)
+        20, 22, 23: full_register_bits = 32'hffff_ffe0;  // D_DST_BASE_ADDR_LOW, D_DST_LINE_STRIDE, D_DST_SURFACE_STRIDE
+        default: full_register_bits = 32'hffff_ffff;
+      endcase
+    `UNIT_CDP_RDMA:
+      case (word)
+        6, 8, 9: full_register_bits = 32'hffff_ffe0;  // D_SRC_BASE_ADDR_LOW, D_SRC_LINE_STRIDE, D_SRC_SURFACE_STRIDE
+        default: full_register_bits = 32'hffff_ffff;
+      endcase
+    `UNIT_CSC:
+      case (word)
+        9: full_register_bits = 32'h0000_0fff;  // D_ENTRY_PER_SLICE
+        13: full_register_bits = 32'hffff_ff80;  // D_WEIGHT_BYTES
+        14: full_register_bits = 32'h0fff_ff80;  // D_WMB_BYTES
+        23: full_register_bits = 32'h000f_000f;  // D_BANK
+        default: full_register_bits = 32'hffff_ffff;
+      endcase
+    `UNIT_PDP:
+      case (word)
+        24, 26, 27, 28, 30, 31: full_register_bits = 32'hffff_ffe0;  // addresses and strides
+        default: full_register_bits = 32'hffff_ffff;
+      endcase
+    `UNIT_PDP_RDMA:
+      case (word)
+        7, 9, 10: full_register_bits = 32'hffff_ffe0;  // D_SRC_BASE_ADDR_LOW, D_SRC_LINE_STRIDE, D_SRC_SURFACE_STRIDE
+        default: full_register_bits = 32'hffff_ffff;
+      endcase
+    `UNIT_SDP:
+      case (word)
+        18, 20, 21, 46: full_register_bits = 32'hffff_ffe0;  // addresses and strides
+        default: full_register_bits = 32'hffff_ffff;
+      endcase
+    `UNIT_SDP_RDMA:
+      case (word)
+        6, 8, 9, 11, 13, 14, 15, 17, 19, 20, 21, 23, 25, 26, 27: full_register_bits = 32'hffff_ffe0;  // addresses and strides
+        default: full_register_bits = 32'hffff_ffff;
+      endcase
+    default: full_register_bits = 32'hffff_ffff;
+  endcase
+endfunction
+
+function automatic full_register_clears(input integer unit, input integer word);
+  case (unit)
+    `UNIT_SDP: full_register_clears = word == 22 || word == 27 || word == 32 || word == 33 || word == 38;
+    `UNIT_SDP_RDMA: full_register_clears = word == 10 || word == 16 || word == 22;
+    default: full_register_clears = 1'b0;
+  endcase
+endfunction

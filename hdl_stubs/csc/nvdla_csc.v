@@ -51,6 +51,7 @@ module nvdla_csc #(
     output wire [                         13:0] release_slices,
     output wire                                 release_valid,
     input  wire                                 wt_cleared,
+    input  wire                                 wt_filled,
     input  wire [                         31:0] wt_loaded,
     output wire [                         31:0] wt_released,
     input  wire [                         31:0] wmb_loaded,
@@ -92,7 +93,8 @@ module nvdla_csc #(
       .SLOT     (SLOT),
       .UNIT     (`UNIT_CSC),
       .WORDS    (`CSC_WORDS),
-      .OP_ENABLE(`CSC_OP_ENABLE)
+      .OP_ENABLE(`CSC_OP_ENABLE),
+      .FULL     (FULL)
   ) regs (
       .clk      (clk),
       .rst_n    (rst_n),
@@ -230,9 +232,11 @@ module nvdla_csc #(
   wire [4:0] cube_read = cube - {4'd0, bug_conv_last_cube_repeated && cube != 5'd0 && cube == cubes};
 
   wire weights_valid;
-  // A layer ends with all its lines in the buffer, those that no window takes, too: CDMA is done before it.
+  // A layer ends with all its lines in the buffer, those that no window takes, too, and its last kernels start with all
+  // of D_WEIGHT_BYTES there, the padding, too (read off the public nv_small RTL): CDMA is done before the layer ends.
   wire all_there = $signed({4'd0, dat_slices}) > $signed({5'd0, in_height});
-  wire issue = run && advance && line_there && (all_there || !layer_ends) && (index != 0 || weights_valid);
+  wire weights_there = weights_valid && (wt_filled || kernels_left > group);
+  wire issue = run && advance && line_there && (all_there || !layer_ends) && (index != 0 || weights_there);
 
   assign weights_load   = issue && (index == 0);
   assign done           = issue && layer_ends;

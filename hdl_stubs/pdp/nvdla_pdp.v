@@ -73,7 +73,8 @@ module nvdla_pdp #(
       .SLOT     (SLOT_RDMA),
       .UNIT     (`UNIT_PDP_RDMA),
       .WORDS    (`PDP_RDMA_WORDS),
-      .OP_ENABLE(`PDP_RDMA_OP_ENABLE)
+      .OP_ENABLE(`PDP_RDMA_OP_ENABLE),
+      .FULL     (FLOAT)
   ) rdma_regs (
       .clk      (clk),
       .rst_n    (rst_n),
@@ -95,7 +96,8 @@ module nvdla_pdp #(
       .SLOT     (SLOT_RDMA + 6'd1),
       .UNIT     (`UNIT_PDP),
       .WORDS    (`PDP_WORDS),
-      .OP_ENABLE(`PDP_OP_ENABLE)
+      .OP_ENABLE(`PDP_OP_ENABLE),
+      .FULL     (FLOAT)
   ) core_regs (
       .clk      (clk),
       .rst_n    (rst_n),

@@ -73,7 +73,8 @@ module nvdla_sdp #(
       .SLOT     (SLOT_RDMA),
       .UNIT     (`UNIT_SDP_RDMA),
       .WORDS    (`SDP_RDMA_WORDS),
-      .OP_ENABLE(`SDP_RDMA_OP_ENABLE)
+      .OP_ENABLE(`SDP_RDMA_OP_ENABLE),
+      .FULL     (FULL)
   ) rdma_regs (
       .clk      (clk),
       .rst_n    (rst_n),
@@ -95,7 +96,8 @@ module nvdla_sdp #(
       .SLOT     (SLOT_RDMA + 6'd1),
       .UNIT     (`UNIT_SDP),
       .WORDS    (`SDP_WORDS),
-      .OP_ENABLE(`SDP_OP_ENABLE)
+      .OP_ENABLE(`SDP_OP_ENABLE),
+      .FULL     (FULL)
   ) core_regs (
       .clk      (clk),
       .rst_n    (rst_n),

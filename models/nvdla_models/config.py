@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cache
 from pathlib import Path
@@ -32,6 +32,9 @@ SEMI_PLANAR_IMAGE_FORMATS = (
 
 MAX_BURST_LENGTH = 16
 
+# Tables that a file may leave out.
+_OPTIONAL = ("register_bits", "register_resets")
+
 # The engines that a register map has no addresses for, by the parameter that enables each.
 _UNITS_WITHOUT_REGISTERS: dict[str, tuple[str, ...]] = {
     "nv_small": ("secondary_memif_enable", "bdma_enable", "rubik_enable"),
@@ -48,15 +51,17 @@ class ConfigError(InputError):
 class HwConfig:
     """The scalability parameters of one build, named as in the scalability document.
 
-    Sizes are bytes or elements as the name says, latencies clock cycles.
+    Sizes are bytes or elements as the name says, latencies clock cycles. ``register_bits`` and ``register_resets`` say,
+    by ``UNIT.REGISTER``, where the registers of a build differ from the register map: the bits that a register has,
+    where they are fewer, and the word that it reads after reset. A file may leave both out.
 
     Raises:
         ConfigError: on an impossible combination, naming the parameter, the rule and the value.
 
     Source: scalability document, table of parameters, and the ConfigROM's bit maps for the
         image formats; the nv_full column from the descriptions of "nvdla1" and measurements
-        (512 KiB CBUF in 128-byte entries). Where a built-in file departs from the table,
-        the file says why.
+        (512 KiB CBUF in 128-byte entries); its registers read off the register files of the
+        public nv_full RTL. Where a built-in file departs from the table, the file says why.
     """
 
     name: str
@@ -96,6 +101,8 @@ class HwConfig:
     memif_address_width_bits: int
     image_formats_packed: tuple[str, ...]
     image_formats_semi_planar: tuple[str, ...]
+    register_bits: tuple[tuple[str, int], ...] = ()
+    register_resets: tuple[tuple[str, int], ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse what no hardware can have."""
@@ -159,23 +166,34 @@ def _load_file(path: Path) -> HwConfig:
     for key in raw:
         if key not in wanted:
             raise ConfigError(f"{path}: unknown key {key}; allowed: {', '.join(sorted(wanted))}")
-    missing = [key for key in wanted if key not in raw]
+    missing = [key for key in wanted if key not in raw and key not in _OPTIONAL]
     if missing:
         raise ConfigError(f"{path}: missing key {', '.join(missing)}")
     try:
-        return HwConfig(name=path.stem, **{key: _checked(key, wanted[key], raw[key]) for key in wanted})
+        return HwConfig(name=path.stem, **{key: _checked(key, wanted[key], raw[key]) for key in wanted if key in raw})
     except ConfigError as error:
         raise ConfigError(f"{path}: {error}") from error
 
 
 def _checked(key: str, kind: str, value: Any) -> Any:
     """Return a TOML value as the type of the field ``key``, or refuse it."""
+    if key in _OPTIONAL:
+        return _words(key, value)
     if kind.startswith("tuple"):
         return _names(key, kind, value)
     expected = {"int": int, "bool": bool, "str": str}[kind]
     if type(value) is not expected:
         raise ConfigError(f"{key} must be {kind}, not {value!r}")
     return value
+
+
+def _words(key: str, value: Any) -> tuple[tuple[str, int], ...]:
+    if not isinstance(value, Mapping):
+        raise ConfigError(f"{key} must be a table of words by UNIT.REGISTER, not {value!r}")
+    for name, word in value.items():
+        if type(word) is not int or not 0 <= word < 1 << 32:
+            raise ConfigError(f"{key}: {name} must be a word of 32 bits, not {word!r}")
+    return tuple(value.items())
 
 
 def _names(key: str, kind: str, value: Any) -> tuple[Any, ...]:

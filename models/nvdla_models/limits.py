@@ -7,6 +7,7 @@ message names the limit.
 from __future__ import annotations
 
 TEXT_BYTES = 1 << 22  # a file of TOML or JSON, or a filelist
+SOURCE_BYTES = 1 << 28  # a source of RTL
 NESTING = 64  # arrays and tables in TOML and JSON
 NUMBER_BITS = 64  # an integer in TOML and JSON, besides the sign: an address is the widest number that there is
 NAME_BYTES = 255  # the name of a file
@@ -16,6 +17,7 @@ FILELIST_DEPTH = 32  # filelists that include each other
 
 TRACE_BYTES = 1 << 28  # the ``.cfg`` of a trace
 DATA_BYTES = 1 << 33  # a ``.dat`` file, which takes five bytes of text for each byte of memory
+PIECES = 1 << 20  # the packets of a ``.dat`` file that do not continue one another
 MEMORY_BYTES = 1 << 30  # the memory that a trace fills, loads or compares
 SURFACE_BYTES = 1 << 28  # what a layer reads or writes at one place: more is not computed
 DRAWN_BYTES = 1 << 25  # the memory of a scenario that a plan describes or a seed draws

@@ -1,17 +1,66 @@
-"""Files from outside: read up to a stated limit and parsed; whatever is wrong with one is an ``InputError``."""
+"""Files from outside: opened, read up to a stated limit and parsed; whatever is wrong with one is an ``InputError``.
+
+Whoever writes a file may have put a FIFO, a device or a loop of links in its place, so that every reader opens files
+with ``opened``.
+"""
 
 from __future__ import annotations
 
 import json
+import os
+import stat
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
-from nvdla_models.errors import InputError
+from nvdla_models.errors import InputError, printable
 from nvdla_models.limits import NESTING, NUMBER_BITS, TEXT_BYTES
 
 _BLOCK_BYTES = 1 << 20
+
+
+_KINDS = {
+    stat.S_IFDIR: "a folder",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+    stat.S_IFIFO: "a FIFO",
+    stat.S_IFSOCK: "a socket",
+}
+
+
+@contextmanager
+def opened(path: Path, most: int = TEXT_BYTES, error: type[InputError] = InputError) -> Iterator[BinaryIO]:
+    """Open a file for the time of the block, which reads it.
+
+    Args:
+        path: the file; symbolic links to it are followed.
+        most: bytes that it may have; holes of a sparse file count.
+        error: type of the exceptions to raise.
+
+    Raises:
+        InputError: of the type ``error``, when it is no regular file, is larger, or cannot be opened or read.
+    """
+    name = str(path)
+    try:
+        if "\0" in name:
+            raise error(f"{shown(name)}: cannot be read: embedded null byte")
+        with open(name, "rb", opener=_without_waiting) as file:
+            found = os.fstat(file.fileno())
+            if not stat.S_ISREG(found.st_mode):
+                kind = _KINDS.get(stat.S_IFMT(found.st_mode), "of another kind")
+                raise error(f"{shown(name)}: must be a regular file, not {kind}")
+            if found.st_size > most:
+                raise error(f"{shown(name)}: the file must have at most {most} bytes")
+            yield file
+    except OSError as why:
+        raise error(f"{shown(name)}: cannot be read: {why.strerror or why}") from why
+
+
+def _without_waiting(name: str, flags: int) -> int:
+    """Open a file, but neither wait for the writer of a FIFO nor take a terminal for that of this process."""
+    return os.open(name, flags | os.O_NONBLOCK | os.O_NOCTTY)
 
 
 def read_bytes(path: Path, most: int = TEXT_BYTES, error: type[InputError] = InputError) -> bytes:
@@ -23,18 +72,14 @@ def read_bytes(path: Path, most: int = TEXT_BYTES, error: type[InputError] = Inp
         error: type of the exceptions to raise.
 
     Raises:
-        InputError: of the type ``error``, when it cannot be read or is larger.
+        InputError: of the type ``error``, when it is no regular file, cannot be read or is larger.
     """
-    try:
-        with path.open("rb") as file:
-            # Block by block: a read of many bytes takes room for all of them at once.
-            data = bytearray()
-            while len(data) <= most and (block := file.read(_BLOCK_BYTES)):
-                data += block
-    except (OSError, ValueError) as why:  # a ValueError is a NUL in the name
-        reason = why.strerror if isinstance(why, OSError) and why.strerror else str(why)
-        raise error(f"{shown(path)}: cannot be read: {reason}") from why
-    if len(data) > most:
+    with opened(path, most, error) as file:
+        # Block by block: a read of many bytes takes room for all of them at once.
+        data = bytearray()
+        while len(data) <= most and (block := file.read(_BLOCK_BYTES)):
+            data += block
+    if len(data) > most:  # it has grown meanwhile, or is one of those that say they are empty, as below /proc
         raise error(f"{shown(path)}: the file must have at most {most} bytes")
     return bytes(data)
 
@@ -86,14 +131,21 @@ def read_json(path: Path) -> Any:
     return parse_json(read_text(path), shown(path))
 
 
+def resolved(path: Path) -> Path:
+    """Return the absolute path without symbolic links; of a path that leads nowhere, as far as it leads.
+
+    ``Path.resolve`` raises for a loop of links. Whoever opens such a path says what is wrong with it.
+    """
+    return path if "\0" in str(path) else Path(os.path.realpath(path))
+
+
 def shown(value: object) -> str:
     """Return a value from outside as a message shows it: on one line, printable, and not endless."""
     try:
         text = str(value)
     except ValueError:  # an integer of thousands of digits
         return "a number of thousands of digits"
-    text = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text[: 2 * _SHOWN])
-    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
+    return printable(text, _SHOWN)
 
 
 _SHOWN = 500

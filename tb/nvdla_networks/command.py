@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import argparse
-import re
 import shlex
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,19 +12,18 @@ from typing import Any
 from dlhdl_tb import deployment
 from nvdla_models.config import HwConfig
 from nvdla_models.precision import Precision
-from nvdla_networks.compiled import Compiled
-from nvdla_networks.compiler.graph import Graph, floats
-from nvdla_networks.compiler.onnx_network import OnnxNetwork, Sample, random_samples
-from nvdla_networks.compiler.reader import read_onnx
+from nvdla_networks.compiler.accuracy import Accuracy
 from nvdla_networks.errors import NetworkError
-from nvdla_networks.images import Preparation, parse_mean, read_golden, read_input, read_samples
+from nvdla_networks.images import Preparation, parse_mean, read_golden, read_input
 from nvdla_networks.layers import layers_of
-from nvdla_networks.loadable import read_loadable
+from nvdla_networks.model import ACCURACY, load_model
 from nvdla_networks.network import HardwareTask, Network
+from nvdla_networks.network_junit import write_junit
 from nvdla_networks.network_page import network_page
-from nvdla_networks.network_report import report_of
+from nvdla_networks.network_report import Outcome, report_of
 from nvdla_networks.network_text import cycles_of, print_report, write_json, write_results
 from nvdla_networks.scenario import NetworkScenario, Run, play_networks, results_of, with_golden
+from nvdla_tb.cli import numbers
 from nvdla_tb.cli.dut import BUILD_ROOT, add_dut_options, again, build_dut, dut_arguments
 from nvdla_tb.cli.playing import (
     add_run_options,
@@ -45,9 +44,6 @@ from nvdla_tb.run.space import write_whole
 from nvdla_tb.stimulus.model import play_model
 from nvdla_tb.stimulus.trace import write
 
-HELP = "play a network and judge every byte of every layer"
-EXAMPLE = "nvdla-tb network lenet.nvdla --image seven.pgm --rtl my_filelist.f"
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the subcommand's options."""
@@ -64,6 +60,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--save-trace", type=Path, metavar="FOLDER", help="save the scenario as a trace")
     parser.add_argument("--results", type=Path, metavar="FOLDER", help="save the results as .dimg and .npy")
     parser.add_argument("--html", type=output_file, metavar="FILE", help="write a page about the network")
+    parser.add_argument("--junit", type=output_file, metavar="FILE", help="write JUnit XML")
     parser.add_argument(
         "--classes", type=int, default=3, metavar="N", help="classes to print of each result (default: 3)"
     )
@@ -77,6 +74,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument(
         "--per-tensor", action="store_true", help="one scale for each layer (default: one for each kernel)"
+    )
+    group.add_argument(
+        "--accuracy",
+        type=numbers.part,
+        metavar="COSINE",
+        help=f"fail below this cosine between results and floating point (default: {ACCURACY}; 0: never)",
     )
     group = parser.add_argument_group("pictures")
     group.add_argument("--mean", default="0", metavar="M[,M,M]", help="subtracted from each pixel (default: 0)")
@@ -93,7 +96,7 @@ def main(args: argparse.Namespace) -> int:
     if args.model_only:
         check_model_only(args)
     config = HwConfig.load(args.config)
-    playing = networks_of(args, config)
+    playing, accurate = networks_of(args, config)
     if args.golden and args.until is not None:
         raise NetworkError("--golden must be left out with --until, which ends before the results")
     goldens = [read_golden(path) for path in args.golden]
@@ -110,8 +113,10 @@ def main(args: argparse.Namespace) -> int:
         dump = None if result.folder is None else Path(result.folder) / DUMP_FILE
         if dump is not None and dump.is_file():
             got = results_of(played, playing, dump)
+    # A network that is refused, or ends before its results, has none.
+    accuracy = None if args.until is not None or played.verdict.refused is not None else accurate()
     labels = [path.name for path in args.image] or ["zeros"]
-    report = report_of(playing, labels, played, result, expected, got, goldens)
+    report = report_of(playing, labels, played, result, expected, got, goldens, accuracy)
     slower = slower_than_before(args, cycles_of(report))
     if slower:
         report = replace(report, problems=(*report.problems, *(f"slower: {line}" for line in slower)))
@@ -120,16 +125,18 @@ def main(args: argparse.Namespace) -> int:
         write_results(args.results, playing, got or expected)
     if args.json:
         write_json(report, args.json)
+    if args.junit:
+        write_junit(report, args.junit)
     if args.html:
         folder = None if result is None or report.first_wrong is None else result.folder
         explanations = [] if folder is None else explain_folder(Path(folder), args.config, 1)
         write_whole(args.html, network_page(report, config, explanations))
         print(f"page: {args.html}")
-    return 0 if report.passed else 1
+    return 1 if report.outcome is Outcome.FAILED else 0
 
 
-def networks_of(args: argparse.Namespace, config: HwConfig) -> NetworkScenario:
-    """Return what the options ask to be played.
+def networks_of(args: argparse.Namespace, config: HwConfig) -> tuple[NetworkScenario, Callable[[], Accuracy | None]]:
+    """Return what the options ask to be played, and what measures the accuracy of its results.
 
     Raises:
         NetworkError: for a model or an image that cannot be, or a layer that does not exist.
@@ -147,8 +154,8 @@ def networks_of(args: argparse.Namespace, config: HwConfig) -> NetworkScenario:
     playing = play_networks(model.name, networks, inputs, last=last, counts=args.performance)
     if args.exact:
         settings = replace(playing.scenario.settings, exact=True)
-        return replace(playing, scenario=replace(playing.scenario, settings=settings))
-    return playing
+        playing = replace(playing, scenario=replace(playing.scenario, settings=settings))
+    return playing, model.accuracy
 
 
 def last_operation(network: Network, layer: str) -> str:
@@ -187,42 +194,5 @@ def _simulate(args: argparse.Namespace, config: HwConfig, playing: NetworkScenar
 
 def _rerun(args: argparse.Namespace) -> str:
     pictures = [option for option, default in (("mean", "0"), ("normalize", 1.0)) if getattr(args, option) != default]
-    options = ("image", "samples", "golden", "until", *pictures, "precision", "invert", "rgb", "per_tensor")
+    options = ("image", "samples", "golden", "until", *pictures, "precision", "accuracy", "invert", "rgb", "per_tensor")
     return f"{COMMAND} network {shlex.join([str(args.model), *again(args, *options)])} {dut_arguments(args)}"
-
-
-_NAME_LENGTH = 60
-_RANDOM_SAMPLES = 4
-
-
-Model = Compiled | OnnxNetwork
-"""A network that can be placed in memory, several times."""
-
-
-def load_model(args: argparse.Namespace, config: HwConfig, preparation: Preparation) -> Model:
-    """Return the model that the options name.
-
-    Raises:
-        NetworkError: for a file that cannot be read or compiled, and for options of ONNX with a loadable.
-    """
-    name = re.sub(r"\W+", "_", args.model.stem)[:_NAME_LENGTH] or "network"
-    if args.model.suffix.lower() != ".onnx":
-        for option in ("samples", "precision", "per_tensor"):
-            if getattr(args, option):
-                raise NetworkError(f"--{option.replace('_', '-')} must be left out: a loadable is compiled already")
-        return Compiled(name, read_loadable(args.model), config)
-    graph = read_onnx(args.model)
-    # A .dimg holds integers of a certain scale, not real numbers.
-    samples = _samples(graph, args.samples or [p for p in args.image if p.suffix.lower() != ".dimg"], preparation)
-    precision = Precision(args.precision or Precision.INT8.value)
-    return OnnxNetwork.compiled(name, graph, config, samples, precision=precision, per_channel=not args.per_tensor)
-
-
-def _samples(graph: Graph, paths: list[Path], preparation: Preparation) -> list[Sample]:
-    if not paths:
-        return list(random_samples(graph, _RANDOM_SAMPLES, seed=0))
-    if len(graph.inputs) != 1:
-        raise NetworkError(f"--samples and --image must be left out for a network with {len(graph.inputs)} inputs")
-    (name,) = graph.inputs
-    shape = graph.shapes[name]
-    return [{name: floats(sample)} for path in paths for sample in read_samples(path, shape, preparation)]

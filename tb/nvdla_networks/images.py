@@ -120,6 +120,10 @@ def read_input(path: Path, tensor: Tensor, preparation: Preparation) -> NDArray[
     dtype = tensor.precision.dtype
     if values.shape != tensor.shape or values.dtype != dtype:
         raise NetworkError(f"{path} must hold {dtype} {tensor.shape}, not {values.dtype} {values.shape}")
+    if tensor.range is not None:
+        least, most = quantised(np.array(tensor.range), tensor)
+        if not ((values >= least) & (values <= most)).all():
+            raise NetworkError(f"{path} must hold elements from {least} to {most}, the range of the input")
     return values
 
 
@@ -152,10 +156,16 @@ def _samples(path: Path, values: NDArray[Any], shape: tuple[int, int, int], coun
 
 
 def quantised(values: NDArray[Any], tensor: Tensor) -> NDArray[Any]:
-    """Return real numbers as elements of a tensor with a scale; the smallest integer is left out."""
-    steps, most = values / (tensor.scale or 1.0), tensor.precision.limits[1]
+    """Return real numbers as elements of a tensor with a scale, within its range.
+
+    Where it has no range, the smallest integer is left out.
+    """
+    least, most = -tensor.precision.limits[1], tensor.precision.limits[1]
+    if tensor.range is not None:
+        values, least = np.clip(values, *tensor.range), tensor.precision.limits[0]
+    steps = values / (tensor.scale or 1.0)
     whole = steps if tensor.precision is Precision.FP16 else np.rint(steps)
-    return np.clip(whole, -most, most).astype(tensor.precision.dtype)
+    return np.clip(whole, least, most).astype(tensor.precision.dtype)
 
 
 def _read_picture(path: Path, shape: tuple[int, int, int], rgb: bool) -> NDArray[np.uint8]:

@@ -116,12 +116,15 @@ class Largest:
 
 @dataclass(frozen=True)
 class SoftwareOperation:
-    """A step that the runtime computes on the host, with the scales of INT8 tensors."""
+    """A step that the runtime computes on the host, with the scales of tensors of integers.
+
+    ``in_scale`` is one for each channel where a joined cube has several.
+    """
 
     kind: Power | Softmax | Largest
     src: Tensor
     dst: Tensor
-    in_scale: float = 1.0
+    in_scale: float | tuple[float, ...] = 1.0
     out_scale: float = 1.0
 
 

@@ -8,7 +8,7 @@ from math import ceil, log10
 from typing import Any
 
 from nvdla_models.config import HwConfig
-from nvdla_networks.network_report import LayerLine, LayerVerdict, Report, said
+from nvdla_networks.network_report import LayerLine, LayerVerdict, Outcome, Report, accuracy_lines, said
 from nvdla_networks.network_text import classes
 from nvdla_tb.explain import Explanation
 from nvdla_tb.explain.page import pictures
@@ -22,6 +22,7 @@ KINDS = {
     LayerVerdict.UNFINISHED: "bad",
     LayerVerdict.NOT_RUN: "other",
 }
+_OUTCOMES = {Outcome.PASSED: "good", Outcome.FAILED: "bad", Outcome.COMPUTED: "other"}
 
 _BOX_WIDTH, _BOX_HEIGHT, _STEP = 330, 26, 40
 _MOST_CLASSES = 5
@@ -52,6 +53,8 @@ def network_page(report: Report, config: HwConfig, explanations: Sequence[Explan
         timeline=_timeline(report.layers),
         classes=lambda values: classes(values, _MOST_CLASSES),
         said=said,
+        outcome=_OUTCOMES[report.outcome],
+        accuracy=accuracy_lines(report),
     )
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from nvdla_networks.compiler.accuracy import Accuracy
 from nvdla_networks.errors import NetworkError
 from nvdla_networks.images import differing, top_classes, unique
 from nvdla_networks.layers import NetworkLayer, flows, keys, layers_of
@@ -79,9 +80,20 @@ class RunLine:
     comparisons: tuple[Comparison, ...]
 
 
+class Outcome(Enum):
+    """How a network ended."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    COMPUTED = "computed, nothing compared"
+
+
 @dataclass(frozen=True)
 class Report:
-    """All that is said of a run; ``problems`` fail it."""
+    """All that is said of a run; ``problems`` fail it.
+
+    ``accuracy`` compares with floating point; None for a loadable, and for a network that has no results.
+    """
 
     name: str
     config: str
@@ -90,6 +102,7 @@ class Report:
     runs: tuple[RunLine, ...]
     problems: tuple[str, ...]
     result: Result | None
+    accuracy: Accuracy | None = None
 
     @property
     def first_wrong(self) -> LayerLine | None:
@@ -98,9 +111,21 @@ class Report:
         return next((line for line in self.layers if line.verdict in wrong), None)
 
     @property
+    def outcome(self) -> Outcome:
+        """How it ended: passed means that bytes of a device or golden results were compared."""
+        if self.problems or not self.layers:
+            return Outcome.FAILED
+        return Outcome.PASSED if self.compared else Outcome.COMPUTED
+
+    @property
+    def compared(self) -> bool:
+        """Whether bytes of a device or golden results were compared."""
+        return self.result is not None or any(run.comparisons for run in self.runs)
+
+    @property
     def passed(self) -> bool:
-        """Whether something was computed or compared, and nothing is wrong."""
-        return not self.problems and bool(self.layers)
+        """Whether something was compared, and nothing is wrong."""
+        return self.outcome is Outcome.PASSED
 
 
 def report_of(
@@ -111,6 +136,7 @@ def report_of(
     expected: Sequence[tuple[NDArray[Any], ...]],
     got: Sequence[tuple[NDArray[Any], ...]] | None,
     goldens: Sequence[NDArray[Any]],
+    accuracy: Accuracy | None = None,
 ) -> Report:
     """Return the report of what was played.
 
@@ -122,6 +148,7 @@ def report_of(
         expected: Results of the model, by run and output.
         got: Results of the RTL, if there are any.
         goldens: A result to compare with for each run, or none.
+        accuracy: How near the model's results are to floating point, where that was measured.
 
     Raises:
         NetworkError: for a golden result of another shape or type.
@@ -130,6 +157,9 @@ def report_of(
     layers = tuple(_layer_lines(found, played, result))
     problems = [] if played.verdict.refused is None else [f"refused: {played.verdict.refused}"]
     problems += [] if result is None else why_not_passed(result.verdict)
+    if result is not None and not problems:
+        problems += _not_judged(playing, layers, got)
+    problems += [] if accuracy is None else [f"accuracy: {text}" for text in accuracy.problems]
     runs = []
     for number, label in enumerate(labels):
         ours = expected[number] if number < len(expected) else ()
@@ -154,7 +184,19 @@ def report_of(
         tuple(runs),
         tuple(problems),
         result,
+        accuracy,
     )
+
+
+def _not_judged(
+    playing: NetworkScenario, layers: Sequence[LayerLine], got: Sequence[tuple[NDArray[Any], ...]] | None
+) -> list[str]:
+    """Return what a simulation without complaints has left out: layers, and the results."""
+    out = (LayerVerdict.NOT_RUN, LayerVerdict.UNFINISHED)
+    problems = [f"layer {line.number} ({line.name}): {line.verdict.value}" for line in layers if line.verdict in out]
+    if got is None and any(run.is_whole for run in playing.runs):
+        problems.append("the device has left no results")
+    return problems
 
 
 def _golden(golden: NDArray[Any], ours: tuple[NDArray[Any], ...], label: str) -> list[Comparison]:
@@ -211,7 +253,24 @@ def _verdict(facts: LayerFacts) -> LayerVerdict:
         return LayerVerdict.WRONG
     if facts.missing_bytes:
         return LayerVerdict.UNFINISHED if facts.ended is None else LayerVerdict.WRONG
+    if not facts.judged_bytes:
+        return LayerVerdict.UNFINISHED
     return LayerVerdict.EQUAL if facts.worst_margin is None else LayerVerdict.WITHIN
+
+
+def accuracy_lines(report: Report) -> list[str]:
+    """Return what the numbers of the hardware cost each output against floating point, or why nothing is known."""
+    if report.accuracy is None:
+        return ["against floating point: not measured"]
+    lines = []
+    for output in report.accuracy.outputs:
+        cosine = "none" if output.cosine is None else f"{output.cosine:.5f}"
+        parts = [f"cosine {cosine}", f"largest error {output.largest:.1%}", f"off by {output.error:.1%}"]
+        if output.same_class is not None:
+            parts.append(f"same class for {output.same_class} of {output.samples}")
+        head = f"{output.name} against floating point, {output.samples} sample{'s' * (output.samples > 1)}"
+        lines.append(f"{head}: {', '.join(parts)}")
+    return lines
 
 
 def said(comparison: Comparison) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nvdla_networks.images import top_classes, write_dimg
-from nvdla_networks.network_report import LayerLine, LayerVerdict, Report, said
+from nvdla_networks.network_report import LayerLine, LayerVerdict, Report, accuracy_lines, said
 from nvdla_networks.scenario import NetworkScenario, Results
 from nvdla_tb.report.performance import table
 from nvdla_tb.report.summary import aligned
@@ -39,6 +40,7 @@ def print_report(report: Report, most: int, *, performance: bool) -> None:
         measured = [line.performance for line in report.layers if line.run == number and line.performance is not None]
         if performance and measured:
             print(f"\n{table(measured)}")
+    print("".join(f"\n{line}" for line in accuracy_lines(report)))
     judged = sum(line.judged_bytes for line in report.layers)
     cycles = [line.cycles for line in report.layers if line.cycles is not None]
     print(f"\n{len(report.layers)} layers, {judged} bytes{' judged' if report.result else ''}", end="")
@@ -46,7 +48,7 @@ def print_report(report: Report, most: int, *, performance: bool) -> None:
         print(f", {report.result.verdict.cycles} cycles, {sum(cycles)} of them in layers", end="")
     print()
     _print_problems(report)
-    print(_ending(report))
+    print(report.outcome.value)
 
 
 def stuck(report: Report) -> list[str]:
@@ -66,13 +68,6 @@ def stuck(report: Report) -> list[str]:
             names = ", ".join(dict.fromkeys(f"{other.number} ({other.name})" for other in held))
             lines.append(f"layer {line.number} ({line.name}) waits for the end of {names}")
     return lines
-
-
-def _ending(report: Report) -> str:
-    if not report.passed:
-        return "failed"
-    compared = report.result is not None or any(run.comparisons for run in report.runs)
-    return "passed" if compared else "computed by the model, compared with nothing"
 
 
 def _print_problems(report: Report) -> None:
@@ -152,7 +147,8 @@ def plain(report: Report) -> dict[str, Any]:
         "seed": 0,
         "config": report.config,
         "passed": report.passed,
-        "outcome": "passed" if report.passed else "failed",
+        "outcome": report.outcome.name.lower(),
+        "accuracy": _accuracy(report),
         "problems": list(report.problems),
         "cycles": None if report.result is None else report.result.verdict.cycles,
         "layers": [
@@ -170,3 +166,16 @@ def plain(report: Report) -> dict[str, Any]:
             for run in report.runs
         ],
     }
+
+
+def _accuracy(report: Report) -> list[dict[str, Any]] | None:
+    """Return the accuracy of each output; JSON has no number for what is none."""
+    if report.accuracy is None:
+        return None
+    return [
+        {
+            key: None if isinstance(value, float) and not isfinite(value) else value
+            for key, value in asdict(output).items()
+        }
+        for output in report.accuracy.outputs
+    ]

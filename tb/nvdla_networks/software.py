@@ -35,16 +35,22 @@ def run(task: SoftwareTask, memories: Mapping[Ram, MemoryImage]) -> None:
             case Softmax():
                 result = _softmax(operation, values)
             case Largest():
-                result = np.full(dst.shape, np.argmax(values), dtype=dst.precision.dtype)
+                result = np.full(dst.shape, np.argmax(real(operation, values)), dtype=dst.precision.dtype)
         data = memories[dst.ram].read_array(dst.address, dst.nbytes)
         dst.place(data, result)
         memories[dst.ram].write(dst.address, data)
 
 
-def _power(kind: Power, operation: SoftwareOperation, values: NDArray[Any]) -> NDArray[Any]:
+def real(operation: SoftwareOperation, values: NDArray[Any]) -> NDArray[np.float32]:
+    """Return the real numbers that the elements of an operation's input stand for, (C, H, W)."""
     numbers = values.astype(np.float32)
-    if operation.src.precision is not Precision.FP16:
-        numbers = numbers * np.float32(operation.in_scale)
+    if operation.src.precision is Precision.FP16:
+        return numbers
+    return np.asarray(numbers * np.asarray(operation.in_scale, dtype=np.float32).reshape(-1, 1, 1), dtype=np.float32)
+
+
+def _power(kind: Power, operation: SoftwareOperation, values: NDArray[Any]) -> NDArray[Any]:
+    numbers = real(operation, values)
     with np.errstate(all="ignore"):
         result = np.power(np.float32(kind.shift) + np.float32(kind.scale) * numbers, np.float32(kind.power))
         match operation.dst.precision:
@@ -66,7 +72,7 @@ def _softmax(operation: SoftwareOperation, values: NDArray[Any]) -> NDArray[Any]
                 return _probabilities(values.astype(np.float32)).astype(half)
             case Precision.INT8 | Precision.INT16 if operation.dst.precision is not Precision.INT16:
                 # What FP16 cannot hold counts as its limit: infinities have no probability.
-                numbers = np.clip(values.astype(np.float32) * np.float32(operation.in_scale), -_MOST, _MOST)
+                numbers = np.clip(real(operation, values), -_MOST, _MOST)
                 scaled = numbers.astype(half)
                 halves = _probabilities(scaled.astype(np.float32)).astype(half)
                 if operation.dst.precision is Precision.FP16:

@@ -32,6 +32,7 @@ class Tensor:
         surface_stride_bytes: From one surface to the next. Elements may overlap: tests of the public driver read
             cubes of the smallest configuration as if their atoms had 32 bytes.
         scale: Value of an integer; None where the file does not say.
+        range: The least and the most real number that it may hold; None where there is no bound.
     """
 
     name: str
@@ -43,6 +44,7 @@ class Tensor:
     line_stride_bytes: int
     surface_stride_bytes: int
     scale: float | None = None
+    range: tuple[float, float] | None = None
 
     @property
     def lanes(self) -> int:

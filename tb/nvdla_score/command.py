@@ -41,9 +41,6 @@ from nvdla_tb.run.errors import BuildError
 from nvdla_tb.run.inside import handovers_of
 from nvdla_tb.run.process import as_ended
 
-HELP = "play seeded bugs: which are caught, by what, how early, and is the cause named"
-EXAMPLE = "nvdla-tb score --only 'sdp_*'"
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the subcommand's options."""

@@ -118,5 +118,5 @@ def synthesise(files: FileList, texts: Mapping[Path, str], top: str, folder: Pat
     command = [str(program), "-q", "-l", _LOG, "-s", _SCRIPT]
     ended = supervise(command, cwd=work, environment=tool_environment(), log_path=log)
     if ended.returncode != 0:
-        raise BuildError(f"Yosys cannot synthesise {top}:\n{last_relevant_lines(log)}\nlog: {log}", log)
+        raise BuildError(f"Yosys cannot synthesise {top}:", *last_relevant_lines(log), f"log: {log}", log_path=log)
     return msgspec.json.decode((work / _NETLIST).read_bytes(), type=_File).modules[top]

@@ -17,9 +17,6 @@ from nvdla_tb.run import folders
 from nvdla_tb.run.compile.filelist import parse
 from nvdla_tb.run.space import write_whole
 
-HELP = "find bits of the RTL that are tied, or that no output depends on: exclusions of toggle coverage"
-EXAMPLE = "nvdla-tb unreachable --rtl my_filelist.f --output unreachable.toml"
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the subcommand's options."""

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from nvdla_models.errors import InputError
 from nvdla_models.limits import ARRAY_BYTES, ARRAYS, MEMORY_BYTES
-from nvdla_models.reading import shown
+from nvdla_models.reading import opened, shown
 
 _KINDS = "biufU"
 _AXES = 8
@@ -53,7 +53,8 @@ def read_arrays(path: Path, most: int = ARRAY_BYTES, error: type[InputError] = I
     """
     arrays: dict[str, NDArray[Any]] = {}
     try:
-        with zipfile.ZipFile(path) as archive:
+        # Packed, no arrays take more room than in memory but for their names.
+        with opened(path, 2 * most, error) as file, zipfile.ZipFile(file) as archive:
             entries = archive.infolist()
             if len(entries) > ARRAYS:
                 raise error(f"{shown(path)}: the file must hold at most {ARRAYS} arrays, not {len(entries)}")
@@ -64,8 +65,6 @@ def read_arrays(path: Path, most: int = ARRAY_BYTES, error: type[InputError] = I
                     raw = member.read(entry.file_size)
                 name = entry.filename.removesuffix(".npy")
                 arrays[name] = _array(raw, f"{shown(path)}: {shown(name)}", error)
-    except OSError as why:
-        raise error(f"{shown(path)}: cannot be read: {why.strerror or why}") from why
     except _BAD_ZIP as why:
         raise error(f"{shown(path)}: cannot be read as .npz: {shown(why)}") from why
     return arrays
@@ -77,17 +76,14 @@ def read_array(path: Path, error: type[InputError] = InputError) -> NDArray[Any]
     Raises:
         InputError: of the type ``error``, for another file, or other than a plain array.
     """
-    try:
-        with path.open("rb") as file:
-            dtype, shape, order = _header(file, shown(path), error)
-            start, end = file.tell(), file.seek(0, io.SEEK_END)
-    except (OSError, ValueError) as why:  # a ValueError is a NUL in the name
-        reason = why.strerror if isinstance(why, OSError) and why.strerror else why
-        raise error(f"{shown(path)}: cannot be read: {shown(reason)}") from why
-    _check_size(end - start, dtype, shape, shown(path), error)
-    if 0 in shape:
-        return np.empty(shape, dtype)
-    return np.memmap(path, dtype, mode="r", offset=start, shape=shape, order=order)
+    with opened(path, 2 * MEMORY_BYTES, error) as file:
+        dtype, shape, order = _header(file, shown(path), error)
+        start, end = file.tell(), file.seek(0, io.SEEK_END)
+        _check_size(end - start, dtype, shape, shown(path), error)
+        if 0 in shape:
+            return np.empty(shape, dtype)
+        # Of the open file: another one may have come to the place of the name.
+        return np.memmap(file, dtype, mode="r", offset=start, shape=shape, order=order)
 
 
 def text_of(array: NDArray[Any], where: str, error: type[InputError] = InputError) -> str:

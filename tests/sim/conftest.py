@@ -82,10 +82,10 @@ def job_of(scenario: AnyScenario, *plusargs: str) -> Job:
     return Job(scenario.name, scenario.seed, "rerun", lambda: scenario, plusargs=plusargs)
 
 
-def planned(name: str, seed: int = 1, plan: str = "nv_small") -> Scenario:
-    """Return a scenario of a plan, for nv_small."""
+def planned(name: str, seed: int = 1, plan: str = "nv_small", config: str = "nv_small") -> Scenario:
+    """Return a scenario of a plan, which is written for nv_small, for a configuration."""
     (entry,) = (entry for entry in load_plan(PLANS / f"{plan}.toml") if entry.name == name)
-    return entry.build(HwConfig.load("nv_small"), seed)
+    return entry.build(HwConfig.load(config), seed)
 
 
 def played(

@@ -18,7 +18,7 @@ from nvdla_tb.stimulus.scenario import Scenario
 from nvdla_tb.stimulus.trace import read
 from tests.repository import ROOT
 from tests.sim import full_layers
-from tests.sim.conftest import InSimulation, coroutines_of, needs_icarus, played
+from tests.sim.conftest import InSimulation, coroutines_of, needs_icarus, planned, played
 
 LAYERS = ROOT / "tests" / "data" / "measured"
 CONFIG = HwConfig.load("nv_full")
@@ -68,6 +68,18 @@ def test_a_measured_layer_passes_and_tells_its_margin(
     scenario = read(LAYERS / f"{layer}.npz", CONFIG)
     assert scenario.name == layer
     assert judged(scenario, full, tmp_path / "it", process).crc_passed == 1
+
+
+@pytest.mark.parametrize(
+    "name", ["reset_values", "bits_of_convolution", "bits_of_sdp", "bits_of_pdp_and_cdp", "distinct"]
+)
+def test_every_register_has_the_bits_and_the_reset_value_of_the_configuration(
+    full: Built, process: SharedProcess, tmp_path: Path, name: str
+) -> None:
+    scenario = planned(f"registers_{name}", plan="nv_small_registers", config="nv_full")
+    verdict = played(full, tmp_path / "it", scenario, process=process).verdict
+    assert not verdict.failures, verdict.findings
+    assert verdict.registers > 0
 
 
 @pytest.mark.parametrize(

@@ -16,10 +16,9 @@ from tests.repository import ROOT
 # strangers to each other.
 ROWS = (
     ("tests",),
-    ("nvdla_tb.__main__", "nvdla_tb.plugin", "nvdla_tb.gate_tests"),
     ("nvdla_tb.api",),
-    ("nvdla_tb.cli.command",),
     ("nvdla_networks", "nvdla_score"),
+    ("nvdla_tb.__main__", "nvdla_tb.plugin", "nvdla_tb.gate_tests"),
     ("nvdla_tb.cli",),
     ("nvdla_tb.report",),
     ("nvdla_tb.run",),
@@ -130,6 +129,7 @@ def _problem(place: str, name: str) -> str | None:
 # Modules that import inside functions, with what they wait for.
 LATER = {
     "tb/nvdla_tb/__init__.py": "a test that asks for a name of the front door",
+    "tb/nvdla_tb/cli/commands.py": "the user's choice of a subcommand",
     "tb/nvdla_tb/cli/bench_model.py": "PyTorch, which need not be installed",
     "tb/nvdla_tb/run/regress/cluster.py": "dask-jobqueue, which need not be installed",
 }

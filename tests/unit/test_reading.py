@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import errno
+import os
+import pickle
 import re
+import socket
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +14,7 @@ import pytest
 
 from nvdla_models.errors import InputError
 from nvdla_models.limits import NESTING, TEXT_BYTES
-from nvdla_models.reading import parse_json, read_bytes, read_json, read_text, read_toml, shown
+from nvdla_models.reading import opened, parse_json, read_bytes, read_json, read_text, read_toml, shown
 
 
 class OwnError(InputError):
@@ -19,6 +23,20 @@ class OwnError(InputError):
 
 def refused(message: str) -> Any:
     return pytest.raises(OwnError, match=f"^{re.escape(message)}$")
+
+
+def test_a_message_is_printable_whatever_a_file_holds() -> None:
+    error = InputError("a\x1b[2J\0b\r\nPASSED \udcff\u202e", "  second\n line")
+    assert str(error) == r"a\x1b[2J\x00b\r\nPASSED \udcff\u202e" + "\n" + r"  second\n line"
+
+
+def test_a_message_has_an_end() -> None:
+    assert str(InputError("x" * 100_000, "y")) == "x" * 4000 + "...\ny"
+
+
+def test_a_message_survives_the_way_from_a_worker() -> None:
+    error = pickle.loads(pickle.dumps(OwnError("one\ntwo", "three")))
+    assert (type(error), str(error)) == (OwnError, r"one\ntwo" + "\nthree")
 
 
 def test_a_bug_is_never_taken_for_a_refusal() -> None:
@@ -91,6 +109,44 @@ def test_a_large_file_is_refused_before_it_is_read_whole(tmp_path: Path) -> None
         file.truncate(1 << 40)
     with refused(f"{path}: the file must have at most {TEXT_BYTES} bytes"):
         read_bytes(path, error=OwnError)
+
+
+def test_a_fifo_is_refused_and_nobody_waits_for_its_writer(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "x")
+    with refused(f"{tmp_path / 'x'}: must be a regular file, not a FIFO"):
+        read_bytes(tmp_path / "x", error=OwnError)
+
+
+def test_a_link_to_an_endless_device_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "x").symlink_to("/dev/zero")
+    with refused(f"{tmp_path / 'x'}: must be a regular file, not a device"):
+        read_bytes(tmp_path / "x", error=OwnError)
+
+
+def test_a_socket_is_refused(tmp_path: Path) -> None:
+    with socket.socket(socket.AF_UNIX) as own:
+        own.bind(str(tmp_path / "x"))
+    with refused(f"{tmp_path / 'x'}: cannot be read: No such device or address"):
+        read_bytes(tmp_path / "x", error=OwnError)
+
+
+def test_a_loop_of_links_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "x"
+    path.symlink_to(path)
+    with refused(f"{path}: cannot be read: Too many levels of symbolic links"):
+        read_bytes(path, error=OwnError)
+
+
+def test_a_file_that_grows_or_says_that_it_is_empty_is_read_up_to_the_limit() -> None:
+    assert Path("/proc/self/maps").stat().st_size == 0
+    with refused("/proc/self/maps: the file must have at most 10 bytes"):
+        read_bytes(Path("/proc/self/maps"), 10, OwnError)
+
+
+def test_an_error_of_the_device_while_a_file_is_read_is_one_of_the_file(tmp_path: Path) -> None:
+    (tmp_path / "x").touch()
+    with refused(f"{tmp_path / 'x'}: cannot be read: Input/output error"), opened(tmp_path / "x", error=OwnError):
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
 
 
 def test_a_byte_that_is_no_utf_8_is_refused_with_its_line(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from nvdla_models.layout.raw import check_aligned
 #: Weights, WMB and WGS end on a multiple of this; the rest is 0.
 WEIGHT_SIZE_ALIGNMENT_BYTES = 128
 
-#: Alignment of the start addresses of weights, WMB and WGS, in every configuration.
+#: Alignment of the start addresses of weights, WMB and WGS in the table; the hardware needs that of an atom alone.
 WEIGHT_START_ALIGNMENT_BYTES = 256
 
 #: Alignment of start address, line and planar strides of the M-planar format of RUBIK.
@@ -77,7 +77,9 @@ def alignment_of(config: HwConfig, data_format: DataFormat) -> Alignment:
     """Return the alignments of a data format in a build.
 
     Where the table says 32 bytes the build's memory atom counts: golden nv_small traces place cubes
-    and strides on multiples of 8. The 256 bytes of weights hold in every build. The table knows no strides of
+    and strides on multiples of 8. It counts for weights, WMB and WGS, too, where the table says 256 bytes:
+    measured for weights on the public nv_small RTL, and the address registers of the public nv_full RTL
+    begin with the bit of its atom. The table knows no strides of
     PReLU and batch normalization, and no surface stride of element-wise data; the nv_full RTL takes all three
     per element, with both strides in whole atoms.
 
@@ -91,7 +93,7 @@ def alignment_of(config: HwConfig, data_format: DataFormat) -> Alignment:
     atom = config.memory_atomic_bytes
     start, line, surface = {
         DataFormat.FEATURE: (atom, atom, atom),
-        DataFormat.WEIGHT: (WEIGHT_START_ALIGNMENT_BYTES, None, None),
+        DataFormat.WEIGHT: (atom, None, None),
         DataFormat.PIXEL: (atom, atom, None),
         DataFormat.OPERAND: (atom, atom, atom),
         DataFormat.PLANAR: (PLANAR_STRIDE_ALIGNMENT_BYTES, PLANAR_STRIDE_ALIGNMENT_BYTES, None),

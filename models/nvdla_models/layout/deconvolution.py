@@ -83,7 +83,7 @@ class DeconvolutionWeightLayout:
 
     @property
     def set_stride_bytes(self) -> int:
-        """Distance of two sets: a set rounded up to the alignment of a weight start address."""
+        """Distance of two sets: a set rounded up to the alignment of weights in Table 35."""
         return round_up(self.set_layout.nbytes, WEIGHT_START_ALIGNMENT_BYTES)
 
     @property

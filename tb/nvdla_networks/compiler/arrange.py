@@ -11,7 +11,19 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from nvdla_networks.compiler.graph import Add, Affine, Concat, Conv, Flatten, Graph, Lrn, Node, Slice, pointwise
+from nvdla_networks.compiler.graph import (
+    Add,
+    Affine,
+    Concat,
+    Conv,
+    Flatten,
+    Graph,
+    Lrn,
+    Node,
+    Pool,
+    Slice,
+    pointwise,
+)
 from nvdla_networks.errors import NetworkError
 from nvdla_networks.network import Largest, Softmax
 
@@ -62,14 +74,22 @@ class Arranged:
     homes: dict[str, Home]
 
 
-def arranged(graph: Graph, lanes: int) -> Arranged:
-    """Return a graph with a place for every value; an atom has ``lanes`` channels."""
-    return _Arranger(graph, lanes).run()
+def arranged(graph: Graph, lanes: int, *, scaled: bool) -> Arranged:
+    """Return a graph with a place for every value.
+
+    Args:
+        graph: The graph.
+        lanes: Channels of an atom.
+        scaled: Whether values have scales. Then the parts of a joined cube have their own, and what needs one for all
+            channels gets a copy.
+    """
+    return _Arranger(graph, lanes, scaled).run()
 
 
 class _Arranger:
-    def __init__(self, graph: Graph, lanes: int) -> None:
-        self._graph, self._lanes = graph, lanes
+    def __init__(self, graph: Graph, lanes: int, scaled: bool) -> None:
+        self._graph, self._lanes, self._scaled = graph, lanes, scaled
+        self._makers = {value: (value,) * graph.shapes[value][0] for value in graph.inputs}
         self._shapes, self._ranges = dict(graph.shapes), dict(graph.ranges)
         self._channels = {value: of_count(graph.shapes[value][0]) for value in graph.inputs}
         self._homes: dict[str, Home] = {}
@@ -96,17 +116,42 @@ class _Arranger:
                 channels = self._cut(node, first, count)
             case Softmax() | Largest() | Lrn():
                 # What lies between parts of a joined cube would be part of the sums of LRN.
-                node = replace(node, inputs=(self._dense(node.inputs[0]),))
+                taken = self._dense(node.inputs[0])
+                node = replace(node, inputs=(self._of_one_scale(taken) if isinstance(node.operation, Lrn) else taken,))
                 channels = of_count(self._shapes[node.output][0])
             case Flatten():
                 raise NetworkError(f"node {node.name!r}: only Gemm, MatMul or a vector's operators may follow Flatten")
             case Add() if self._channels[node.inputs[0]] != self._channels[node.inputs[1]]:
-                node = replace(node, inputs=tuple(self._dense(value) for value in node.inputs))
+                node = replace(node, inputs=tuple(self._of_one_scale(self._dense(value)) for value in node.inputs))
+                channels = self._channels[node.inputs[0]]
+            case Add():
+                node = replace(node, inputs=tuple(self._of_one_scale(value) for value in node.inputs))
                 channels = self._channels[node.inputs[0]]
             case _:
                 channels = self._channels[node.inputs[0]]
         self._channels[node.output] = channels
+        self._makers[node.output] = self._makers_of(node)
         self._nodes.append(node)
+
+    def _makers_of(self, node: Node) -> tuple[str, ...]:
+        """Return the value whose scale each channel of a result has."""
+        made = [self._makers[value] for value in node.inputs]
+        match node.operation:
+            case Pool():
+                return made[0]
+            case Slice(first=first, count=count):
+                return made[0][first : first + count]
+            case Concat():
+                return tuple(itertools.chain(*made))
+            case _:
+                return (node.output,) * self._shapes[node.output][0]
+
+    def _of_one_scale(self, value: str) -> str:
+        """Return a value whose channels have one scale: the value itself, or a copy."""
+        if not self._scaled or len(set(self._makers[value])) == 1:
+            return value
+        count = self._shapes[value][0]
+        return self._inserted(value, Affine(np.ones(count), np.zeros(count)), self._channels[value])
 
     def _joined(self, node: Node) -> tuple[Node, Channels]:
         inputs: list[str] = []
@@ -149,5 +194,6 @@ class _Arranger:
         if value in self._ranges:
             self._ranges[copy] = self._ranges[value]
         self._channels[copy] = channels
+        self._makers[copy] = (copy,) * self._shapes[value][0]
         self._nodes.append(Node(copy, operation, (value,), copy))
         return copy

@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from nvdla_networks.compiler.graph import Add, Affine, Conv, Floats, Graph, Node, PRelu, Relu
+from nvdla_networks.compiler.graph import Add, Affine, Clip, Conv, Floats, Graph, Node, PRelu
+from nvdla_networks.compiler.target import Target
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +32,7 @@ class Compute:
     scale: Floats
     shift: Floats
     other: str | None = None
-    activation: Relu | PRelu | None = None
+    activation: Clip | PRelu | None = None
 
     @property
     def inputs(self) -> tuple[str, ...]:
@@ -42,10 +43,11 @@ class Compute:
 Step = Compute | Node
 
 
-def fused(graph: Graph) -> tuple[Step, ...]:
+def fused(graph: Graph, target: Target) -> tuple[Step, ...]:
     """Return the steps of a graph, each after those that make what it reads.
 
     X1 and X2 decide what fits into one step: a bias and scales, then one of a cube, a bound or slopes, and a ReLU.
+    Saturation is a bound that needs neither.
     """
     ends: dict[str, Step] = {}
     taken: set[str] = set()
@@ -57,7 +59,7 @@ def fused(graph: Graph) -> tuple[Step, ...]:
             following = [other for other in graph.nodes if step.output in other.inputs]
             if step.output in graph.outputs or len(following) != 1:
                 break
-            longer = _with(step, following[0])
+            longer = _with(step, following[0], graph, target)
             if longer is None or longer.output in taken or longer.other == step.output:
                 break
             step = longer
@@ -77,13 +79,13 @@ def _begun(graph: Graph, node: Node) -> Step:
             return replace(plain, scale=scale, shift=shift)
         case Add():
             return replace(plain, other=node.inputs[1])
-        case Relu() | PRelu() as activation:
+        case Clip() | PRelu() as activation:
             return replace(plain, activation=activation)
         case _:
             return node
 
 
-def _with(step: Compute, node: Node) -> Compute | None:
+def _with(step: Compute, node: Node, graph: Graph, target: Target) -> Compute | None:
     """Return a step with one more node, or None when it does not fit."""
     if step.activation is not None:
         return None
@@ -92,8 +94,12 @@ def _with(step: Compute, node: Node) -> Compute | None:
         case Add() if step.other is None and not shifts:
             others = [name for name in node.inputs if name != step.output]
             return replace(step, other=others[0], output=node.output) if len(others) == 1 else None
-        case Relu(most=most) if most is None or not (step.other or shifts):
-            return replace(step, activation=node.operation, output=node.output)
+        case Clip() as clip:
+            interval = graph.ranges.get(node.output)
+            bounds = target.bounds_of(clip, None if interval is None else target.scale_of(interval))
+            # The ALU of X2 adds a cube or a number for each channel, or compares with one bound.
+            taken = bool(step.other or shifts) + sum(bound is not None for bound in bounds)
+            return replace(step, activation=clip, output=node.output) if taken <= 1 else None
         case PRelu() if step.other is None:
             return replace(step, activation=node.operation, output=node.output)
         case _:

@@ -5,7 +5,8 @@ Every value is a cube (C, H, W) of one image; a vector is (C, 1, 1). Constants b
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,6 +16,9 @@ from numpy.typing import NDArray
 from nvdla_networks.network import Largest, Softmax
 
 Shape = tuple[int, int, int]
+Interval = tuple[float, float]
+"""The least and the most of something."""
+
 Floats = NDArray[np.float64]
 
 
@@ -65,10 +69,11 @@ class Affine:
 
 
 @dataclass(frozen=True)
-class Relu:
-    """Negative elements become 0, and those above ``most`` become that."""
+class Clip:
+    """Elements below ``least`` become that, and those above ``most``; as it is, a ReLU."""
 
-    most: float | None = None
+    least: float = 0.0
+    most: float = math.inf
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,7 +125,7 @@ class Flatten:
     """A cube as a vector, in the order C, H, W."""
 
 
-Operation = Conv | Affine | Relu | PRelu | Add | Pool | Lrn | Concat | Slice | Flatten | Softmax | Largest
+Operation = Conv | Affine | Clip | PRelu | Add | Pool | Lrn | Concat | Slice | Flatten | Softmax | Largest
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,7 +142,8 @@ class Node:
 class Graph:
     """A network, whose values have names; each node comes after those that make what it takes.
 
-    ``ranges`` are the magnitudes that the file's own quantisation can hold.
+    ``ranges`` are the least and the most that the file's own quantisation can hold. A node keeps its value between
+    them; for an input, whoever writes it does.
     """
 
     name: str
@@ -145,7 +151,7 @@ class Graph:
     nodes: tuple[Node, ...]
     outputs: tuple[str, ...]
     shapes: Mapping[str, Shape]
-    ranges: Mapping[str, float] = field(default_factory=dict)
+    ranges: Mapping[str, Interval] = field(default_factory=dict)
 
 
 def shape_of(operation: Operation, inputs: list[Shape]) -> Shape:
@@ -166,6 +172,20 @@ def shape_of(operation: Operation, inputs: list[Shape]) -> Shape:
             return 1, 1, 1
         case _:
             return inputs[0]
+
+
+def interval_of(operation: Operation, inputs: Sequence[Interval]) -> Interval:
+    """Return what is known of the least and the most of a result, from those of the inputs."""
+    least, most = min(low for low, _ in inputs), max(high for _, high in inputs)
+    match operation:
+        case Clip():
+            return min(max(least, operation.least), operation.most), max(min(most, operation.most), operation.least)
+        case Pool(average=True, counts_padding=True):
+            return min(least, 0.0), max(most, 0.0)
+        case Pool() | Slice() | Flatten() | Concat():
+            return least, most
+        case _:
+            return -math.inf, math.inf
 
 
 def work_of(operation: Operation, output: Shape) -> int:

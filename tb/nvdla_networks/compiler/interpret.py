@@ -17,7 +17,7 @@ _COLUMN_ELEMENTS = 1 << 23
 
 def values_of(graph: ops.Graph, inputs: Mapping[str, Floats]) -> dict[str, Floats]:
     """Return every value of a graph, (C, H, W) each."""
-    values = {name: floats(value) for name, value in inputs.items()}
+    values = {name: np.clip(value, *graph.ranges.get(name, (-np.inf, np.inf))) for name, value in inputs.items()}
     for node in graph.nodes:
         values[node.output] = computed(node.operation, [values[name] for name in node.inputs])
     return values
@@ -31,8 +31,8 @@ def computed(operation: ops.Operation, inputs: list[Floats]) -> Floats:
             return _conv(operation, first)
         case ops.Affine(scale=scale, shift=shift):
             return first * _column(scale) + _column(shift)
-        case ops.Relu(most=most):
-            return np.clip(first, 0, most)
+        case ops.Clip(least=least, most=most):
+            return np.clip(first, least, most)
         case ops.PRelu(slope=slope):
             return np.where(first < 0, first * _column(slope), first)
         case ops.Add():

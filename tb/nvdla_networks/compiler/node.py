@@ -12,7 +12,7 @@ import onnx
 from numpy.typing import NDArray
 from onnx import checker, numpy_helper, shape_inference
 
-from nvdla_networks.compiler.graph import Floats, Operation, Shape, floats
+from nvdla_networks.compiler.graph import Floats, Interval, Operation, Shape, floats
 from nvdla_networks.errors import NetworkError
 
 _MAX_WINDOW = 1 << 13
@@ -35,11 +35,42 @@ class Constant:
 
 @dataclass(frozen=True)
 class Result:
-    """An operation and what it takes; None for another name of its input, with the magnitude that it can hold."""
+    """An operation and what it takes; None for another name of its input."""
 
     operation: Operation | None
     inputs: tuple[str, ...]
-    range: float | None = None
+
+
+@dataclass(frozen=True)
+class Quantised:
+    """A computed value as the integers that the file makes of it; only DequantizeLinear takes them.
+
+    Attributes:
+        value: The value.
+        scale: Value of a step.
+        zero_point: The integer that stands for 0.
+        least: The smallest integer.
+        most: The largest.
+    """
+
+    value: str
+    scale: float
+    zero_point: int
+    least: int
+    most: int
+
+    @property
+    def range(self) -> Interval:
+        """The real numbers that the smallest and the largest integer stand for."""
+        return self.scale * (self.least - self.zero_point), self.scale * (self.most - self.zero_point)
+
+
+@dataclass(frozen=True)
+class Ranged:
+    """A value between the bounds of the file's quantisation."""
+
+    value: str
+    range: Interval
 
 
 @dataclass(frozen=True)
@@ -62,7 +93,7 @@ class View:
         return np.arange(math.prod(self.sizes)).reshape(self.sizes).transpose(self.order).ravel()
 
 
-Found = Result | Constant | View
+Found = Result | Constant | View | Quantised | Ranged
 
 
 class OnnxNode:
@@ -76,12 +107,13 @@ class OnnxNode:
         shapes: Mapping[str, Shape],
         constants: Mapping[str, Constant],
         views: Mapping[str, View],
+        quantised: Mapping[str, Quantised],
     ) -> None:
         """Bind a node to what is known of the values before it."""
         self.what, self.inputs = what, inputs
         self.attributes = {attribute.name: attribute for attribute in proto.attribute}
         self.outputs = sum(bool(name) for name in proto.output)
-        self.shapes, self._constants, self._views = shapes, constants, views
+        self.shapes, self._constants, self._views, self._integers = shapes, constants, views, quantised
 
     def refuse(self, rule: str) -> NetworkError:
         """Return the error that names this node."""
@@ -128,6 +160,8 @@ class OnnxNode:
         """Return the name of an input that is computed."""
         if self.view(number) is not None:
             raise self.refuse(f"input {number} must have one axis of channels: only Transpose and Reshape take more")
+        if self.integers_of(number) is not None:
+            raise self.refuse(f"input {number} must not be integers: only DequantizeLinear takes them")
         if number >= len(self.inputs) or self.inputs[number] not in self.shapes:
             raise self.refuse(f"input {number} must be computed from the network's input, not a constant")
         return self.inputs[number]
@@ -139,6 +173,10 @@ class OnnxNode:
     def view(self, number: int) -> View | None:
         """Return an input whose channels have several axes."""
         return self._views.get(self.inputs[number]) if number < len(self.inputs) else None
+
+    def integers_of(self, number: int) -> Quantised | None:
+        """Return an input that QuantizeLinear has made."""
+        return self._integers.get(self.inputs[number]) if number < len(self.inputs) else None
 
     def shape(self, number: int) -> Shape:
         """Return the shape of an input that is computed."""

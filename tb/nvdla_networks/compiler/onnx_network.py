@@ -20,7 +20,7 @@ from nvdla_networks.compiler.graph import Floats, Graph, Lrn, Node
 from nvdla_networks.compiler.layers import LayerBuilder
 from nvdla_networks.compiler.operations import TaskWriter
 from nvdla_networks.compiler.plan import Plan, Pooled, planned
-from nvdla_networks.compiler.quantise import Arithmetic, arithmetic, scales_of
+from nvdla_networks.compiler.quantise import Arithmetic, Scales, arithmetic, one_scale, scales_of
 from nvdla_networks.compiler.reuse import Placed, reusing
 from nvdla_networks.compiler.simplify import simplified
 from nvdla_networks.compiler.target import Target
@@ -46,7 +46,7 @@ class OnnxNetwork:
     graph: Graph
     target: Target
     _plan: Plan
-    _scales: Mapping[str, float]
+    _scales: Scales
     _numbers: Mapping[str, Arithmetic | CdpParams]
     _free: int = BASE_ADDRESS
     _constants: dict[str, int] = field(default_factory=dict)
@@ -76,8 +76,8 @@ class OnnxNetwork:
             NetworkError: for what the configuration cannot compute, naming the node.
         """
         target = Target(config, precision)
-        placed = arranged(simplified(graph), target.lanes)
-        steps = fused(placed.graph)
+        placed = arranged(simplified(graph), target.lanes, scaled=not target.is_float)
+        steps = fused(placed.graph, target)
         scales = scales_of(placed.graph, steps, samples, target)
         plan = planned(placed, steps, target)
         numbers: dict[str, Arithmetic | CdpParams] = {}
@@ -87,6 +87,10 @@ class OnnxNetwork:
             elif isinstance(lrn := step.operation, Lrn):
                 numbers[step.name] = _normalised(step, lrn, target, placed.graph.shapes[step.output][0], scales)
         return cls(name, placed.graph, target, plan, scales, numbers)
+
+    def elsewhere(self) -> OnnxNetwork:
+        """Return the same network, none of which is in memory yet."""
+        return replace(self, _free=BASE_ADDRESS, _constants={})
 
     def place(self) -> Network:
         """Return the network in memory that no earlier one of this object has, constants apart.
@@ -102,7 +106,7 @@ class OnnxNetwork:
             step = placed.step
             names = (step.compute.name, step.pool.name) if isinstance(step, Pooled) else (step.name,)
             writer.add(placed.number, names, placed.layer)
-        inputs = tuple(self._tensor(value, buffers) for value in self.graph.inputs)
+        inputs = tuple(self._input(value, buffers) for value in self.graph.inputs)
         operations = [self._host(output, buffers, placer) for output in self.graph.outputs]
         self._free = placer.free
         outputs = tuple(operation.dst for operation in operations)
@@ -119,17 +123,22 @@ class OnnxNetwork:
             except InputError as error:
                 raise NetworkError(f"node {step.name!r}: {error}") from error
 
+    def _input(self, value: str, buffers: Sequence[int]) -> Tensor:
+        """Return an input, with what whoever writes it must know of its integers."""
+        scale, interval = one_scale(self._scales, value), self.graph.ranges.get(value)
+        return replace(self._tensor(value, buffers), scale=scale, range=interval)
+
     def _tensor(self, value: str, buffers: Sequence[int]) -> Tensor:
         """Return a value as software sees it."""
         cube = self._plan.cubes[value]
-        address, shape, scale = buffers[cube.buffer] + cube.offset, self.graph.shapes[value], self._scales[value]
+        address, shape = buffers[cube.buffer] + cube.offset, self.graph.shapes[value]
         picture = self._plan.pictures.get(value)
         if picture is not None:
             atom, line, surface = picture.shape[0], picture.line_stride_bytes[0], picture.plane_nbytes[0]
         else:
             atom = self.target.config.memory_atomic_bytes
             line, surface = cube.line_stride_bytes, cube.surface_stride_bytes
-        return Tensor(value, Ram.MC, address, self.target.precision, atom, shape, line, surface, scale)
+        return Tensor(value, Ram.MC, address, self.target.precision, atom, shape, line, surface)
 
     def _host(self, output: str, buffers: Sequence[int], placer: _Placer) -> SoftwareOperation:
         """Return the host's step after the hardware: real numbers, probabilities or a class."""
@@ -146,7 +155,12 @@ class OnnxNetwork:
         (_, height, width), atom = self.graph.shapes[output], self.target.config.memory_atomic_bytes
         dst = Tensor(output, Ram.MC, 0, precision, atom, self.graph.shapes[output], width * atom, height * width * atom)
         dst = replace(dst, address=placer.reserve(f"o_{len(placer.allocations)}", dst.nbytes))
-        return SoftwareOperation(kind, src, dst, in_scale=self._scales[value])
+        return SoftwareOperation(kind, src, dst, in_scale=_scale_or_scales(self._scales[value]))
+
+
+def _scale_or_scales(scales: Floats) -> float | tuple[float, ...]:
+    each = tuple(scales.tolist())
+    return each[0] if len(set(each)) == 1 else each
 
 
 class _Placer:
@@ -174,7 +188,7 @@ class _Placer:
         return self._constants[name]
 
 
-def _normalised(node: Node, lrn: Lrn, target: Target, channels: int, scales: Mapping[str, float]) -> CdpParams:
+def _normalised(node: Node, lrn: Lrn, target: Target, channels: int, scales: Scales) -> CdpParams:
     try:
         return normalisation(
             target.precision,
@@ -183,8 +197,8 @@ def _normalised(node: Node, lrn: Lrn, target: Target, channels: int, scales: Map
             alpha=lrn.alpha,
             beta=lrn.beta,
             bias=lrn.bias,
-            src_scale=scales[node.inputs[0]],
-            dst_scale=scales[node.output],
+            src_scale=one_scale(scales, node.inputs[0]),
+            dst_scale=one_scale(scales, node.output),
         )
     except InputError as error:
         raise NetworkError(f"node {node.name!r}: {error}") from error

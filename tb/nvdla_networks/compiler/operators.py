@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from nvdla_models.pdp import MAX_KERNEL
 from nvdla_networks.compiler import graph
 from nvdla_networks.compiler.graph import Floats, Shape, Window, floats
 from nvdla_networks.compiler.node import Constant, Found, OnnxNode, Result, array_of
+from nvdla_networks.compiler.quantised import dequantize, quantize
 from nvdla_networks.compiler.rearranging import constant_of_shape, flatten, reshape, transpose, unsqueeze
 from nvdla_networks.network import Largest, Softmax
 
-_INT8_MOST = 127
 _MAX_CHANNELS = 1 << 13
 
 
@@ -99,7 +97,8 @@ def _matmul(node: OnnxNode) -> list[Found]:
 
 
 def _batch_normalization(node: OnnxNode) -> list[Found]:
-    node.demand("training_mode", 0)
+    for name, only in (("training_mode", 0), ("spatial", 1)):
+        node.demand(name, only)
     shape = node.shape(0)
     scale, shift, mean, variance = (node.per_channel(number, shape, is_vector=True) for number in range(1, 5))
     spread = variance + node.number("epsilon", 1e-5)
@@ -117,7 +116,7 @@ def _clip(node: OnnxNode) -> list[Found]:
         bounds.append(float(node.attributes[name].f) if name in node.attributes else default)
     if bounds[0] != 0 or not bounds[1] > 0:
         raise node.refuse(f"bounds must be 0 and a positive number, not {bounds[0]:g} and {bounds[1]:g}")
-    return node.made(graph.Relu(bounds[1] if np.isfinite(bounds[1]) else None))
+    return node.made(graph.Clip(0.0, bounds[1]))
 
 
 def _constant_input(node: OnnxNode) -> tuple[Floats, str] | None:
@@ -253,46 +252,12 @@ def _on_host(node: OnnxNode, operation: graph.Operation) -> list[Found]:
     return node.made(operation)
 
 
-def _zero_point(node: OnnxNode) -> NDArray[Any]:
-    return node.quantised(2).values if node.has(2) else np.zeros(1, dtype=np.uint8)
-
-
-def _quantize(node: OnnxNode) -> list[Found]:
-    """Return its input by another name: DequantizeLinear follows, and the compiler quantises for itself."""
-    scale, zero = node.constant(1).ravel(), _zero_point(node)
-    if scale.size != 1 or not scale[0] > 0 or zero.size != 1 or zero.dtype not in (np.int8, np.uint8):
-        raise node.refuse("scale and zero point must be one positive number and one of int8 or uint8")
-    low, high = (-128, 127) if zero.dtype == np.int8 else (0, 255)
-    offset = int(zero.ravel()[0])
-    # Symmetric int8 loses its -128: 127 steps lie on either side.
-    reach = _INT8_MOST if (offset, low) == (0, -128) else max(high - offset, offset - low)
-    return [Result(None, (node.value(0),), range=float(scale[0]) * reach)]
-
-
-def _dequantize(node: OnnxNode) -> list[Found]:
-    if not node.is_constant(0):
-        return node.made(None)
-    values, scale, zero = node.quantised(0).values, node.constant(1), _zero_point(node)
-    if values.dtype.kind not in "iu":
-        raise node.refuse(f"constant must hold integers, not {values.dtype}")
-    axis = node.integer("axis", 1)
-    if scale.size == 1:
-        scale = scale.reshape(())
-    elif scale.ndim == 1 and 0 <= axis < values.ndim and scale.size == values.shape[axis]:
-        scale = scale.reshape([-1 if at == axis else 1 for at in range(values.ndim)])
-    else:
-        raise node.refuse(f"scale must be one number, or one for each of axis {axis}, not {scale.shape}")
-    if zero.any() or not (scale > 0).all():
-        raise node.refuse("scale must be positive and the zero point of a constant 0")
-    return [Constant(values * scale, floats(scale) if values.dtype == np.int8 else None)]
-
-
 OPERATORS: Mapping[str, Callable[[OnnxNode], list[Found]]] = {
     "Conv": _conv,
     "Gemm": _gemm,
     "MatMul": _matmul,
     "BatchNormalization": _batch_normalization,
-    "Relu": lambda node: node.made(graph.Relu()),
+    "Relu": lambda node: node.made(graph.Clip()),
     "Clip": _clip,
     "PRelu": lambda node: node.made(graph.PRelu(node.per_channel(1, node.shape(0)))),
     "LeakyRelu": lambda node: [
@@ -314,8 +279,8 @@ OPERATORS: Mapping[str, Callable[[OnnxNode], list[Found]]] = {
     "Identity": _same,
     "Softmax": partial(_on_host, operation=Softmax()),
     "ArgMax": partial(_on_host, operation=Largest()),
-    "QuantizeLinear": _quantize,
-    "DequantizeLinear": _dequantize,
+    "QuantizeLinear": quantize,
+    "DequantizeLinear": dequantize,
     "Constant": _constant,
     "ConstantOfShape": constant_of_shape,
     "Unsqueeze": unsqueeze,

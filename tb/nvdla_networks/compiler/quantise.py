@@ -1,6 +1,8 @@
 """Numbers for a network: what a step of each value is worth, and what SDP does to keep it.
 
-Values are symmetric INT8 or INT16: ``real = scale * integer``. The accumulator of a convolution has the scale of its
+Values are symmetric INT8 or INT16: ``real = scale * integer``. What one step makes has one scale; the parts of a joined
+cube keep theirs, so that a small branch beside a large one loses nothing, and whoever reads the cube takes the scale of
+each channel into account. The accumulator of a convolution has the scale of its
 input times that of its weights; where 32 bits have no room for sums of INT16, it loses bits. X1 adds the bias and
 brings every channel to one fine scale, X2 works in that, and the output converter makes the integer of the result.
 """
@@ -8,7 +10,7 @@ brings every channel to one fine scale, X2 works in that, and the output convert
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,7 +20,7 @@ from nvdla_models.fixed_point import OPERAND_MOST, multipliers, shifted
 from nvdla_models.precision import Precision
 from nvdla_models.sdp import AluOp, SdpParams, SdpStage, output_converter
 from nvdla_networks.compiler.fuse import Compute, Step
-from nvdla_networks.compiler.graph import Concat, Conv, Flatten, Floats, Graph, Node, Pool, PRelu, Relu, Slice
+from nvdla_networks.compiler.graph import Clip, Concat, Conv, Flatten, Floats, Graph, Node, Pool, PRelu, Slice
 from nvdla_networks.compiler.interpret import values_of
 from nvdla_networks.compiler.target import Target
 
@@ -62,58 +64,76 @@ class Arithmetic:
     truncate: int = 0
 
 
-def scales_of(
-    graph: Graph, steps: Sequence[Step], samples: Iterable[Mapping[str, Floats]], target: Target
-) -> dict[str, float]:
-    """Return the scale of each value that a step reads or writes.
+Scales = Mapping[str, Floats]
+"""The scale of each channel of each value, (C,)."""
+
+
+def scales_of(graph: Graph, steps: Sequence[Step], samples: Iterable[Mapping[str, Floats]], target: Target) -> Scales:
+    """Return the scales of each value that a step reads or writes.
 
     The largest magnitude of a value over all samples is the largest integer, unless the file has a range of its
     own. Scales of FP16 are 1.
-    Values that the hardware moves without converting them share a scale: pooled, joined and cut ones.
+    Values that the hardware moves without converting them keep their scales: pooled, joined and cut ones.
     """
     if target.is_float:
-        return dict.fromkeys(graph.shapes, 1.0)
+        return {value: np.ones(shape[0]) for value, shape in graph.shapes.items()}
     most = dict.fromkeys(graph.shapes, 0.0)
     for sample in samples:
         for name, value in values_of(graph, sample).items():
             most[name] = max(most[name], float(np.abs(value).max()))
-    most |= graph.ranges
-    seen = {value for step in steps for value in (*step.inputs, step.output)}
-    groups = {value: {value} for value in seen}
+
+    def made(value: str) -> Floats:
+        interval = graph.ranges.get(value)
+        scale = (most[value] or 1.0) / target.most if interval is None else target.scale_of(interval)
+        return np.full(graph.shapes[value][0], scale)
+
+    scales = {value: made(value) for value in graph.inputs}
     for step in steps:
-        if isinstance(step, Node) and isinstance(step.operation, Pool | Concat | Slice | Flatten):
-            joined = set().union(*(groups[value] for value in (*step.inputs, step.output)))
-            groups |= dict.fromkeys(joined, joined)
-    reach = {value: max(most[member] for member in groups[value]) for value in sorted(seen)}
-    return {value: (largest or 1.0) / target.most for value, largest in reach.items()}
+        match step:
+            case Node(operation=Pool() | Flatten()):
+                scales[step.output] = scales[step.inputs[0]]
+            case Node(operation=Concat()):
+                scales[step.output] = np.concatenate([scales[value] for value in step.inputs])
+            case Node(operation=Slice(first=first, count=count)):
+                scales[step.output] = scales[step.inputs[0]][first : first + count]
+            case _:
+                scales[step.output] = made(step.output)
+    return scales
 
 
-def arithmetic(step: Compute, scales: Mapping[str, float], target: Target, *, per_channel: bool) -> Arithmetic:
+def one_scale(scales: Scales, value: str) -> float:
+    """Return the scale of a value whose channels must have the same."""
+    (scale,) = set(scales[value].tolist())
+    return float(scale)
+
+
+def arithmetic(step: Compute, scales: Scales, target: Target, *, per_channel: bool) -> Arithmetic:
     """Return a step in integers by the scales of values, or in FP16; ``per_channel`` gives each kernel its own."""
     if target.is_float:
-        return _halves(step)
+        return _halves(step, target)
     weights, unit, bias = _weighted(step, scales[step.src], target, per_channel)
     truncate = 0 if weights is None else _truncated_bits(weights, bias / unit, target)
     unit = unit * 2.0**truncate
-    out = scales[step.output]
-    relu = isinstance(step.activation, Relu)
-    least = step.activation.most if isinstance(step.activation, Relu) else None
-    bounded = least is not None and least < (target.most + 0.5) * out
+    out = one_scale(scales, step.output)
+    clip = step.activation if isinstance(step.activation, Clip) else None
+    relu = clip is not None and clip.least == 0
+    bound = None if clip is None else _bound(clip, out, target)
     slopes = step.activation.slope if isinstance(step.activation, PRelu) else None
     alu, alu_shift = shifted(bias / unit) if bias.any() else (None, 0)
     adds = None if alu is None else AluOp.SUM
     uniform = bool(np.ptp(unit) == 0) and (unit[0] > 0 or not relu)
-    if uniform and not (step.shift.any() or step.other or bounded or slopes is not None):
+    if uniform and not (step.shift.any() or step.other or bound or slopes is not None):
         params = _params(target, stage(adds, alu_shift, relu=relu), None, float(unit[0]) / out)
         return Arithmetic(weights, params, Operands(folded(alu)), Operands(), truncate)
-    coarse = out if step.other is None else scales[step.other]
+    coarse = out if step.other is None else one_scale(scales, step.other)
     fine, bits = _fine_scale(unit, coarse)
     mul, mul_shift = multipliers(unit / fine)
     operand, operand_shift, operation = None, 0, None
     if step.other is not None:
         operand_shift, operation = bits, AluOp.SUM
-    elif bounded and least is not None:
-        (operand, operand_shift), operation = shifted(np.full(1, least / fine)), AluOp.MIN
+    elif bound is not None:
+        operation, limit = bound
+        operand, operand_shift = shifted(np.full(1, limit / fine))
     elif step.shift.any():
         (operand, operand_shift), operation = shifted(step.shift / fine), AluOp.SUM
     slope, slope_shift = (None, 0) if slopes is None else multipliers(slopes)
@@ -126,16 +146,33 @@ def arithmetic(step: Compute, scales: Mapping[str, float], target: Target, *, pe
     return Arithmetic(weights, params, of_x1, of_x2, truncate)
 
 
+def _bound(clip: Clip, out: float, target: Target) -> tuple[AluOp, float] | None:
+    """Return how an ALU computes bounds, None where a ReLU and saturation do."""
+    least, most = target.bounds_of(clip, out)
+    # A range reaches as far as its scale on one side, and other bounds begin at 0.
+    assert least is None or most is None
+    if most is not None:
+        return AluOp.MIN, most
+    return None if least is None else (AluOp.MAX, least)
+
+
 def _weighted(
-    step: Compute, src: float, target: Target, per_channel: bool
+    step: Compute, src: Floats, target: Target, per_channel: bool
 ) -> tuple[NDArray[Any] | None, Floats, Floats]:
     """Return the weights as integers, the scale of each channel's data, and the bias."""
     conv = step.conv
     if conv is None:
         return None, src * step.scale, np.zeros(len(step.scale))
-    scale = weight_scales(conv, src, target, per_channel=per_channel)
+    unit = float(src.max())
+    if np.ptp(src) > 0:
+        channels = conv.weights.shape[1]
+        group = np.arange(len(conv.weights)) // (len(conv.weights) // conv.groups)
+        taken = group[:, np.newaxis] * channels + np.arange(channels)
+        weights = conv.weights * (src / unit)[taken][:, :, np.newaxis, np.newaxis]
+        conv = replace(conv, weights=weights, weight_scales=None)
+    scale = weight_scales(conv, unit, target, per_channel=per_channel)
     quantised = np.rint(conv.weights / scale[:, np.newaxis, np.newaxis, np.newaxis])
-    return np.clip(quantised, -target.most, target.most).astype(target.precision.dtype), src * scale, conv.bias
+    return np.clip(quantised, *target.precision.limits).astype(target.precision.dtype), unit * scale, conv.bias
 
 
 def _truncated_bits(weights: NDArray[Any], bias: Floats, target: Target) -> int:
@@ -147,7 +184,10 @@ def _truncated_bits(weights: NDArray[Any], bias: Floats, target: Target) -> int:
 def weight_scales(conv: Conv, src: float, target: Target, *, per_channel: bool) -> Floats:
     """Return the scale of each kernel, (K,)."""
     if conv.weight_scales is not None:
-        return conv.weight_scales
+        # With a zero point, or of more bits, the file's integers may be more than there are.
+        integers = np.rint(conv.weights / conv.weight_scales[:, np.newaxis, np.newaxis, np.newaxis])
+        if -target.most - 1 <= integers.min() and integers.max() <= target.most:
+            return conv.weight_scales
     most = np.abs(conv.weights).max(axis=(1, 2, 3))
     largest = float(most.max()) or 1.0
     if not per_channel:
@@ -194,29 +234,36 @@ def _params(target: Target, x1: SdpStage | None, x2: SdpStage | None, ratio: flo
     return SdpParams(x1, x2, converter, target.precision, target.precision)
 
 
-def _halves(step: Compute) -> Arithmetic:
+def _halves(step: Compute, target: Target) -> Arithmetic:
     """Return a step in FP16, where no number has a scale; those beyond its range become the largest.
 
     X1 adds the bias and multiplies, X2 adds, bounds or multiplies.
     """
     conv, activation = step.conv, step.activation
-    relu = isinstance(activation, Relu)
+    relu = isinstance(activation, Clip) and activation.least == 0
+    least, most = target.bounds_of(activation, None) if isinstance(activation, Clip) else (None, None)
     bias = None if conv is None or not conv.bias.any() else _patterns(conv.bias)
     scale = None if (step.scale == 1).all() else _patterns(step.scale)
     operand, operation = None, None
+    first, first_operation = bias, None if bias is None else AluOp.SUM
     if step.other is not None:
         operation = AluOp.SUM
-    elif isinstance(activation, Relu) and activation.most is not None:
-        operand, operation = _patterns(np.full(1, activation.most)), AluOp.MIN
+    elif most is not None:
+        operand, operation = _patterns(np.full(1, most)), AluOp.MIN
+        if least is not None:
+            # Two bounds are a step of their own, whose X1 is idle.
+            first, first_operation = _patterns(np.full(1, least)), AluOp.MAX
+    elif least is not None:
+        operand, operation = _patterns(np.full(1, least)), AluOp.MAX
     elif step.shift.any():
         operand, operation = _patterns(step.shift), AluOp.SUM
     slope = _patterns(activation.slope) if isinstance(activation, PRelu) else None
     second = operation is not None or slope is not None
-    x1 = stage(None if bias is None else AluOp.SUM, mul=scale is not None, relu=relu and not second)
+    x1 = stage(first_operation, mul=scale is not None, relu=relu and not second)
     x2 = stage(operation, mul=slope is not None, prelu=slope is not None, relu=relu and second)
     params = SdpParams(x1, x2, output_converter(0, 1, 0), Precision.FP16, Precision.FP16)
     weights = None if conv is None else _clipped(conv.weights)
-    return Arithmetic(weights, params, Operands(folded(bias), folded(scale)), Operands(folded(operand), folded(slope)))
+    return Arithmetic(weights, params, Operands(folded(first), folded(scale)), Operands(folded(operand), folded(slope)))
 
 
 def _clipped(real: Floats) -> NDArray[np.float16]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import onnx
@@ -12,12 +14,25 @@ from onnx import checker, shape_inference
 
 from nvdla_models.limits import ARRAY_BYTES, NETWORK_BYTES, NETWORK_MULTIPLICATIONS, NETWORK_NODES, VALUE_ELEMENTS
 from nvdla_models.reading import read_bytes
-from nvdla_networks.compiler.graph import Graph, Node, Shape, shape_of, work_of
-from nvdla_networks.compiler.node import BROKEN, SHOWN, Constant, Found, OnnxNode, View, array_of, first_line
+from nvdla_networks.compiler.graph import Clip, Graph, Interval, Node, Shape, interval_of, shape_of, work_of
+from nvdla_networks.compiler.node import (
+    BROKEN,
+    SHOWN,
+    Constant,
+    Found,
+    OnnxNode,
+    Quantised,
+    Ranged,
+    Result,
+    View,
+    array_of,
+    first_line,
+)
 from nvdla_networks.compiler.operators import OPERATORS
 from nvdla_networks.errors import NetworkError
 
 _DOMAINS = ("", "ai.onnx")
+_REAL = (onnx.TensorProto.FLOAT, onnx.TensorProto.FLOAT16, onnx.TensorProto.DOUBLE)
 
 
 def read_onnx(path: Path) -> Graph:
@@ -113,7 +128,9 @@ class _Reader:
         self._nodes: list[Node] = []
         self._names: Counter[str] = Counter()
         self._work = 0
-        self._ranges: dict[str, float] = {}
+        self._quantised: dict[str, Quantised] = {}
+        self._ranges: dict[str, Interval] = {}
+        self._intervals: dict[str, Interval] = {}
         self._inferred = {value.name: value for value in (*graph.value_info, *graph.output, *graph.input)}
 
     def read(self) -> Graph:
@@ -121,21 +138,28 @@ class _Reader:
             self._constants[tensor.name] = Constant(array_of(tensor))
         inputs = [value.name for value in self._graph.input if value.name not in self._constants]
         for name in inputs:
+            self._check_real(name)
             self._shapes[name] = self._inferred_shape(name, "input")
+            self._intervals[name] = -math.inf, math.inf
         for number, node in enumerate(self._graph.node):
             self._read_node(node, self._unused(node.name or f"{node.op_type}_{number}"))
         outputs = []
         for value in self._graph.output:
             name = self._aliases.get(value.name, value.name)
+            if name in self._quantised:
+                raise NetworkError(f"output {value.name!r} must be real numbers: DequantizeLinear makes them")
             if name not in self._shapes or name in inputs:
                 raise NetworkError(f"output {value.name!r} must be computed from the input")
             outputs.append(name)
         for kind, names in (("input", inputs), ("output", outputs)):
             if not names:
                 raise NetworkError(f"model must have an {kind}")
-        return Graph(
+        graph = Graph(
             self._graph.name, tuple(inputs), tuple(self._nodes), tuple(outputs), self._shapes, dict(self._ranges)
         )
+        for name in inputs:
+            graph = _ranged_at_once(graph, name)
+        return graph
 
     def _unused(self, name: str) -> str:
         """Return a name that no node has: a file may give several nodes one."""
@@ -149,9 +173,9 @@ class _Reader:
             raise NetworkError(f"{what}: operator is not known; known are {', '.join(OPERATORS)}")
         taken = tuple(self._aliases.get(value, value) for value in proto.input)
         for value in taken:
-            if value and not any(value in known for known in (self._shapes, self._constants, self._views)):
+            if value and not any(value in known for known in self._known()):
                 raise NetworkError(f"{what}: input {value!r} must be computed before")
-        node = OnnxNode(what, proto, taken, self._shapes, self._constants, self._views)
+        node = OnnxNode(what, proto, taken, self._shapes, self._constants, self._views, self._quantised)
         for output, found in zip(proto.output, OPERATORS[proto.op_type](node), strict=False):
             self._add(name, output, found, what)
 
@@ -162,10 +186,16 @@ class _Reader:
         if isinstance(found, View):
             self._views[output] = found
             return
+        if isinstance(found, Quantised):
+            self._quantised[output] = found
+            return
+        if isinstance(found, Ranged):
+            within = self._within(found)
+            if within is None:
+                self._ranges[output] = found.range
+            found = Result(Clip(*found.range), (found.value,)) if within is None else Result(None, (within,))
         if found.operation is None:
             (self._aliases[output],) = found.inputs
-            if found.range is not None:
-                self._ranges[found.inputs[0]] = found.range
             return
         shape = shape_of(found.operation, [self._shapes[value] for value in found.inputs])
         if min(shape) < 1:
@@ -178,7 +208,28 @@ class _Reader:
         if self._work > NETWORK_MULTIPLICATIONS:
             raise NetworkError(f"{what}: network must take at most {NETWORK_MULTIPLICATIONS} multiplications")
         self._shapes[output] = shape
+        self._intervals[output] = interval_of(found.operation, [self._intervals[value] for value in found.inputs])
         self._nodes.append(Node(name, found.operation, found.inputs, output))
+
+    def _known(self) -> tuple[Mapping[str, object], ...]:
+        return self._shapes, self._constants, self._views, self._quantised
+
+    def _within(self, ranged: Ranged) -> str | None:
+        """Return a value that is what another is between bounds, or None: itself, or one that was made so before."""
+        least, most = ranged.range
+        low, high = self._intervals[ranged.value]
+        if least <= low and high <= most:
+            self._ranges.setdefault(ranged.value, ranged.range)
+            return ranged.value
+        wanted = Clip(*ranged.range), (ranged.value,)
+        return next((node.output for node in self._nodes if (node.operation, node.inputs) == wanted), None)
+
+    def _check_real(self, name: str) -> None:
+        """Refuse an input of integers: what they stand for would be lost."""
+        kind = self._inferred[name].type.tensor_type.elem_type
+        if kind not in _REAL:
+            known = ", ".join(onnx.TensorProto.DataType.Name(real) for real in _REAL)
+            raise NetworkError(f"input {name!r} must be {known}, not {onnx.TensorProto.DataType.Name(kind)}")
 
     def _inferred_shape(self, name: str, what: str) -> Shape:
         """Return the shape of a value, with one image and all sizes known."""
@@ -192,3 +243,22 @@ class _Reader:
             raise NetworkError(f"{what}: value {name!r} must have at most {VALUE_ELEMENTS} elements, not {elements}")
         _, channels, height, width = (*sizes, 1, 1)[:4]
         return channels, height, width
+
+
+def _ranged_at_once(graph: Graph, name: str) -> Graph:
+    """Return a graph without the node that keeps an input between bounds, where all take the input from there.
+
+    Whoever writes the input then keeps it there.
+    """
+    users = [node for node in graph.nodes if name in node.inputs]
+    if len(users) != 1 or users[0].output in graph.outputs or users[0].output not in graph.ranges:
+        return graph
+    (clip,) = users
+    if clip.operation != Clip(*graph.ranges[clip.output]):
+        return graph
+    nodes = [
+        replace(node, inputs=tuple(name if value == clip.output else value for value in node.inputs))
+        for node in graph.nodes
+        if node is not clip
+    ]
+    return replace(graph, nodes=tuple(nodes), ranges={**graph.ranges, name: graph.ranges[clip.output]})

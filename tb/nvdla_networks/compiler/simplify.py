@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from nvdla_models.pdp import MAX_KERNEL
-from nvdla_networks.compiler.graph import Affine, Conv, Flatten, Graph, Node, Pool, Shape
+from nvdla_networks.compiler.graph import Affine, Clip, Conv, Flatten, Graph, Node, Pool, Shape
 
 _Rewrite = Callable[[Graph, Node], Node | None]
 
@@ -18,10 +18,11 @@ def simplified(graph: Graph) -> Graph:
 
     - An affine operation goes into the convolution or the affine operation before it, or into the convolution after it.
     - A dense layer of a flattened cube becomes a convolution whose kernels are as large as the cube.
+    - Bounds of bounds are one.
     - An average over more than PDP's window becomes a convolution of each channel.
     - What no output needs goes.
     """
-    for rewrite in (_as_convolution, _of_cube, _into_producer, _into_convolution_after):
+    for rewrite in (_as_convolution, _of_cube, _into_producer, _into_convolution_after, _bounded_once):
         graph = _rewritten(graph, rewrite)
     return _needed(graph)
 
@@ -113,6 +114,18 @@ def _into_convolution_after(graph: Graph, node: Node) -> Node | None:
     weights = conv.weights * affine.scale[taken][:, :, np.newaxis, np.newaxis]
     folded = replace(conv, weights=weights, bias=bias, weight_scales=None)
     return replace(node, operation=folded, inputs=before.inputs)
+
+
+def _bounded_once(graph: Graph, node: Node) -> Node | None:
+    """Return bounds together with those before them."""
+    clip, before = node.operation, _producer(graph, node.inputs[0])
+    if not isinstance(clip, Clip) or before is None or not isinstance(before.operation, Clip):
+        return None
+    first = before.operation
+    if not _is_private(graph, node.inputs[0]) or max(first.least, clip.least) > min(first.most, clip.most):
+        return None
+    both = Clip(max(first.least, clip.least), min(first.most, clip.most))
+    return replace(node, name=before.name, operation=both, inputs=before.inputs)
 
 
 def _needed(graph: Graph) -> Graph:

@@ -6,8 +6,6 @@ import argparse
 
 from nvdla_tb.cli import bench_layout, bench_model, bench_regress, bench_sim
 
-HELP = "measure speed against a reference of the same run"
-EXAMPLE = "nvdla-tb bench layout --rounds 7"
 KINDS = {"sim": bench_sim, "layout": bench_layout, "model": bench_model, "regress": bench_regress}
 
 

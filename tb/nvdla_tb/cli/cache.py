@@ -11,9 +11,6 @@ from nvdla_tb.cli.dut import MODELS
 from nvdla_tb.report.summary import aligned
 from nvdla_tb.run import cache
 
-HELP = "list the built models, and remove those that are not needed"
-EXAMPLE = "nvdla-tb cache --clean 30"
-
 _DAY = 24 * 3600.0
 
 

@@ -12,9 +12,6 @@ from nvdla_tb.cli.numbers import count
 from nvdla_tb.run.errors import LOOPBACK, PORT
 from nvdla_tb.run.regress.cluster import cluster, join, local_cluster, quiet
 
-HELP = "start a scheduler and workers for regressions, or workers that join a scheduler"
-EXAMPLE = "nvdla-tb cluster --jobs 8"
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the subcommand's options."""

@@ -14,9 +14,6 @@ from nvdla_tb.run.errors import LaunchError
 from nvdla_tb.run.jobs import RESULT_FILE, run_entry
 from nvdla_tb.stimulus.exchange import Request
 
-HELP = "read the ConfigROM over CSB and say what differs from the configuration"
-EXAMPLE = "nvdla-tb configrom --rtl my_filelist.f"
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the subcommand's options."""

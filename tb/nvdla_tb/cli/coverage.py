@@ -16,9 +16,6 @@ from nvdla_tb.report.page_coverage import coverage_page
 from nvdla_tb.run.regress.store import Run, Store
 from nvdla_tb.run.space import write_whole
 
-HELP = "functional coverage of regressions, merged over runs, with holes and exclusions"
-EXAMPLE = "nvdla-tb coverage 3 4 --html coverage.html"
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the subcommand's options."""

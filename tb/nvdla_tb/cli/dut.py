@@ -10,6 +10,7 @@ from pathlib import Path
 import msgspec
 
 from nvdla_models.errors import InputError
+from nvdla_models.reading import resolved
 from nvdla_tb.cli.console import Console
 from nvdla_tb.paths import PROJECT_FILE
 from nvdla_tb.run import cache, folders, project
@@ -89,14 +90,14 @@ def altered(args: argparse.Namespace, **options: object) -> argparse.Namespace:
 
 def device_of(config: str, rtl: Path | None) -> Device:
     """Return the device that options name, with paths that every worker and every folder understands."""
-    absolute = str(Path(config).resolve()) if config.endswith(".toml") else config
-    return Device(absolute, None if rtl is None else str(rtl.resolve()))
+    absolute = str(resolved(Path(config))) if config.endswith(".toml") else config
+    return Device(absolute, None if rtl is None else str(resolved(rtl)))
 
 
 def dut_of(args: argparse.Namespace) -> Dut:
     """Return the device under test that the options select, with paths that every worker understands."""
     config, rtl = device_of(args.config, args.rtl)
-    port_map = None if args.port_map is None else str(args.port_map.resolve())
+    port_map = None if args.port_map is None else str(resolved(args.port_map))
     backend = args.backend or ("native" if args.sim == "verilator" else "coroutine")
     return Dut(config, args.sim, rtl, args.top, port_map, args.debug, backend)
 

@@ -20,9 +20,6 @@ from nvdla_tb.run.jobs import RESULT_FILE
 from nvdla_tb.run.space import write_whole
 from nvdla_tb.stimulus.exchange import Answer
 
-HELP = "say where, when and why a failed run, or a memory dump, is wrong"
-EXAMPLE = "nvdla-tb explain sim_build/runs/nv_small/sdp_x1_bias_per_channel.1"
-
 _DUMPS = 2
 
 

@@ -13,9 +13,6 @@ from nvdla_tb.paths import COMMAND, PROJECT_FILE
 from nvdla_tb.run.project import TEMPLATE
 from nvdla_tb.run.space import write_whole
 
-HELP = "write a project file, which every command finds from any folder below"
-EXAMPLE = "nvdla-tb init --rtl rtl/my_filelist.f"
-
 _COMMENT_COLUMN = 32
 
 

@@ -6,9 +6,6 @@ import argparse
 
 from nvdla_tb.cli.layout_formats import add_layout_options, chosen
 
-HELP = "say atoms, strides, groups and bytes of a layout"
-EXAMPLE = "nvdla-tb describe --format weight --config nv_full --precision fp16 --shape 24,40,3,3"
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the subcommand's options."""

@@ -14,8 +14,8 @@ from PIL import Image, UnidentifiedImageError
 from nvdla_models.errors import InputError
 from nvdla_models.layout import PixelFormat
 from nvdla_models.layout.raw import Array, ByteArray
-from nvdla_models.limits import IMAGE_BYTES, MEMORY_BYTES, PIXELS
-from nvdla_models.reading import read_bytes
+from nvdla_models.limits import DATA_BYTES, IMAGE_BYTES, MEMORY_BYTES, PIXELS
+from nvdla_models.reading import opened, read_bytes
 from nvdla_tb.stimulus.trace.data import format_data, read_data
 
 MEMORY_SUFFIXES = (".bin", ".dat")
@@ -71,10 +71,8 @@ def read_memory(path: Path, limit: int, fill: int | None) -> ByteArray:
         return _read_dat(path, limit, fill)
     if fill is not None:
         raise InputError(f"--fill must only be given for .dat files, which can have holes, not for {path}")
-    try:
-        return np.fromfile(path, dtype=np.uint8, count=limit)
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror}") from error
+    with opened(path, DATA_BYTES) as file:
+        return np.fromfile(file, dtype=np.uint8, count=limit)
 
 
 def write_memory(path: Path, data: ByteArray) -> str:

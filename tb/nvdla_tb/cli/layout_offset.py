@@ -9,9 +9,6 @@ from nvdla_tb.cli.layout_formats import add_layout_options, chosen
 from nvdla_tb.cli.layout_options import integer
 from nvdla_tb.cli.layout_subjects import Coordinates, Subject
 
-HELP = "say where an element lies in memory, or which element lies at an address"
-EXAMPLE = "nvdla-tb offset --format feature --precision int8 --shape 33,4,5 --base 0x80000000 --element 17,2,3"
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the subcommand's options."""

@@ -11,9 +11,6 @@ from nvdla_tb.cli.layout_files import MEMORY_SUFFIXES, check_suffix, read_png, w
 from nvdla_tb.cli.layout_formats import add_layout_options, chosen, surface_files
 from nvdla_tb.cli.layout_options import integer
 
-HELP = "turn a tensor (.npy) or an image (.png) into a memory file (.bin, .dat)"
-EXAMPLE = "nvdla-tb pack cube.npy cube.dat --format feature --precision int8 --shape 33,4,5 --line-stride 64"
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the subcommand's options."""

@@ -10,9 +10,6 @@ from nvdla_tb.cli.layout_files import check_suffix, png_mode, read_memory, write
 from nvdla_tb.cli.layout_formats import add_layout_options, chosen, surface_files
 from nvdla_tb.cli.layout_options import integer
 
-HELP = "turn a memory file (.bin, .dat) into a tensor (.npy) or an image (.png)"
-EXAMPLE = "nvdla-tb unpack cube.dat cube.npy --format feature --precision int8 --shape 33,4,5 --line-stride 64"
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the subcommand's options."""

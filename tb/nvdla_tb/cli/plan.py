@@ -23,9 +23,6 @@ from nvdla_tb.report.summary import counts_line
 from nvdla_tb.run.dut import Device
 from nvdla_tb.run.regress.features import FEATURES, load_feature_plan
 
-HELP = "print the test plan with the latest result and the coverage of each feature"
-EXAMPLE = "nvdla-tb plan --level L1"
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the subcommand's options."""

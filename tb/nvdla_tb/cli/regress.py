@@ -37,9 +37,6 @@ from nvdla_tb.run.systems import note
 from nvdla_tb.run.task import Task
 from nvdla_tb.stimulus.generate.random import ENGINES
 
-HELP = "play many scenarios on a cluster, keep every result, take up what is missing"
-EXAMPLE = "nvdla-tb regress random --seeds 200 --engines SDP,PDP"
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the kinds of regressions and their options."""

@@ -16,6 +16,7 @@ from dask.distributed import Client
 from dlhdl_tb.config import is_dlhdl
 from nvdla_models.config import HwConfig
 from nvdla_models.errors import InputError
+from nvdla_models.reading import resolved
 from nvdla_tb.cli.console import Console, Progress
 from nvdla_tb.cli.dut import DEFAULT_RESULTS, MODELS
 from nvdla_tb.cli.regress_tasks import random_tasks
@@ -59,7 +60,7 @@ class Player:
         self._args, self._store, self._run, self._until = args, store, run, until
         self._limits = Limits(
             folders.made(run.folder.parent, run.folder.name),
-            MODELS.resolve(),
+            resolved(MODELS),
             args.timeout,
             COVERAGE_DIR,
             waves=not args.no_waves,
@@ -216,7 +217,7 @@ def conclude(store: Store, run: Run, args: argparse.Namespace) -> int:
     if reached is not None:
         print("\n" + "\n".join(code_lines(reached)))
     folder = run.folder.parent
-    elsewhere = folder != DEFAULT_RESULTS.resolve()
+    elsewhere = folder != resolved(DEFAULT_RESULTS)
     again = f"{run.id} --results {shlex.quote(str(folder))}" if elsewhere else str(run.id)
     if model is not None:
         print(f"holes: {COMMAND} coverage {again}")

@@ -13,6 +13,7 @@ from dlhdl_tb.config import SYSTEM, is_dlhdl
 from nvdla_models.config import HwConfig
 from nvdla_models.errors import InputError
 from nvdla_models.limits import RUN_SEEDS, RUN_TASKS
+from nvdla_models.reading import resolved
 from nvdla_tb.cli.dut import dut_arguments, dut_of
 from nvdla_tb.cli.patterns import matches, said
 from nvdla_tb.cli.playing import plusarg_arguments
@@ -113,7 +114,7 @@ def _seeds(args: argparse.Namespace) -> range:
 
 
 def _plan_tasks(args: argparse.Namespace) -> list[Task]:
-    paths = [path.resolve() for path in plans_of(args.plan, HwConfig.load(args.config))]
+    paths = [resolved(path) for path in plans_of(args.plan, HwConfig.load(args.config))]
     tests = [PlannedTest(entry.name, str(path), "plan") for entry, path in planned(paths, args.only)]
     return _test_tasks(args, tests, _seeds(args))
 
@@ -178,6 +179,6 @@ def _trace_tasks(args: argparse.Namespace) -> list[Task]:
     check_different([path.stem for path in paths], paths)
     reruns = [f"{COMMAND} trace {shlex.quote(str(path))} {options}" for path in paths]
     return [
-        Task(path.stem, 0, "trace", str(path.resolve()), dut, rerun, args.exact, tuple(args.plusarg))
+        Task(path.stem, 0, "trace", str(resolved(path)), dut, rerun, args.exact, tuple(args.plusarg))
         for path, rerun in zip(paths, reruns, strict=True)
     ]

@@ -18,9 +18,6 @@ from nvdla_tb.run.jobs import Setup, run_job
 from nvdla_tb.run.regress import bundle
 from nvdla_tb.run.regress.named import Named
 
-HELP = "play a failure bundle again, and say whether it is reproduced"
-EXAMPLE = "nvdla-tb replay sim_build/regress/0007/random.12.nv_small.verilator --waves"
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the subcommand's options."""

@@ -30,9 +30,6 @@ from nvdla_tb.run.task import planned_job
 from nvdla_tb.stimulus.generate.describe import PlanError
 from nvdla_tb.stimulus.generate.plan import load_plan, plan_of
 
-HELP = "play a plan of scenarios and judge every byte"
-EXAMPLE = "nvdla-tb run --only 'pdp_*' --seed 7 --sim icarus"
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the subcommand's options."""

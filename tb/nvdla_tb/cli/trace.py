@@ -29,9 +29,6 @@ from nvdla_tb.stimulus.model import Played, play_model
 from nvdla_tb.stimulus.trace import TraceError, TraceUnsupported, find_traces, measured, read
 from nvdla_tb.stimulus.trace.files import MEASURED
 
-HELP = "play traces of the public format and judge every byte and CRC"
-EXAMPLE = "nvdla-tb trace traces/sdp_* --rtl my_filelist.f"
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the subcommand's options."""
@@ -105,7 +102,7 @@ def compare(args: argparse.Namespace) -> int:
         results.append(result)
         families.setdefault(_UNREADABLE if _is_broken(result) else family_of(path), []).append(result)
     if all(map(_is_broken, results)):
-        raise TraceError("\n".join(line for result in results for line in complaints(result.verdict)))
+        raise TraceError(*(line for result in results for line in complaints(result.verdict)))
     print(f"{aligned([_COLUMNS, *_rows(families)], left=3)}\n")
     problems = "\n".join((*filter(None, [failures.told(results)]), *_unchecked(results)))
     if problems:

@@ -32,6 +32,7 @@ from nvdla_tb.nvdla.program.codec import encode
 from nvdla_tb.nvdla.program.conv_buffer import ConvBuffer
 from nvdla_tb.nvdla.program.ops import RegWrite
 from nvdla_tb.plain_data import converted
+from nvdla_tb.writing import writing
 
 SCENARIO_FOLDER = "scenario"
 """Name of the scenario in the folder of a run."""
@@ -62,6 +63,7 @@ class _LayerFacts:
     number: _Natural | None = None
     frame: _Natural | None = None
     slack: Annotated[float, Meta(ge=0)] = 0.0
+    cut: bool = False
 
 
 @dataclass(frozen=True)
@@ -87,7 +89,8 @@ def save(path: Path, seen: Seen, config: HwConfig | DlhdlConfig, config_name: st
     for number, part in enumerate(seen.beats):
         arrays |= {f"beats_{number}_{name}": getattr(part, name) for name in BEAT_FIELDS}
     facts = _Facts(config_name, [_facts(layer, config) for layer in seen.layers], [part.ram for part in seen.beats])
-    np.savez_compressed(path, facts=np.array(msgspec.json.encode(facts).decode()), **arrays)
+    with writing(path):
+        np.savez_compressed(path, facts=np.array(msgspec.json.encode(facts).decode()), **arrays)
 
 
 def _facts(layer: SeenLayer, config: HwConfig | DlhdlConfig) -> _LayerFacts:
@@ -99,7 +102,7 @@ def _facts(layer: SeenLayer, config: HwConfig | DlhdlConfig) -> _LayerFacts:
     index, engine, group, cube, cubes, frame = msgspec.structs.astuple(started.id)
     number = played.number if isinstance(played, PlayedLayer) else None
     place = (layer.ram, layer.expected.address, layer.beats_before)
-    return _LayerFacts(index, engine, group, cube, cubes, writes, *place, number, frame, layer.slack)
+    return _LayerFacts(index, engine, group, cube, cubes, writes, *place, number, frame, layer.slack, layer.cut)
 
 
 def load(path: Path, config_name: str | None = None) -> tuple[Seen, HwConfig | DlhdlConfig]:
@@ -163,7 +166,8 @@ def _layer(entry: _LayerFacts, started: AnyStarted, number: int, arrays: _Arrays
     data = arrays.take(f"layer_{number}_data", "uint8", layout.nbytes)
     packed = arrays.take(f"layer_{number}_mask", "uint8", -(-len(data) // 8))
     mask = np.unpackbits(packed, count=len(data)).astype(np.bool_)
-    return SeenLayer(started, layout, entry.ram, Patch(entry.address, data, mask), entry.beats_before, entry.slack)
+    expected = Patch(entry.address, data, mask)
+    return SeenLayer(started, layout, entry.ram, expected, entry.beats_before, entry.slack, cut=entry.cut)
 
 
 def _beats(ram: Ram, number: int, arrays: _Arrays) -> Beats:

@@ -27,6 +27,7 @@ from nvdla_tb.explain.waves import GTKWAVE_SUFFIX, SURFER_SUFFIX
 from nvdla_tb.nvdla.program.ops import Op
 from nvdla_tb.paths import COMMAND
 from nvdla_tb.stimulus.trace import read
+from nvdla_tb.writing import writing
 
 MOST_LAYERS = 3
 """Layers of a run that are explained unless more are asked for: what follows is mostly of the same cause."""
@@ -105,7 +106,8 @@ def write_page(
         commands.append(("Explain it on the terminal", f"{COMMAND} explain {folder}"))
     if opened:
         commands.append(("Open the waves at the first wrong write, in this folder", "\n".join(opened)))
-    path.write_text(page(name, complaints, explanations, commands, about), encoding="utf-8")
+    with writing(path):
+        path.write_text(page(name, complaints, explanations, commands, about), encoding="utf-8")
 
 
 def explain_folder(folder: Path, config_name: str | None = None, most: int = MOST_LAYERS) -> list[Explanation]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
@@ -152,8 +152,12 @@ class MemoryImage:
                 self._add(name, address, nbytes)
                 return address
         address = round_up(self._next_free + GUARD_BYTES, alignment_bytes)
-        for other in self._allocations:
-            if address < other.end + GUARD_BYTES and other.address - GUARD_BYTES < address + nbytes:
+        # Allocations never overlap, so that of those below the address only the last can be in the way.
+        for number in range(max(bisect_right(self._starts, address) - 1, 0), len(self._allocations)):
+            other = self._allocations[number]
+            if other.address - GUARD_BYTES >= address + nbytes:
+                break
+            if address < other.end + GUARD_BYTES:
                 address = round_up(other.end + GUARD_BYTES, alignment_bytes)
         self.allocate_at(name, address, nbytes)
         return address
@@ -182,11 +186,15 @@ class MemoryImage:
             MemoryFault: when it leaves the address space; nothing changes then.
         """
         self._check_range(name, address, nbytes)
-        merged = [a for a in self._allocations if a.address <= address + nbytes and address <= a.end]
+        last = bisect_right(self._starts, address + nbytes)
+        first = bisect_right(self._starts, address)
+        # Allocations may touch, so that two below the address can end at it.
+        while first > 0 and self._allocations[first - 1].end >= address:
+            first -= 1
+        merged = self._allocations[first:last]
         start = min([address, *(a.address for a in merged)])
         end = max([address + nbytes, *(a.end for a in merged)])
-        self._allocations = [a for a in self._allocations if a not in merged]
-        self._starts = [a.address for a in self._allocations]
+        del self._allocations[first:last], self._starts[first:last]
         self.allocate_at(merged[0].name if merged else name, start, end - start)
 
     def allocation_at(self, address: int) -> Allocation | None:
@@ -331,8 +339,10 @@ class MemoryImage:
     def _is_free(self, address: int, nbytes: int) -> bool:
         """Return whether a range and the guards around it lie in the address space and in no allocation."""
         start, end = address - GUARD_BYTES, address + nbytes + GUARD_BYTES
-        outside = start < 0 or end > self._limit
-        return not outside and all(other.end <= start or end <= other.address for other in self._allocations)
+        if start < 0 or end > self._limit:
+            return False
+        below = bisect_left(self._starts, end)
+        return below == 0 or self._allocations[below - 1].end <= start
 
     def _add(self, name: str, address: int, nbytes: int) -> None:
         at = bisect_right(self._starts, address)

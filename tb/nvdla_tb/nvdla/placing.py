@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -189,7 +190,8 @@ class Placing:
         if compressed:
             memory = self._memory(ram)
             name = f"weights_{len(memory.allocations)}"
-            return store_compressed(memory, memory.allocate, name, layout, weights, ram)
+            allocate = partial(memory.allocate, alignment_bytes=WEIGHT_START_ALIGNMENT_BYTES)
+            return store_compressed(memory, allocate, name, layout, weights, ram)
         nbytes = tight_weight_bytes(layout)
         address = self._allocate(ram, nbytes, "weights", WEIGHT_START_ALIGNMENT_BYTES)
         self.memories[ram].write(address, layout.pack(weights)[:nbytes])
@@ -369,7 +371,7 @@ class Placing:
 
 def store_compressed(
     memory: MemoryImage,
-    allocate: Callable[[int, str, int], int],
+    allocate: Callable[[int, str], int],
     name: str,
     layout: KernelLayout,
     weights: Array,
@@ -379,7 +381,7 @@ def store_compressed(
 
     Args:
         memory: The memory.
-        allocate: Returns the address of so many bytes, given their name and alignment.
+        allocate: Returns an address for so many bytes of a name.
         name: Prefix of the names of the three parts.
         layout: How the kernels would lie in whole.
         weights: The kernels, of the layout's ``packed_shape``.
@@ -392,7 +394,7 @@ def store_compressed(
     addresses = []
     for part, data in (("weights", packed.weights), ("mask", packed.wmb), ("sizes", packed.wgs)):
         size = max(len(data), WEIGHT_SIZE_ALIGNMENT_BYTES)
-        addresses.append(allocate(size, f"{name}_{part}", WEIGHT_START_ALIGNMENT_BYTES))
+        addresses.append(allocate(size, f"{name}_{part}"))
         memory.write(addresses[-1], np.concatenate([data, np.zeros(size - len(data), np.uint8)]))
     size = max(len(packed.weights), WEIGHT_SIZE_ALIGNMENT_BYTES)
     return WeightSurface(layout, addresses[0], ram, Compression(addresses[1], addresses[2], size))

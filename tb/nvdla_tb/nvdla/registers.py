@@ -5,7 +5,8 @@ configurations from the ConfigROM's address-space layout.
 
 The facts lie in ``registers.json``, one line a register: byte offset within the unit, then each field as
 ``name[msb:lsb] access reset``, followed by ``NAME=value`` pairs where values are named. Offsets and fields are
-the same in every configuration; only the bases differ. (JSON, because every simulation reads it when it starts:
+the same in every configuration; the bases differ, and a configuration may say that registers have fewer bits or other
+values after reset. (JSON, because every simulation reads it when it starts:
 the same as TOML takes 20 times as long.)
 """
 
@@ -14,7 +15,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from pathlib import Path
 
@@ -65,12 +66,19 @@ class Field:
 
 @dataclass(frozen=True)
 class Register:
-    """One 32-bit register of a unit; ``offset`` in bytes from the unit's base, fields as the data file spells them."""
+    """One 32-bit register of a unit; ``offset`` in bytes from the unit's base, fields as the data file spells them.
+
+    Attributes:
+        bits: The bits that the register has; the fields' others read 0 and keep nothing.
+        reset_word: The word after reset, None for that of the fields.
+    """
 
     unit: str
     name: str
     offset: int
     spelt_fields: tuple[str, ...]
+    bits: int = 0xFFFF_FFFF
+    reset_word: int | None = None
 
     @property
     def is_mapped(self) -> bool:
@@ -90,17 +98,22 @@ class Register:
     @cached_property
     def reset(self) -> int:
         """The word after reset."""
+        if self.reset_word is not None:
+            return self.reset_word
         return sum(field.reset << field.lsb for field in self.fields)
 
     @cached_property
     def writable(self) -> int:
         """Mask of the bits that a CSB write can change."""
-        return sum(field.mask for field in self.fields if "w" in field.access)
+        return self._mask("w")
 
     @cached_property
     def readable(self) -> int:
         """Mask of the bits that a CSB read returns."""
-        return sum(field.mask for field in self.fields if "r" in field.access)
+        return self._mask("r")
+
+    def _mask(self, access: str) -> int:
+        return sum(field.mask for field in self.fields if access in field.access) & self.bits
 
     @property
     def is_grouped(self) -> bool:
@@ -220,6 +233,11 @@ class RegisterMap:
             raise RegisterError(f"address {address:#x} must be spelt {self._by_address[address].full_name}")
         return Register("", f"{address:#x}", address, ())
 
+    def in_rom(self, address: int) -> bool:
+        """Return whether a byte address lies in the ConfigROM, which software reads on after its last word."""
+        base = self.bases["CFGROM"]
+        return base <= address < base + UNIT_BYTES
+
     def at(self, address: int) -> Register | None:
         """Return the register at a byte address, or None where nothing is mapped."""
         return self._by_address.get(address)
@@ -229,11 +247,16 @@ def with_field(register: Register, word: int, name: str, value: int) -> int:
     """Return ``word`` with one field of ``register`` replaced.
 
     Raises:
-        RegisterError: for an unknown field, or a value that does not fit.
+        RegisterError: for an unknown field, or a value that does not fit or needs bits that the register lacks.
     """
     field = register.field(name)
     if not 0 <= value < 1 << field.width:
         raise RegisterError(f"{register.full_name}.{name} must fit in {field.width} bits, not {value}")
+    if value << field.lsb & ~register.bits:
+        has = register.bits & field.mask
+        raise RegisterError(
+            f"{register.full_name}.{name} must have only the bits {has >> field.lsb:#x} of this build, not {value:#x}"
+        )
     return word & ~field.mask | value << field.lsb
 
 
@@ -274,7 +297,37 @@ def _map_of(config: HwConfig) -> RegisterMap:
         )
         if not present
     }
-    return RegisterMap({u: b for u, b in bases[config.register_map].items() if u not in absent}, units)
+    of_map = bases[config.register_map]
+    built = _as_built(config, {unit: units[unit] for unit in of_map if unit in units})
+    return RegisterMap({unit: base for unit, base in of_map.items() if unit not in absent}, built)
+
+
+def _as_built(config: HwConfig, units: Mapping[str, Mapping[str, Register]]) -> Mapping[str, Mapping[str, Register]]:
+    """Return the registers with the bits and reset values of the build.
+
+    Raises:
+        RegisterError: for a register that the map lacks, and for bits that the register there lacks.
+    """
+    built = {unit: dict(registers) for unit, registers in units.items()}
+    for full_name, bits in config.register_bits:
+        register = _register_of(built, f"{config.name}: register_bits", full_name, bits)
+        built[register.unit][register.name] = replace(register, bits=bits)
+    for full_name, word in config.register_resets:
+        register = _register_of(built, f"{config.name}: register_resets", full_name, word)
+        built[register.unit][register.name] = replace(register, reset_word=word)
+    return built
+
+
+def _register_of(units: Mapping[str, Mapping[str, Register]], where: str, full_name: str, word: int) -> Register:
+    """Return a register that a configuration names, and refuse bits that it lacks."""
+    unit, _, name = full_name.partition(".")
+    register = units.get(unit, {}).get(name)
+    if register is None:
+        raise RegisterError(f"{where} must name registers of the register map, not {full_name}")
+    allowed = register.readable | register.writable
+    if word & ~allowed:
+        raise RegisterError(f"{where}: {full_name} must be bits of {allowed:#x}, not {word:#x}")
+    return register
 
 
 @cache

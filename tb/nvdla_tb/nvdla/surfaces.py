@@ -17,7 +17,7 @@ from nvdla_models.layout import (
     PixelLayout,
     PlanarLayout,
 )
-from nvdla_models.layout.alignment import WEIGHT_SIZE_ALIGNMENT_BYTES, WEIGHT_START_ALIGNMENT_BYTES
+from nvdla_models.layout.alignment import WEIGHT_SIZE_ALIGNMENT_BYTES
 from nvdla_models.layout.raw import round_up
 from nvdla_tb.nvdla.memory import Ram
 
@@ -75,7 +75,7 @@ class PlanarSurface(Placed[PlanarLayout]):
         super().__post_init__()
 
 
-def check_address(address: int, nbytes: int, config: HwConfig) -> None:
+def check_address(address: int, nbytes: int, config: HwConfig, name: str = "address") -> None:
     """Refuse an address that is not a multiple of the atom, or has no room after it.
 
     Raises:
@@ -83,10 +83,10 @@ def check_address(address: int, nbytes: int, config: HwConfig) -> None:
     """
     atom = config.memory_atomic_bytes
     if address < 0 or address % atom:
-        raise InputError(f"address must be a multiple of the {atom}-byte atom, not {address:#x}")
+        raise InputError(f"{name} must be a multiple of the {atom}-byte atom, not {address:#x}")
     if address + nbytes > 1 << config.memif_address_width_bits:
         raise InputError(
-            f"address must leave room for {nbytes} bytes in the {config.memif_address_width_bits}-bit address "
+            f"{name} must leave room for {nbytes} bytes in the {config.memif_address_width_bits}-bit address "
             f"space of {config.name}, not {address:#x}"
         )
 
@@ -123,7 +123,7 @@ class Compression:
             more, up to that of all weights. So much is fetched; the result is the same.
 
     Raises:
-        InputError: when an address is not a multiple of 256 bytes, or the size not one of 128.
+        InputError: when the size is not a multiple of 128 bytes.
 
     Source: programming guide, WEIGHT_BYTES; both sizes measured on the public nv_full RTL.
     """
@@ -133,8 +133,6 @@ class Compression:
     weight_bytes: int
 
     def __post_init__(self) -> None:
-        for name in ("mask_address", "sizes_address"):
-            _check_weight_address(name, getattr(self, name))
         if self.weight_bytes < 1 or self.weight_bytes % WEIGHT_SIZE_ALIGNMENT_BYTES:
             raise InputError(
                 f"weight_bytes must be a positive multiple of {WEIGHT_SIZE_ALIGNMENT_BYTES}, not {self.weight_bytes}"
@@ -155,7 +153,7 @@ class WeightSurface:
             convolution buffer. So much is fetched; the result is the same.
 
     Raises:
-        InputError: when an address is not a multiple of 256 bytes, weights, mask or sizes leave the address
+        InputError: when an address is not a multiple of the atom, weights, mask or sizes leave the address
             space, the build cannot decompress, or ``whole_bytes`` is not such a size.
 
     Source: programming guide, WEIGHT_BYTES, which asks for multiples of 128; sizes in entries of 8 bytes are what
@@ -170,7 +168,6 @@ class WeightSurface:
 
     def __post_init__(self) -> None:
         config = self.layout.config
-        _check_weight_address("address", self.address)
         if self.whole_bytes is not None:
             self._check_whole_bytes(self.whole_bytes)
         if self.compression is None:
@@ -182,8 +179,8 @@ class WeightSurface:
                 f"not {self.compression.weight_bytes}"
             )
         compressed = CompressedWeightLayout(self.layout)
-        check_address(self.compression.mask_address, compressed.wmb_nbytes, config)
-        check_address(self.compression.sizes_address, compressed.wgs_nbytes, config)
+        check_address(self.compression.mask_address, compressed.wmb_nbytes, config, "mask_address")
+        check_address(self.compression.sizes_address, compressed.wgs_nbytes, config, "sizes_address")
 
     @property
     def fetched_bytes(self) -> int:
@@ -293,8 +290,3 @@ class CbufUse:
             raise InputError(f"fetch_slices must be at least 1, not {self.fetch_slices}")
         if not 1 <= self.release_slices <= height:
             raise InputError(f"release_slices must be 1 to the {height} lines of src, not {self.release_slices}")
-
-
-def _check_weight_address(name: str, address: int) -> None:
-    if address < 0 or address % WEIGHT_START_ALIGNMENT_BYTES:
-        raise InputError(f"{name} must be a multiple of {WEIGHT_START_ALIGNMENT_BYTES} bytes, not {address:#x}")

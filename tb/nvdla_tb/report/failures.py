@@ -14,6 +14,7 @@ from nvdla_tb.report.summary import Group, groups, passes_alone
 from nvdla_tb.run.result import Result
 from nvdla_tb.run.simulate import LOG_NAME
 from nvdla_tb.stimulus.exchange import Explained
+from nvdla_tb.writing import writing
 
 FILE_NAME = "failures.txt"
 """Name of the file with all of it, in the folder of a run."""
@@ -49,7 +50,8 @@ def write(results: Sequence[Result], folder: Path) -> None:
     # A link there would be followed.
     path.unlink(missing_ok=True)
     if text:
-        path.write_text(f"{text}\n", encoding="utf-8", errors="surrogateescape")
+        with writing(path):
+            path.write_text(f"{text}\n", encoding="utf-8", errors="surrogateescape")
 
 
 def told(results: Sequence[Result]) -> str:

@@ -19,6 +19,7 @@ from nvdla_tb.run.dut import about
 from nvdla_tb.run.regress.store import Run
 from nvdla_tb.run.result import Result
 from nvdla_tb.run.simulate import LOG_NAME
+from nvdla_tb.writing import writing
 
 Trend = Sequence[tuple[Run, Mapping[Ending, int], int]]
 """Runs, the oldest first, with the counts of their endings and of tasks that were not played."""
@@ -64,7 +65,8 @@ def _write(
     )
     # A link there would be followed.
     path.unlink(missing_ok=True)
-    path.write_text(text, encoding="utf-8")
+    with writing(path):
+        path.write_text(text, encoding="utf-8")
 
 
 def write_junit(title: str, results: Sequence[Result], path: Path) -> None:
@@ -88,7 +90,8 @@ def write_junit(title: str, results: Sequence[Result], path: Path) -> None:
         elif result.ending in _NOT_PREDICTED:
             ElementTree.SubElement(case, "skipped", message=text)
     path.unlink(missing_ok=True)
-    ElementTree.ElementTree(root).write(path, encoding="utf-8", xml_declaration=True)
+    with writing(path):
+        ElementTree.ElementTree(root).write(path, encoding="utf-8", xml_declaration=True)
 
 
 def _failure(group: Group, base: Path) -> dict[str, Any]:

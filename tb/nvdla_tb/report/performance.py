@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
+from msgspec import Meta
 
 from nvdla_models.errors import InputError
 from nvdla_models.reading import read_json
@@ -117,7 +118,7 @@ class _EarlierLayer(msgspec.Struct):
     """The part of a layer that counts in the ``--json`` file of an earlier run."""
 
     layer: str
-    cycles: int
+    cycles: Annotated[int, Meta(ge=1)]
 
 
 class _Earlier(msgspec.Struct):
@@ -125,7 +126,7 @@ class _Earlier(msgspec.Struct):
 
     scenario: str
     seed: int
-    cycles: int | None = None
+    cycles: Annotated[int, Meta(ge=0)] | None = None
     performance: list[_EarlierLayer] = []
 
 

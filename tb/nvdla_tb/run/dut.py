@@ -74,13 +74,15 @@ class Dut(msgspec.Struct, frozen=True):
 
 
 _PATIENCE_SECONDS = 10.0
+_DIGITS = 12
+"""Of a commit's name, as git shows them in large repositories."""
 
 
 def about(dut: Dut) -> str:
     """Return the device under test, the time, and what a reader of its results must know."""
     place = "the embedded DUT" if dut.rtl is None else dut.rtl
     revision = None if dut.rtl is None else revision_of(Path(dut.rtl).parent)
-    of_rtl = "" if revision is None else f" at revision {revision}"
+    of_rtl = "" if revision is None else f" in a work tree of commit {revision}"
     date = datetime.now().strftime("%Y-%m-%d %H:%M")
     device = f"{place}{of_rtl}, {dut.top}, {Path(dut.config).stem}, {dut.simulator}"
     return "; ".join(text for text in (device, date, f"testbench {__version__}", note(dut.config, dut.rtl)) if text)
@@ -88,13 +90,14 @@ def about(dut: Dut) -> str:
 
 @cache
 def revision_of(folder: Path) -> str | None:
-    """Return git's description of the work tree that a folder lies in, None when it lies in none.
+    """Return the commit that is checked out in the work tree that a folder lies in, None when it lies in none.
 
-    A name that ends with ``-dirty`` says that files were changed since.
+    Nothing is said of files that were changed since: to compare them, git would run programs that the repository names,
+    such as ``core.fsmonitor`` and filters, and RTL comes from strangers.
     """
-    command = ["git", "-C", str(folder), "describe", "--always", "--dirty", "--tags"]
+    command = ["git", "-C", str(folder), "-c", "core.fsmonitor=false", "rev-parse", "--verify", "--quiet", "HEAD"]
     try:
         ran = subprocess.run(command, capture_output=True, text=True, check=False, timeout=_PATIENCE_SECONDS)
     except (OSError, subprocess.TimeoutExpired):
         return None
-    return ran.stdout.strip() or None if ran.returncode == 0 else None
+    return ran.stdout.strip()[:_DIGITS] or None if ran.returncode == 0 else None

@@ -31,8 +31,8 @@ class BuildError(LaunchError):
         log_path: The complete log, or None when no tool was started.
     """
 
-    def __init__(self, message: str, log_path: Path | None = None) -> None:
-        super().__init__(message)
+    def __init__(self, *lines: str, log_path: Path | None = None) -> None:
+        super().__init__(*lines)
         self.log_path = log_path
 
 

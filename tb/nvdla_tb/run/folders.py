@@ -7,11 +7,13 @@ else's and stays.
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import hashlib
 import os
 import re
 import shutil
+import stat
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -28,6 +30,9 @@ _DIGESTED = re.compile(r".*-[0-9a-f]{32}", re.DOTALL)
 _PART = re.compile(r"[A-Za-z0-9_.-]{1,200}")
 _RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE)
 _SLUG_CHARACTERS = 60
+
+_NO_FILE = frozenset((errno.ELOOP, errno.EISDIR, errno.ENXIO))
+"""What ``open(2)`` says of a symbolic link, a folder, and a socket."""
 
 
 class FolderError(LaunchError):
@@ -152,8 +157,17 @@ def alone(lock: Path, wait: Callable[[], object] | None) -> Iterator[None]:
 
     Raises:
         BlockingIOError: when another process has it, and nobody waits.
+        FolderError: when anything but a file lies there, such as a symbolic link: it is neither followed nor emptied.
     """
-    with lock.open("w") as file:
+    try:
+        number = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o666)
+    except OSError as error:
+        if error.errno in _NO_FILE:
+            raise FolderError(f"{lock} must be a file, not a symbolic link or a folder: remove it") from error
+        raise
+    with os.fdopen(number, "rb+", buffering=0) as file:
+        if not stat.S_ISREG(os.fstat(number).st_mode):
+            raise FolderError(f"{lock} must be a file, not a FIFO or a device: remove it")
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 
 from nvdla_models.errors import InputError
+from nvdla_models.reading import resolved
 from nvdla_tb.explain.page import FILE_NAME as PAGE_FILE
 from nvdla_tb.explain.runs import write_page
 from nvdla_tb.judge.detail import Note
@@ -23,7 +24,7 @@ from nvdla_tb.nvdla.memory import Range
 from nvdla_tb.run import folders
 from nvdla_tb.run.compile.spec import Built
 from nvdla_tb.run.dut import Dut, about
-from nvdla_tb.run.process import spread
+from nvdla_tb.run.process import last_lines, spread
 from nvdla_tb.run.result import Result, identity
 from nvdla_tb.run.simulate import LOG_NAME, SharedProcess, SimResult, simulate
 from nvdla_tb.run.systems import ENTRY_ENVIRONMENT, AnyScenario, entry_module, save_scenario
@@ -141,7 +142,7 @@ class Job:
 
 
 def _absolute(path: Path | None) -> str | None:
-    return None if path is None else str(path.resolve())
+    return None if path is None else str(resolved(path))
 
 
 def with_settings(job: Job, rerun: str | None = None, **settings: Any) -> Job:
@@ -292,7 +293,7 @@ def _played(job: Job, setup: Setup, work_dir: Path, process: SharedProcess | Non
         if run.log_path.resolve() != (work_dir / LOG_NAME).resolve():
             # The process died before it took the request: what it said lies in its own folder.
             shutil.copyfile(run.log_path, work_dir / LOG_NAME)
-        tail = run.log_path.read_text(encoding="utf-8", errors="replace").splitlines()[-_LOG_LINES:]
+        tail = last_lines(run.log_path)[-_LOG_LINES:]
         verdict = Verdict.of(_check_of(run), "\n".join((run.message, *tail)))
         return job.result(dut, verdict, run.seconds, work_dir)
     verdict = _verdict_of(answer, run)
@@ -312,7 +313,8 @@ def _played(job: Job, setup: Setup, work_dir: Path, process: SharedProcess | Non
 def _tested(job: Job, test: PythonTest, setup: Setup, work_dir: Path) -> Result:
     """Play a test in Python in an empty folder.
 
-    Its verdict is that of ``Bench.check`` where the test called it, else that it passed or what it raised.
+    Its verdict is that of the bench, with what the test itself raised; without one it enabled no unit, so that it says
+    itself what it checks.
     """
     run = simulate(
         setup.built,
@@ -328,11 +330,13 @@ def _tested(job: Job, test: PythonTest, setup: Setup, work_dir: Path) -> Result:
         plusargs=job.plusargs,
     )
     answer = Answer.load(work_dir / RESULT_FILE)
-    if answer is None or answer.verdict.ending.is_failure != (run.check is Check.TEST):
-        # It never came to its check, or it goes on to say itself what is right.
+    if answer is None:
         verdict = Verdict(self_checking=True) if run.check is None else Verdict.of(run.check, run.message)
         return job.result(setup.dut, verdict, run.seconds, work_dir)
-    result = job.result(setup.dut, _verdict_of(answer, run), run.seconds, work_dir)
+    verdict = _verdict_of(answer, run)
+    if run.check is not None and not (run.check is Check.TEST and verdict.ending.is_failure):
+        verdict.add(Finding(run.check, Note(run.message)))
+    result = job.result(setup.dut, verdict, run.seconds, work_dir)
     return msgspec.structs.replace(result, explained=answer.explained, layers=answer.layers)
 
 
@@ -341,7 +345,7 @@ def _verdict_of(answer: Answer, run: SimResult) -> Verdict:
 
     An answer is saved before it is explained, so that an error of the explainer hides nothing that was found.
     """
-    if answer.verdict.findings and answer.explained is None:
+    if answer.verdict.needs_explanation and answer.explained is None:
         answer.verdict.add(Finding(Check.EXPLANATION, Note(f"the testbench could not explain this: {run.message}")))
     return answer.verdict
 

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from nvdla_models.reading import resolved
 from nvdla_tb.run.errors import LaunchError
 
 TRUST = "NVDLA_TRUST"
@@ -36,7 +37,7 @@ def check_said(path: Path) -> None:
         OwnerError: naming what somebody else owns, or may write.
     """
     trusted = _Trusted.now(os.environ)
-    for entry in dict.fromkeys((path, path.parent, path.resolve())):
+    for entry in dict.fromkeys((path, path.parent, resolved(path))):
         trusted.check(entry, _ALL, "it says what is built and run")
 
 

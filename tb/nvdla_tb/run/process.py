@@ -23,6 +23,8 @@ from queue import SimpleQueue
 from threading import Event, Lock
 from typing import IO, TypeVar
 
+from nvdla_models.reading import shown
+
 # Time for a process to write where it stood before it is killed.
 ABORT_GRACE_SECONDS = 5.0
 
@@ -34,6 +36,7 @@ LOOK_SECONDS = 0.5
 SUPERVISOR = Path(__file__).with_name("supervisor.py")
 _RELEVANT = re.compile(r"error|undefined|cannot|unable|fatal|killed|no such|\*\*\*", re.IGNORECASE)
 _SHOWN_LINES = 15
+_TAIL_BYTES = 1 << 20
 
 _living: set[subprocess.Popen[bytes]] = set()
 _stopped, _changing = Event(), Lock()
@@ -143,11 +146,19 @@ def kill(process: subprocess.Popen[bytes]) -> int:
     return process.wait()
 
 
-def last_relevant_lines(log_path: Path) -> str:
+def last_lines(log_path: Path) -> list[str]:
+    """Return the last lines of a log, which may be larger than memory, printable: what RTL displays lies in it."""
+    with log_path.open("rb") as log:
+        log.seek(max(log.seek(0, os.SEEK_END) - _TAIL_BYTES, 0))
+        text = log.read(_TAIL_BYTES).decode("utf-8", errors="replace")
+    return [shown(line) for line in text.splitlines()]
+
+
+def last_relevant_lines(log_path: Path) -> list[str]:
     """Return the last lines of a log that speak of an error, or its last lines when none does."""
-    lines = log_path.read_text(encoding="utf-8", errors="replace").splitlines()
+    lines = last_lines(log_path)
     relevant = [line for line in lines if _RELEVANT.search(line)]
-    return "\n".join((relevant or lines)[-_SHOWN_LINES:])
+    return (relevant or lines)[-_SHOWN_LINES:]
 
 
 def _wait(process: subprocess.Popen[bytes], timeout_seconds: float | None, meanwhile: Callable[[], None] | None) -> int:

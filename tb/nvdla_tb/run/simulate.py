@@ -121,7 +121,7 @@ def judge(
     if ended.returncode < 0:
         return Check.CRASH, f"{test}: the simulator was ended by {Signals(-ended.returncode).name}"
     if not junit_path.is_file():
-        last = last_relevant_lines(log_path).rpartition("\n")[2]
+        last = next(reversed(last_relevant_lines(log_path)), "")
         return Check.CRASH, f"{test}: the simulator ended with code {ended.returncode} and no result file: {last}"
     try:
         cases = list(ElementTree.parse(junit_path).iter("testcase"))

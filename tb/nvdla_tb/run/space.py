@@ -7,6 +7,9 @@ import os
 import shutil
 from pathlib import Path
 
+from nvdla_models.reading import shown
+from nvdla_tb.writing import writing
+
 MACHINE = frozenset(
     (
         *(errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EIO),
@@ -37,8 +40,8 @@ def check_space(folder: Path) -> None:
 
 
 def in_words(error: OSError) -> str:
-    """Return an error of the machine as one line, with the file that it is about."""
-    return f"{error.filename}: {error.strerror}" if error.filename else str(error.strerror)
+    """Return an error of the machine as one printable line, with the file that it is about."""
+    return shown(f"{os.fsdecode(error.filename)}: {error.strerror}" if error.filename else error.strerror)
 
 
 def write_whole(path: Path, text: str) -> None:
@@ -48,11 +51,12 @@ def write_whole(path: Path, text: str) -> None:
         OSError: with the file's name.
     """
     part = path.with_name(f".{path.name}.{os.getpid()}") if path.is_file() or not path.exists() else path
-    try:
-        part.write_text(text, encoding="utf-8")
-        if part != path:
-            part.replace(path)
-    except OSError as error:
-        if part != path:
-            part.unlink(missing_ok=True)
-        raise OSError(error.errno, error.strerror, str(path)) from error
+    with writing(path):
+        try:
+            part.write_text(text, encoding="utf-8")
+            if part != path:
+                part.replace(path)
+        except OSError:
+            if part != path:
+                part.unlink(missing_ok=True)
+            raise

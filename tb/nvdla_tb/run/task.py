@@ -58,7 +58,7 @@ def trace_jobs(paths: Sequence[Path], config: HwConfig, reruns: Sequence[str]) -
             jobs.append(Job(path.stem, 0, rerun, partial(read, path, config), broken=str(error)))
     broken = [job.broken for job in jobs if job.broken is not None]
     if len(broken) == len(jobs):
-        raise TraceError("\n".join(broken))
+        raise TraceError(*broken)
     return jobs
 
 

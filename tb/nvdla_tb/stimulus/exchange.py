@@ -17,6 +17,7 @@ from nvdla_tb.judge.layer_facts import LayerFacts
 from nvdla_tb.judge.verdict import Verdict
 from nvdla_tb.nvdla.memory import Range
 from nvdla_tb.plain_data import converted
+from nvdla_tb.writing import writing
 
 REQUEST = "NVDLA_REQUEST"
 """The environment variable that holds the request."""
@@ -174,5 +175,6 @@ class Answer(msgspec.Struct, frozen=True):
     def save(self, path: Path) -> None:
         """Write the answer to a file, which is there as a whole or not at all."""
         part = path.with_name(f".{path.name}")
-        part.write_bytes(msgspec.json.format(msgspec.json.encode(self), indent=1))
-        part.replace(path)
+        with writing(path):
+            part.write_bytes(msgspec.json.format(msgspec.json.encode(self), indent=1))
+            part.replace(path)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 
 from nvdla_models.config import HwConfig
@@ -94,12 +95,12 @@ def memory_ops(image: MemoryImage, ram: Ram) -> tuple[Op, ...]:
         allocation = image.allocation_at(address)
         assert allocation is not None
         chunks.setdefault(allocation.address, []).append((address - allocation.address, data))
-    names = [allocation.name for allocation in image.allocations]
+    names = Counter(allocation.name for allocation in image.allocations)
     ops: list[Op] = []
     for allocation in image.allocations:
         loaded = 0
         if allocation.address in chunks:
-            name = allocation.name if names.count(allocation.name) == 1 else f"{allocation.name}_{allocation.address:x}"
+            name = allocation.name if names[allocation.name] == 1 else f"{allocation.name}_{allocation.address:x}"
             load = MemLoad(ram, allocation.address, tuple(chunks[allocation.address]), f"{name}.dat")
             loaded = load.nbytes
             ops.append(load)

@@ -13,15 +13,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nvdla_tb.cli.command import COMMANDS, parser
+from nvdla_tb.cli import plan
+from nvdla_tb.cli.command import parser
+from nvdla_tb.cli.commands import GROUP, all_commands
 from nvdla_tb.cli.layout_options import OPTIONS
 from tests.repository import ROOT
 from tests.unit.cli.conftest import Run
 
+COMMANDS = all_commands()
+
 
 def test_the_help_lists_every_subcommand_with_its_example() -> None:
     listed = dict(re.findall(r"^  (\w+) +(nvdla-tb .*)$", parser().format_help(), re.MULTILINE))
-    assert listed == {name: module.EXAMPLE for name, module in COMMANDS.items()}
+    assert listed == {name: command.example for name, command in COMMANDS.items()}
 
 
 @pytest.mark.slow
@@ -40,7 +44,7 @@ def test_a_command_whose_output_nobody_reads_ends_without_a_word(tmp_path: Path,
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_example_parses_as_its_subcommand(name: str) -> None:
-    words = shlex.split(COMMANDS[name].EXAMPLE)
+    words = shlex.split(COMMANDS[name].example)
     assert words[:2] == ["nvdla-tb", name]
     assert parser().parse_args(words[1:]).command == name
 
@@ -49,7 +53,7 @@ def test_every_example_parses_as_its_subcommand(name: str) -> None:
 def test_every_subcommand_explains_itself(tb: Run, name: str) -> None:
     ran = tb(name, "--help")
     assert ran.code == 0
-    assert COMMANDS[name].HELP in " ".join(ran.out.split())
+    assert COMMANDS[name].help in " ".join(ran.out.split())
 
 
 @pytest.mark.parametrize("command", ["pack", "unpack", "offset", "describe"])
@@ -82,7 +86,53 @@ def test_a_missing_dependency_is_named_with_the_command_that_installs_it(tmp_pat
         env=environment,
     )
     said = "error: numpy is missing: pip install it; in a checkout, `make` does\n"
-    assert (ran.returncode, ran.stderr) == (1, said)
+    assert (ran.returncode, ran.stderr) == (2, said)
+
+
+def test_a_bare_command_lists_the_subcommands_and_is_no_success(tb: Run) -> None:
+    ran = tb()
+    assert (ran.code, ran.out) == (2, "")
+    assert all(name in ran.err for name in COMMANDS)
+
+
+def stranger(folder: Path, name: str) -> None:
+    """Install a package of somebody else, ``their_NAME``, that adds a subcommand."""
+    package = f"their_{name}"
+    (folder / package).mkdir()
+    (folder / package / "__init__.py").touch()
+    (folder / package / "commands.py").write_text(
+        "from nvdla_tb.cli.commands import Command\n"
+        f"COMMANDS = {{{name!r}: Command('{package}.lint', 'check names', 'nvdla-tb lint top.v')}}\n"
+    )
+    (folder / package / "lint.py").write_text(
+        "def add_arguments(parser):\n    parser.add_argument('file')\n\n"
+        "def main(args):\n    print('linted', args.file)\n    return 0\n"
+    )
+    (folder / f"{package}-1.dist-info").mkdir()
+    (folder / f"{package}-1.dist-info" / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {package}\nVersion: 1\n")
+    (folder / f"{package}-1.dist-info" / "entry_points.txt").write_text(
+        f"[{GROUP}]\n{package} = {package}.commands:COMMANDS\n"
+    )
+
+
+def test_a_package_of_somebody_else_adds_a_subcommand(tb: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    stranger(tmp_path, "lint")
+    monkeypatch.syspath_prepend(tmp_path)
+    assert tb("lint top.v") == (0, "linted top.v\n", "")
+    assert "nvdla-tb lint top.v" in parser().format_help()
+
+
+def test_a_subcommand_is_not_replaced_by_a_package(tb: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    stranger(tmp_path, "run")
+    monkeypatch.syspath_prepend(tmp_path)
+    assert tb("plan").refusal == "subcommands must have names of their own; their_run adds run again"
+
+
+@pytest.mark.slow
+def test_only_the_chosen_subcommand_is_imported() -> None:
+    code = "import sys; from nvdla_tb.cli.command import main; main(['cache']); print(*sys.modules, sep='\\n')"
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    assert not {"distributed", "onnx", "nvdla_tb.cli.run", "nvdla_networks.command"} & set(ran.stdout.split())
 
 
 def test_a_refusal_is_one_message_and_a_bug_keeps_its_traceback(tb: Run, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -92,7 +142,7 @@ def test_a_refusal_is_one_message_and_a_bug_keeps_its_traceback(tb: Run, monkeyp
     def broken(args: argparse.Namespace) -> int:
         return int((np.zeros(2) + np.zeros(3)).sum())
 
-    monkeypatch.setattr(COMMANDS["plan"], "main", broken)
+    monkeypatch.setattr(plan, "main", broken)
     with pytest.raises(ValueError, match=r"^operands could not be broadcast together with shapes \(2,\) \(3,\) $"):
         tb("plan")
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
 import numpy as np
@@ -26,13 +28,28 @@ def model(tb: Run) -> None:
 def test_a_network_is_computed_and_its_results_saved(tb: Run) -> None:
     values = np.arange(48, dtype=np.int8).reshape(SHAPE)
     np.save("in.npy", values)
-    ran = tb(MODEL, "--image in.npy --results out --json report.json --html page.html")
+    ran = tb(MODEL, "--image in.npy --results out --json report.json --html page.html --junit junit.xml")
     assert ran.code == 0
     assert "2  sdp2   SDP     8x2x3  model       48       -       -" in ran.out
-    assert ran.out.endswith("computed by the model, compared with nothing\npage: page.html\n")
+    assert "against floating point: not measured\n" in ran.out
+    assert ran.out.endswith("computed, nothing compared\npage: page.html\n")
     np.testing.assert_array_equal(np.load("out/run0_output0.npy"), values, strict=True)
-    assert json.loads(Path("report.json").read_text(encoding="utf-8"))[0]["scenario"] == "copies_of_mine"
-    assert "copies_of_mine" in Path("page.html").read_text(encoding="utf-8")
+    (data,) = json.loads(Path("report.json").read_text(encoding="utf-8"))
+    assert (data["scenario"], data["passed"], data["outcome"]) == ("copies_of_mine", False, "computed")
+    page = Path("page.html").read_text(encoding="utf-8")
+    assert '<h1>copies_of_mine: <span class="other">computed, nothing compared</span></h1>' in page
+    assert "passed" not in ran.out + page
+    suite = ElementTree.parse("junit.xml").getroot()
+    assert (suite.get("tests"), suite.get("failures"), suite.get("skipped")) == ("2", "0", "2")
+
+
+def test_a_golden_result_is_compared_and_passes(tb: Run) -> None:
+    ran = tb(MODEL, "--golden golden.npy --junit junit.xml --html page.html")
+    assert ran.code == 0
+    assert ran.out.endswith("passed\npage: page.html\n")
+    suite = ElementTree.parse("junit.xml").getroot()
+    assert (suite.get("failures"), suite.get("skipped")) == ("0", "1")
+    assert '<span class="good">passed</span>' in Path("page.html").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("layer", ["1", "sdp1"])
@@ -55,6 +72,7 @@ def test_a_network_ends_with_a_layer_by_number_or_name(tb: Run, layer: str) -> N
         ("--golden narrow.npy", "golden result of zeros must be int8 (8, 2, 3), not int8 (8, 2, 2)"),
         ("--samples x.npy", "--samples must be left out: a loadable is compiled already"),
         ("--precision int16", "--precision must be left out: a loadable is compiled already"),
+        ("--accuracy 0.9", "--accuracy must be left out: a loadable is compiled already"),
         ("--per-tensor", "--per-tensor must be left out: a loadable is compiled already"),
         ("--mean a", "mean must be numbers separated by commas, not a"),
         ("--normalize 0", "normalize must not be 0"),
@@ -87,3 +105,43 @@ def test_an_onnx_network_takes_real_numbers_as_samples_and_images(tb: Run) -> No
     assert tb(words, "--image samples.npy").refusal == message
     np.save("samples.npy", np.full((3, 4, 4), np.inf))
     assert tb(words).refusal == "samples.npy must hold finite numbers"
+
+
+def test_what_integers_cost_is_said_and_fails_beyond_the_limit(tb: Run) -> None:
+    Path("tiny.onnx").write_bytes(residual((4,), side=4).SerializeToString())
+    words = "network tiny.onnx --model-only --json report.json --html page.html --junit junit.xml"
+    ran = tb(words)
+    line = re.search(r"^v\d+_0 against floating point, 4 samples: cosine 0\.99\d{3}, .* of 4$", ran.out, re.MULTILINE)
+    assert (ran.code, line is not None) == (0, True)
+    assert line is not None
+    assert line[0] in Path("page.html").read_text(encoding="utf-8")
+    ran = tb(words, "--accuracy 1")
+    assert ran.code == 1
+    assert re.search(
+        r"  accuracy: output 'v\d+_0': cosine 0\.99\d{3} against floating point, less than 1\nfailed\n", ran.out
+    )
+    assert '<span class="bad">failed</span>' in Path("page.html").read_text(encoding="utf-8")
+    suite = ElementTree.parse("junit.xml").getroot()
+    assert [(case.get("name"), case[0].tag) for case in suite.iter("testcase")] == [
+        ("bytes", "skipped"),
+        ("accuracy", "failure"),
+    ]
+    (data,) = json.loads(Path("report.json").read_text(encoding="utf-8"))
+    assert data["accuracy"][0]["samples"] == 4
+    until = tb("network tiny.onnx --model-only --until 0")
+    assert "against floating point: not measured\n" in until.out
+
+
+def test_an_image_and_samples_are_compared_once_each(tb: Run) -> None:
+    Path("tiny.onnx").write_bytes(residual((4,), side=4).SerializeToString())
+    numbers = np.random.default_rng(1).standard_normal((20, 3, 4, 4))
+    np.save("samples.npy", numbers)
+    np.save("image.npy", numbers[3])
+    words = "network tiny.onnx --model-only --image image.npy"
+    assert " against floating point, 1 sample: " in tb(words).out
+    assert " against floating point, 16 samples: " in tb(words, "--samples samples.npy").out
+    np.save("samples.npy", numbers[:5])
+    assert " against floating point, 5 samples: " in tb(words, "--samples samples.npy").out
+    np.save("samples.npy", numbers[:0])
+    refusal = tb(words, "--samples samples.npy").refusal
+    assert refusal == "samples.npy must hold floating-point numbers Nx3x4x4, not float64 (0, 3, 4, 4)"

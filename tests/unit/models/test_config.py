@@ -64,6 +64,8 @@ PUBLISHED: dict[str, tuple[Any, Any]] = {
     "memif_address_width_bits": (64, 32),
 }
 
+OPTIONAL = {"register_bits", "register_resets"}
+
 
 def written(tmp_path: Path, edit: dict[str, str | None], base: str = "nv_small") -> Path:
     """Write ``base`` with some keys replaced by raw TOML, or dropped where None."""
@@ -87,7 +89,7 @@ def changed(config: HwConfig, change: dict[str, Any]) -> HwConfig:
 
 def test_every_published_parameter_is_a_field() -> None:
     others = {"name", "register_map", "image_formats_packed", "image_formats_semi_planar"}
-    assert {field.name for field in fields(HwConfig)} == set(PUBLISHED) | others
+    assert {field.name for field in fields(HwConfig)} == set(PUBLISHED) | others | OPTIONAL
 
 
 def test_nv_small_departs_from_the_published_table_only_in_the_burst_length() -> None:
@@ -169,11 +171,17 @@ def test_a_missing_file_is_refused(tmp_path: Path) -> None:
         HwConfig.load(path)
 
 
-@pytest.mark.parametrize("key", [field.name for field in fields(HwConfig) if field.name != "name"])
+@pytest.mark.parametrize("key", [field.name for field in fields(HwConfig) if field.name not in OPTIONAL | {"name"}])
 def test_a_missing_key_is_named(tmp_path: Path, key: str) -> None:
     path = written(tmp_path, {key: None})
     with refused(f"{path}: missing key {key}", ConfigError):
         HwConfig.load(path)
+
+
+def test_registers_of_a_build_are_tables_of_words_that_may_be_left_out(tmp_path: Path) -> None:
+    assert (SMALL.register_bits, SMALL.register_resets) == ((), ())
+    path = written(tmp_path, {"register_bits": '{ "CDMA.D_BANK" = 0x000F_000F }', "register_resets": "{}"})
+    assert HwConfig.load(path).register_bits == (("CDMA.D_BANK", 0xF_000F),)
 
 
 def test_all_missing_keys_are_named_at_once(tmp_path: Path) -> None:
@@ -216,6 +224,9 @@ def test_a_file_that_is_no_utf_8_text_is_refused(tmp_path: Path) -> None:
         ("feature_data_types", '"INT8"', "feature_data_types must be a list of names, not 'INT8'"),
         ("feature_data_types", "[8]", "feature_data_types must be a list of names, not [8]"),
         ("image_formats_packed", '"R8"', "image_formats_packed must be a list of names, not 'R8'"),
+        ("register_bits", "15", "register_bits must be a table of words by UNIT.REGISTER, not 15"),
+        ("register_resets", '{ a = "0" }', "register_resets: a must be a word of 32 bits, not '0'"),
+        ("register_bits", "{ a = 0x1_0000_0000 }", "register_bits: a must be a word of 32 bits, not 4294967296"),
         ("weight_data_types", '["INT4"]', "weight_data_types must hold only names of INT8, INT16, FP16, not INT4"),
     ],
 )

@@ -365,3 +365,23 @@ def test_saturated_outputs_are_counted_as_each_build_does(
     params = SdpParams(None, None, output_converter(0, 1, shift), INT16, INT16)
     counts = compute(params, np.array([[[value]]], dtype=np.int32)).counts
     assert (counts.saturation, counts.saturation_full) == (counted, counted_full)
+
+
+def test_an_infinite_register_operand_of_y_gives_infinities_that_do_not_count_as_saturated() -> None:
+    """Y computes x times infinity plus infinity, with the pattern 0x7F800000 as 2**128 (worked out by hand).
+
+    The sum of 2**128 and a smaller positive number keeps the exponent field 255, so it is an FP32 NaN, whose ten low
+    bits of the fraction FP16 keeps: 0x7FC00000 is written as 0x7C00, and 0x7F880200 as the NaN 0x7E00.
+
+    Source: read off the public nv_full RTL, adder, multiplier, narrowing and statistics of saturation. The counter was
+        measured on one layer, of which the sum alone is known: it counts less than all that has the exponent of 65504
+        or more and is no NaN.
+    """
+    infinity = np.array(0x7F800000, dtype=np.uint32)
+    y = YStage(AluOp.SUM, mul=True)
+    params = SdpParams(None, None, output_converter(0, 1, 0), Precision.FP16, Precision.FP16, y=y)
+    data = np.array([0x0000, 0x3C00, 0x3800, 0x2C01, 0xBC00], dtype=np.uint16).reshape(5, 1, 1)
+    result = compute(params, data, y_operands=Operands(infinity, infinity))
+    assert [hex(pattern) for pattern in result.cube.ravel()] == ["0x7bff", "0x7bff", "0x7c00", "0x7e00", "0x7bff"]
+    counts = result.counts
+    assert (counts.saturation, counts.saturation_full, counts.nan_output) == (3, 3, 1)

@@ -12,7 +12,7 @@ from nvdla_models.layout import FeatureLayout, ImageWeightLayout, OperandLayout,
 from nvdla_models.precision import Precision
 from nvdla_tb.nvdla.layers import ConvLayer, StageSource, Surface
 from nvdla_tb.nvdla.memory import Ram
-from nvdla_tb.nvdla.surfaces import CbufUse, OperandSurface, WeightSurface
+from nvdla_tb.nvdla.surfaces import CbufUse, Compression, OperandSurface, WeightSurface
 from tests.unit.explain.full_cases import winograd_conv
 from tests.unit.nvdla.conv_samples import CONVERTER, biased_conv, conv_params, image_conv, planar_conv, small_conv
 from tests.unit.nvdla.registers_helper import misfits, refused
@@ -154,10 +154,24 @@ def test_an_image_has_as_many_addresses_as_planes() -> None:
         replace(planar_conv().src, addresses=(0x1000, 0x1804))
 
 
-@pytest.mark.parametrize("address", [-256, 128])
-def test_weights_start_at_a_multiple_of_256_bytes(address: int) -> None:
-    with refused(f"address must be a multiple of 256 bytes, not {address:#x}"):
+@pytest.mark.parametrize("address", [8, 0x40, 0x3F8, 0x80002708])
+def test_weights_start_at_any_atom(address: int) -> None:
+    assert WeightSurface(WeightLayout(SMALL, INT8, (9, 10, 2, 3)), address).address == address
+
+
+@pytest.mark.parametrize("address", [-8, 4, 0x104])
+def test_weights_that_start_inside_an_atom_are_refused(address: int) -> None:
+    with refused(f"address must be a multiple of the 8-byte atom, not {address:#x}"):
         WeightSurface(WeightLayout(SMALL, INT8, (9, 10, 2, 3)), address)
+
+
+@pytest.mark.parametrize("name", ["mask_address", "sizes_address"])
+def test_masks_and_sizes_of_compressed_weights_start_at_an_atom(name: str) -> None:
+    layout = WeightLayout(FULL, INT8, (9, 10, 2, 3))
+    places = {"mask_address": 0x20, "sizes_address": 0x60, "weight_bytes": 128}
+    assert WeightSurface(layout, 0x1020, compression=Compression(**places)).fetched_bytes == 128
+    with refused(f"{name} must be a multiple of the 32-byte atom, not 0x30"):
+        WeightSurface(layout, 0x1020, compression=Compression(**places | {name: 0x30}))
 
 
 def test_weights_leave_no_address_space() -> None:

@@ -84,7 +84,11 @@ REFUSALS = (
             0x1004,
             ": address must be a multiple of the 8-byte atom, not 0x1004",
         ),
-        ("CDMA.D_WEIGHT_ADDR_LOW.weight_addr_low", 0x3080, ": address must be a multiple of 256 bytes, not 0x3080"),
+        (
+            "CDMA.D_WEIGHT_ADDR_LOW.weight_addr_low",
+            0x3084,
+            ": address must be a multiple of the 8-byte atom, not 0x3084",
+        ),
         ("CDMA.D_DAIN_RAM_TYPE.datain_ram_type", 0, NO_CVSRAM),
         ("CDMA.D_WEIGHT_RAM_TYPE.weight_ram_type", 0, NO_CVSRAM),
         (both("D_BANK.data_bank"), 31, ": data_banks must be 1 to 31, not 32"),

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import zlib
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pytest
@@ -122,6 +124,68 @@ def test_allocate_goes_on_behind_claimed_ranges() -> None:
 def test_allocations_without_sense_are_refused(nbytes: int, alignment: int, message: str) -> None:
     with refused(message):
         MemoryImage().allocate(nbytes, "src", alignment)
+
+
+class Looked(list[Allocation]):
+    """Allocations that count how often one is looked at."""
+
+    count = 0
+
+    def __getitem__(self, at: Any) -> Any:
+        self.count += 1
+        return super().__getitem__(at)
+
+    def __iter__(self) -> Iterator[Allocation]:
+        self.count += len(self)
+        return super().__iter__()
+
+
+@pytest.mark.parametrize("way", ["allocate", "wanted", "merged"])
+def test_an_allocation_is_compared_with_its_neighbours_alone(way: str) -> None:
+    image = MemoryImage(base=0)
+    image._allocations = looked = Looked()
+    for number in range(500):
+        address = 0x1000 * number
+        if way == "merged":
+            image.allocate_merged("m", address, 16)
+        else:
+            image.allocate(16, "a", 32, [address + 0x1000] if way == "wanted" else [])
+    assert len(looked) == 500
+    assert looked.count <= 3 * 500
+
+
+RANGES = st.lists(
+    st.tuples(st.sampled_from(("fresh", "wanted", "at", "merged")), st.integers(0, 3000), st.integers(1, 400))
+)
+
+
+@settings(max_examples=200, deadline=None)
+@given(RANGES)
+def test_allocations_are_those_of_a_search_through_all(ranges: list[tuple[str, int, int]]) -> None:
+    image, kept = MemoryImage(base=0), list[tuple[int, int]]()
+    for way, address, nbytes in ranges:
+        end = address + nbytes
+        if way == "merged":
+            alike = [(start, stop) for start, stop in kept if start <= end and address <= stop]
+            kept = [each for each in kept if each not in alike]
+            kept.append((min([address, *(a for a, _ in alike)]), max([end, *(b for _, b in alike)])))
+            image.allocate_merged("m", address, nbytes)
+        elif way == "at":
+            if any(start < end and address < stop for start, stop in kept):
+                with pytest.raises(MemoryFault, match=r"^allocation a at .* overlaps"):
+                    image.allocate_at("a", address, nbytes)
+                continue
+            image.allocate_at("a", address, nbytes)
+            kept.append((address, end))
+        else:
+            found = image.allocate(nbytes, "f", 32, [address] if way == "wanted" else [])
+            near = [s for s in kept if s[0] < found + nbytes + GUARD_BYTES and found - GUARD_BYTES < s[1]]
+            free = address >= GUARD_BYTES and address % 32 == 0
+            free &= all(stop <= address - GUARD_BYTES or end + GUARD_BYTES <= start for start, stop in kept)
+            assert not near
+            assert (found == address) >= (way == "wanted" and free)
+            kept.append((found, found + nbytes))
+        assert [(a.address, a.end) for a in image.allocations] == sorted(kept)
 
 
 def test_a_full_address_space_is_refused() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -68,6 +69,65 @@ def test_fields_are_read_when_they_are_asked_for_and_malformed_ones_are_refused(
     assert (register.reset, register.writable, register.readable) == (0x201, 1, 0xFFF1)
     with refused("malformed field in registers.json: size[15] r 0x20"):
         Register("SDP", "D_X", 0, ("size[15] r 0x20",)).field("size")
+
+
+BITS_OF_NV_FULL = {
+    "CDMA.D_BANK": 0x000F_000F,
+    "CDMA.D_ENTRY_PER_SLICE": 0x0000_0FFF,
+    "CSC.D_WEIGHT_BYTES": 0xFFFF_FF80,
+    "CDMA.D_WMB_BYTES": 0x0FFF_FF80,
+    "CACC.D_LINE_STRIDE": 0x00FF_FFE0,
+    "SDP.D_DST_BASE_ADDR_LOW": 0xFFFF_FFE0,
+    "SDP_RDMA.D_BRDMA_CFG": 0x0000_003F,
+}
+
+
+@pytest.mark.parametrize(("name", "bits"), BITS_OF_NV_FULL.items())
+def test_registers_of_nv_full_have_the_bits_of_its_rtl(name: str, bits: int) -> None:
+    registers = RegisterMap.of(FULL)
+    register = registers.parse(name)
+    assert (register.writable, register.readable, register.reset) == (bits, bits, 0)
+    state = RegisterState(registers)
+    state.write(register, 0xFFFF_FFFF)
+    assert state.words(register.unit, 0)[register.name] == bits
+
+
+def test_54_registers_of_nv_full_have_fewer_bits_and_8_reset_to_0() -> None:
+    full, small = RegisterMap.of(FULL), RegisterMap.of(HwConfig.load("nv_large"))
+    grouped = [(register, small.parse(register.full_name)) for register in full if register.is_grouped]
+    assert sum(ours.readable != theirs.readable for ours, theirs in grouped) == 54
+    assert sum(ours.reset != theirs.reset for ours, theirs in grouped) == 8
+
+
+def test_a_value_that_needs_bits_that_the_register_lacks_is_refused() -> None:
+    register = RegisterMap.of(FULL).parse("CDMA.D_BANK")
+    assert with_field(register, 0, "weight_bank", 15) == 0xF_0000
+    with refused("CDMA.D_BANK.weight_bank must have only the bits 0xf of this build, not 0x10"):
+        with_field(register, 0, "weight_bank", 16)
+
+
+@pytest.mark.parametrize(
+    ("bits", "message"),
+    [
+        (
+            {"register_bits": (("SDP.D_NOTHING", 1),)},
+            "nv_small: register_bits must name registers of the register map, not SDP.D_NOTHING",
+        ),
+        (
+            {"register_resets": (("BDMA.CFG_LINE", 1),)},
+            "nv_small: register_resets must name registers of the register map, not BDMA.CFG_LINE",
+        ),
+        (
+            {"register_bits": (("CDMA.D_BANK", 0x1F_003F),)},
+            "nv_small: register_bits: CDMA.D_BANK must be bits of 0x1f001f, not 0x1f003f",
+        ),
+    ],
+)
+def test_a_configuration_with_registers_that_cannot_be_is_refused(
+    bits: dict[str, tuple[tuple[str, int], ...]], message: str
+) -> None:
+    with refused(message):
+        RegisterMap.of(replace(SMALL, **bits))
 
 
 def test_nothing_is_mapped_between_registers() -> None:

@@ -11,7 +11,7 @@ import numpy as np
 
 from nvdla_models.config import HwConfig
 from nvdla_networks.network_page import network_page
-from nvdla_networks.network_report import Agreement, LayerVerdict, Report, report_of
+from nvdla_networks.network_report import Agreement, LayerVerdict, Outcome, Report, report_of
 from nvdla_networks.network_text import plain, stuck
 from nvdla_networks.scenario import NetworkScenario, play_networks, results_of
 from nvdla_tb.judge.detail import Note
@@ -58,7 +58,7 @@ def report(*layers: LayerFacts, got: Any = VALUES, complaints: tuple[str, ...] =
     verdict = Verdict(judged_bytes=48, cycles=400, findings=findings)
     result = Result("copies", 0, Dut("nv_small", "verilator"), "rerun", verdict, layers=list(layers))
     expected = results_of(played, playing)
-    return report_of(playing, ["ramp"], played, result, expected, [(got,)], [])
+    return report_of(playing, ["ramp"], played, result, expected, None if got is None else [(got,)], [])
 
 
 def page(what: Report) -> str:
@@ -150,3 +150,12 @@ def test_the_report_as_data_has_layers_runs_and_performance() -> None:
     assert [layer["cycles"] for layer in data["performance"]] == [60] * 3
     assert data["runs"][0]["comparisons"][0]["agreement"] == "same bits"
     assert (data["scenario"], data["cycles"], data["outcome"]) == ("copies", 400, "passed")
+
+
+def test_what_a_simulation_left_out_fails_though_nothing_was_wrong() -> None:
+    left = report(facts(0), facts(1, judged_bytes=0))
+    assert left.outcome is Outcome.FAILED
+    assert left.problems == ("layer 1 (sdp1): NOT FINISHED", "layer 2 (sdp2): not run")
+    whole = (facts(0), facts(1), facts(2))
+    assert report(*whole).outcome is Outcome.PASSED
+    assert report(*whole, got=None).problems == ("the device has left no results",)

@@ -86,6 +86,11 @@ def test_cycles_of_an_earlier_run_come_out_of_its_file(tmp_path: Path) -> None:
         ("[1]", r"Expected `object`, got `int`"),
         ('{"a": 1}', "Expected `array`, got `object`"),
         ('[{"scenario": "x"}]', "missing required field `seed`"),
+        (
+            '[{"scenario": "x", "seed": 0, "performance": [{"layer": "a", "cycles": 0}]}]',
+            r"Expected `int` >= 1 - at `\$\[0\]\.performance\[0\]\.cycles`$",
+        ),
+        ('[{"scenario": "x", "seed": 0, "cycles": -1}]', r"Expected `int` >= 0 - at `\$\[0\]\.cycles`$"),
         ('[{"scenario": "x", "seed": 0}]', "must hold cycles of an earlier run, not none"),
     ],
 )

@@ -6,6 +6,7 @@ import re
 import subprocess
 from pathlib import Path
 
+import pytest
 from msgspec.structs import replace
 
 from nvdla_tb.run.dut import about, revision_of
@@ -17,22 +18,37 @@ def git(folder: Path, *words: str) -> None:
     subprocess.run(["git", "-C", str(folder), *who, *words], check=True, capture_output=True)
 
 
-def test_rtl_in_a_work_tree_has_the_revision_that_git_describes(tmp_path: Path) -> None:
+def test_rtl_in_a_work_tree_has_the_commit_that_is_checked_out(tmp_path: Path) -> None:
+    folder = tmp_path / "rtl"
+    folder.mkdir()
+    git(folder, "init", "--initial-branch=main")
+    (folder / "my.f").write_text("top.v\n", encoding="utf-8")
+    git(folder, "add", "my.f")
+    git(folder, "commit", "-m", "one")
+    head = (folder / ".git" / "refs" / "heads" / "main").read_text(encoding="ascii")[:12]
+    line = about(replace(DUT, rtl=str(folder / "my.f"), config="/else/where/mine.toml"))
+    place = f"{re.escape(str(folder))}/my\\.f in a work tree of commit {head}"
+    shape = rf"{place}, NV_nvdla, mine, verilator; \d{{4}}(-\d\d){{2}} \d\d:\d\d; "
+    assert re.fullmatch(rf"{shape}testbench [\d.]+", line)
+
+
+@pytest.mark.parametrize(
+    ("key", "attributes"),
+    [("core.fsmonitor", ""), ("filter.x.clean", "* filter=x\n"), ("diff.external", ""), ("core.pager", "")],
+)
+def test_no_program_that_a_repository_names_is_run(key: str, attributes: str, tmp_path: Path) -> None:
     folder = tmp_path / "rtl"
     folder.mkdir()
     git(folder, "init")
     (folder / "my.f").write_text("top.v\n", encoding="utf-8")
     git(folder, "add", "my.f")
     git(folder, "commit", "-m", "one")
-    git(folder, "tag", "v1.2")
-    line = about(replace(DUT, rtl=str(folder / "my.f"), config="/else/where/mine.toml"))
-    shape = (
-        rf"{re.escape(str(folder))}/my\.f at revision v1\.2, NV_nvdla, mine, verilator; \d{{4}}(-\d\d){{2}} \d\d:\d\d; "
-    )
-    assert re.fullmatch(rf"{shape}testbench [\d.]+", line)
+    (folder / ".gitattributes").write_text(attributes, encoding="utf-8")
+    ran = tmp_path / "ran"
+    git(folder, "config", key, f"touch {ran}; cat")
     (folder / "my.f").write_text("other.v\n", encoding="utf-8")
-    revision_of.cache_clear()
-    assert revision_of(folder) == "v1.2-dirty"
+    assert revision_of(folder)
+    assert not ran.exists()
 
 
 def test_rtl_elsewhere_has_none(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from nvdla_models.cbuf import bank_bytes, bank_entries
 from nvdla_models.converter import Converter
 from nvdla_models.layout import ImageWeightLayout, PixelConversion, PixelLayout
+from nvdla_models.layout.alignment import WEIGHT_START_ALIGNMENT_BYTES
 from nvdla_tb.coverage.attributes.sdp import processing_attributes
 from nvdla_tb.coverage.attributes.values import (
     GAPS,
@@ -91,6 +92,7 @@ def _buffer(layer: ConvLayer) -> Attributes:
         "keeps_data": yes(cbuf.skip_data_release),
         "keeps_weights": yes(cbuf.skip_weight_release),
         "weight_bytes": layer.weights.layout.nbytes,
+        "weights.offset": layer.weights.address % WEIGHT_START_ALIGNMENT_BYTES,
         "weights.carry": carry(layer.weights.address, layer.weights.layout.nbytes),
         "data_fill": _fill(layer.entries * layer.slices, bank_entries(config, cbuf.data_banks)),
         "weight_fill": _fill(layer.weights.fetched_bytes, bank_bytes(config, cbuf.weight_banks)),

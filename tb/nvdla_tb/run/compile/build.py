@@ -43,6 +43,7 @@ from nvdla_tb.run.compile.wrapper import WRAPPER_TOP, check_dlhdl_ports, top_tex
 from nvdla_tb.run.errors import BuildError, LaunchError
 from nvdla_tb.run.process import last_relevant_lines, supervise
 from nvdla_tb.run.space import check_space
+from nvdla_tb.writing import writing
 
 
 class Teller(Protocol):
@@ -157,7 +158,7 @@ def _elaborated(recipe: Recipe) -> tuple[Port, ...]:
         raise BuildError(
             f"{min(unseen)} is included under a name that only a macro knows, so a change of it would go unnoticed: "
             "add it to the filelist's +incdir+ folders with a suffix such as .vh, or include it by its name",
-            log_path,
+            log_path=log_path,
         )
     write_checked(path, [asdict(port) for port in ports])
     return ports
@@ -173,7 +174,8 @@ def _compile(recipe: Recipe, teller: Teller, train: Training | None) -> None:
     # What compilers leave on the way is nobody else's to write, whatever the user's umask allows.
     folders.emptied(directory.parent, directory.name).chmod(0o700)
     wrapper = directory / f"{WRAPPER_TOP}.sv"
-    wrapper.write_text(text, encoding="utf-8")
+    with writing(wrapper):
+        wrapper.write_text(text, encoding="utf-8")
     log_path = directory / "build.log"
     teller.say(f"building {spec.top} once for this content (minutes for a large design); log: {log_path}")
     if hierarchical:
@@ -211,8 +213,8 @@ def _run(recipe: Recipe, command: list[str], teller: Teller) -> None:
     ended = supervise(command, cwd=directory, environment=tool_environment(), log_path=log_path, meanwhile=look)
     if ended.returncode != 0:
         check_space(directory)
-        lines = last_relevant_lines(log_path)
-        raise BuildError(f"{recipe.spec.simulator} cannot build {recipe.spec.top}:\n{lines}\nlog: {log_path}", log_path)
+        what, lines = f"{recipe.spec.simulator} cannot build {recipe.spec.top}:", last_relevant_lines(log_path)
+        raise BuildError(what, *lines, f"log: {log_path}", log_path=log_path)
 
 
 def _train(recipe: Recipe, train: Training, teller: Teller) -> None:

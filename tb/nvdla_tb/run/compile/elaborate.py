@@ -61,7 +61,7 @@ def elaborated(
         if ended.returncode != 0:
             check_space(log_path.parent)
             lines = last_relevant_lines(log_path)
-            raise BuildError(f"Verilator cannot elaborate {top}:\n{lines}\nlog: {log_path}", log_path)
+            raise BuildError(f"Verilator cannot elaborate {top}:", *lines, f"log: {log_path}", log_path=log_path)
         meta_text = (Path(folder) / "Vtop.tree.meta.json").read_text(encoding="utf-8", errors="surrogateescape")
         meta = json.loads(_ESCAPED.sub(_unescaped, meta_text), strict=False)
         paths = [Path(entry["realpath"]) for entry in meta["files"].values()]
@@ -118,7 +118,9 @@ def _ports(variables: Iterable[Node], types: Mapping[str, Node], top: str, log_p
             continue
         width = _width(types[item["dtypep"]], types)
         if width is None:
-            raise BuildError(f"port {item['name']} of {top} must be a vector, not a struct or the like", log_path)
+            raise BuildError(
+                f"port {item['name']} of {top} must be a vector, not a struct or the like", log_path=log_path
+            )
         yield Port(item["name"], item["direction"].lower(), width)
 
 

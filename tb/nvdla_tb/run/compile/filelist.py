@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from nvdla_models.limits import FILELIST_DEPTH, LISTED_WORDS
-from nvdla_models.reading import read_text, shown
+from nvdla_models.limits import FILELIST_DEPTH, LISTED_WORDS, SOURCE_BYTES
+from nvdla_models.reading import read_bytes, read_text, resolved, shown
 from nvdla_tb.run.errors import FileListError
 
 DEFAULT_LIBRARY_EXTENSIONS = (".v",)
@@ -72,7 +72,7 @@ def parse(path: Path, environment: Mapping[str, str] | None = None) -> FileList:
     reader = _Reader(os.environ if environment is None else environment)
     if not os.path.isfile(path):
         raise FileListError(f"{shown(path)}: no such filelist")
-    reader.read(path.resolve(), (Path.cwd(),), ())
+    reader.read(resolved(path), (Path.cwd(),), ())
     if not reader.sources and not reader.library_files:
         raise FileListError(f"{path}: a filelist must name at least one source file")
     return FileList(
@@ -239,8 +239,12 @@ def collect(files: FileList) -> tuple[InputFile, ...]:
     return (*found, *_included(found, files.include_dirs))
 
 
+def _content(path: Path) -> bytes:
+    return read_bytes(path, SOURCE_BYTES, FileListError)
+
+
 def _hashed(role: str, name: str, path: Path) -> InputFile:
-    return InputFile(role, name, path, hashlib.sha256(path.read_bytes()).hexdigest())
+    return InputFile(role, name, path, hashlib.sha256(_content(path)).hexdigest())
 
 
 def _included(known: Iterable[InputFile], include_dirs: tuple[Path, ...]) -> list[InputFile]:
@@ -249,7 +253,7 @@ def _included(known: Iterable[InputFile], include_dirs: tuple[Path, ...]) -> lis
     waiting = list(seen)
     included: list[InputFile] = []
     while waiting:
-        for raw_name in _INCLUDE.findall(waiting.pop().read_bytes()):
+        for raw_name in _INCLUDE.findall(_content(waiting.pop())):
             name = raw_name.decode("utf-8", errors="replace")
             for folder in include_dirs:
                 # Safe for any name, which Path's methods are not.

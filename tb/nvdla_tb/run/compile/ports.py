@@ -203,9 +203,9 @@ def refuse_differences(top: str, config: str, differences: Sequence[str]) -> Non
         PortError: listing the differences, if there are any.
     """
     if differences:
-        lines = "\n".join(f"  {difference}" for difference in differences)
         places = "1 place" if len(differences) == 1 else f"{len(differences)} places"
-        raise PortError(f"ports of {top} differ from {config} in {places}:\n{lines}")
+        lines = (f"  {difference}" for difference in differences)
+        raise PortError(f"ports of {top} differ from {config} in {places}:", *lines)
 
 
 def _pin_problems(pin: Pin, name: str, found: Port | None) -> list[str]:

@@ -12,6 +12,8 @@ from typing import Any
 
 from dlhdl_tb.config import SYSTEM, DlhdlConfig
 from nvdla_models.config import HwConfig
+from nvdla_models.limits import SOURCE_BYTES
+from nvdla_models.reading import read_bytes, resolved
 from nvdla_tb.paths import HDL, PLANS
 from nvdla_tb.run import folders, owners
 from nvdla_tb.run.compile.filelist import FileList, InputFile, collect, parse
@@ -89,9 +91,9 @@ def recipe_of(spec: BuildSpec, root: Path) -> Recipe:
         spec = replace(spec, backend="coroutine")
     files = parse(spec.filelist or embedded_filelist(spec.config))
     is_hierarchical = spec.simulator == "verilator" and any(
-        _BLOCK.search(path.read_text(encoding="utf-8", errors="replace")) for path in files.controls
+        _BLOCK.search(read_bytes(path, SOURCE_BYTES).decode("utf-8", "replace")) for path in files.controls
     )
-    _check_paths(files, root.resolve(), is_hierarchical)
+    _check_paths(files, resolved(root), is_hierarchical)
     port_map = PortMap()
     if spec.port_map is not None:
         if isinstance(spec.config, DlhdlConfig):
@@ -106,7 +108,7 @@ def recipe_of(spec: BuildSpec, root: Path) -> Recipe:
     key = _digest([rtl_key, *_model_facts(spec, port_map, wave_suffix)])
     kinds = ("native", "debug", "waves", "coverage", "optimised")
     flavour = "".join(f"-{name}" for name in kinds if getattr(spec, name))
-    directory = root.resolve() / f"{folders.folder_name(spec.config.name)}-{spec.simulator}{flavour}-{key[:16]}"
+    directory = resolved(root) / f"{folders.folder_name(spec.config.name)}-{spec.simulator}{flavour}-{key[:16]}"
     return Recipe(spec, files, inputs, port_map, wave_suffix, rtl_key, key, is_hierarchical, directory)
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import msgspec
 
 from nvdla_models.errors import InputError
-from nvdla_models.reading import read_json
+from nvdla_models.reading import read_json, resolved
 from nvdla_tb.explain.runs import OWN_CONFIG, own_config
 from nvdla_tb.judge.text import complaints
 from nvdla_tb.paths import COMMAND
@@ -26,6 +26,7 @@ from nvdla_tb.run.regress.named import Named, options_of
 from nvdla_tb.run.result import Result
 from nvdla_tb.run.systems import load_config, read_scenario
 from nvdla_tb.run.task import BENCH, Task
+from nvdla_tb.writing import writing
 
 BUNDLE_FILE = "bundle.json"
 PORT_MAP_FILE = "port_map.toml"
@@ -65,15 +66,15 @@ class Bundle:
         config, port_map = own_config(self.folder), self.folder / PORT_MAP_FILE
         return msgspec.structs.replace(
             self.task.dut,
-            config=self.task.dut.config if config is None else str(config.resolve()),
-            port_map=str(port_map.resolve()) if port_map.is_file() else self.task.dut.port_map,
+            config=self.task.dut.config if config is None else str(resolved(config)),
+            port_map=str(resolved(port_map)) if port_map.is_file() else self.task.dut.port_map,
         )
 
     def on(self, rtl: Path | None) -> Bundle:
         """Return the bundle with other RTL; None keeps its own."""
         if rtl is None:
             return self
-        dut = msgspec.structs.replace(self.task.dut, rtl=str(rtl.resolve()))
+        dut = msgspec.structs.replace(self.task.dut, rtl=str(resolved(rtl)))
         return replace(self, task=msgspec.structs.replace(self.task, dut=dut))
 
     def check_named(self, named: Named) -> None:
@@ -107,7 +108,8 @@ def write(folder: Path, task: Task, result: Result) -> None:
     if task.dut.port_map is not None:
         shutil.copyfile(task.dut.port_map, folder / PORT_MAP_FILE)
     contents = _Contents(_VERSION, task, result, tool_versions(task.dut.simulator))
-    (folder / BUNDLE_FILE).write_bytes(msgspec.json.format(msgspec.json.encode(contents), indent=1))
+    with writing(folder / BUNDLE_FILE):
+        (folder / BUNDLE_FILE).write_bytes(msgspec.json.format(msgspec.json.encode(contents), indent=1))
 
 
 def load(folder: Path) -> Bundle:

@@ -20,6 +20,7 @@ from nvdla_tb.run.compile.runners import HARNESS_DIR
 from nvdla_tb.run.compile.spec import COVERAGE_FILE
 from nvdla_tb.run.compile.wrapper import WRAPPER_TOP
 from nvdla_tb.run.regress.code_exclusions import KINDS, CodeCoverageError, Exclusion, Exclusions, Point
+from nvdla_tb.writing import writing
 
 FOLDER = "code_coverage"
 """Folder of a run with the points of each model, and one file of counts per thread that played."""
@@ -124,15 +125,16 @@ def of_run(run_folder: Path) -> dict[str, int]:
 
 def write_counts(counts: Counts, path: Path) -> None:
     """Write a file as Verilator does, for its own tools."""
-    with path.open("w", encoding="utf-8") as file:
+    with writing(path), path.open("w", encoding="utf-8") as file:
         file.write(f"{_HEADER}\n")
         file.writelines(f"C '{point}' {count}\n" for point, count in counts.items())
 
 
 def _replace(path: Path, content: bytes) -> None:
     part = path.with_name(f"{path.name}.{threading.get_native_id()}")
-    part.write_bytes(content)
-    part.replace(path)
+    with writing(path):
+        part.write_bytes(content)
+        part.replace(path)
 
 
 def coverage_of(counts: Counts, given: tuple[Exclusion, ...] = ()) -> CodeCoverage:

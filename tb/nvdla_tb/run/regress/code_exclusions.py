@@ -14,7 +14,8 @@ from typing import Annotated, Literal
 import msgspec
 
 from nvdla_models.errors import InputError
-from nvdla_models.reading import read_toml, shown
+from nvdla_models.limits import SOURCE_BYTES
+from nvdla_models.reading import read_bytes, read_toml, shown
 from nvdla_tb.plain_data import converted
 
 KINDS = ("line", "branch", "toggle")
@@ -86,8 +87,8 @@ class Source:
     def lines(self) -> list[str]:
         """Its lines."""
         try:
-            return self.path.read_text(encoding="utf-8", errors="replace").splitlines()
-        except OSError:
+            return read_bytes(self.path, SOURCE_BYTES).decode("utf-8", "replace").splitlines()
+        except InputError:
             return []
 
     @cached_property

@@ -16,7 +16,7 @@ import msgspec
 
 from nvdla_models.config import HwConfig
 from nvdla_models.limits import RUN_TASKS
-from nvdla_models.reading import read_text, read_toml, shown
+from nvdla_models.reading import read_text, read_toml, resolved, shown
 from nvdla_tb.coverage.model import CoverageModel, Item, load_model
 from nvdla_tb.paths import PACKAGE, PLANS
 from nvdla_tb.plain_data import converted
@@ -157,7 +157,7 @@ def bench_modules(path: Path) -> frozenset[str]:
 
 def _scenarios(path: Path) -> Iterator[PlannedTest]:
     for entry in load_plan(path):
-        yield PlannedTest(entry.name, str(path.resolve()), "plan", entry.config)
+        yield PlannedTest(entry.name, str(resolved(path)), "plan", entry.config)
 
 
 def _bench_tests(path: Path, module: str) -> Iterator[PlannedTest]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nvdla_models.errors import InputError
-from nvdla_models.reading import shown
+from nvdla_models.reading import resolved, shown
 from nvdla_tb.run import project
 from nvdla_tb.run.dut import Dut
 from nvdla_tb.run.regress.features import FEATURES, bench_modules
@@ -65,7 +65,7 @@ class Named:
         if dut.rtl is None:
             return True
         named = (self.rtl, project.current().rtl)
-        return any(path is not None and path.resolve() == Path(dut.rtl).resolve() for path in named)
+        return any(path is not None and resolved(path) == resolved(Path(dut.rtl)) for path in named)
 
 
 def options_of(dut: Dut, plusargs: Sequence[str]) -> str:

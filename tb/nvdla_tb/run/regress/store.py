@@ -15,13 +15,14 @@ from typing import Any
 import msgspec
 
 from nvdla_models.errors import InputError
-from nvdla_models.reading import parse_json, shown
+from nvdla_models.reading import parse_json, read_text, resolved, shown
 from nvdla_tb.judge.verdict import Ending
 from nvdla_tb.plain_data import converted
 from nvdla_tb.run.dut import Device, Dut, about
 from nvdla_tb.run.errors import StoreError
 from nvdla_tb.run.result import Result, failure_folder
 from nvdla_tb.run.task import Task
+from nvdla_tb.writing import writing
 
 ABOUT_FILE = "about.txt"
 """Says in the folder of a run what was tested."""
@@ -61,12 +62,13 @@ class Run:
         """Write down what is tested, with the revision that the RTL has now; the folder exists."""
         path = self.folder / ABOUT_FILE
         lines = [*self.read_about(), *(about(dut) for dut in duts)]
-        path.write_text("".join(f"{line}\n" for line in dict.fromkeys(lines)), encoding="utf-8")
+        with writing(path):
+            path.write_text("".join(f"{line}\n" for line in dict.fromkeys(lines)), encoding="utf-8")
 
     def read_about(self) -> list[str]:
         """Return a line for each device, revision and date under test."""
         path = self.folder / ABOUT_FILE
-        return path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
+        return read_text(path).splitlines() if path.is_file() else []
 
 
 class Store:
@@ -85,7 +87,9 @@ class Store:
             path.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise StoreError(f"{path.parent} cannot be made: {error.strerror}") from error
-        self._path, self._folder = path, path.parent.resolve()
+        self._path, self._folder = path, resolved(path.parent)
+        if path.exists() and not path.is_file():
+            raise StoreError(f"{shown(path)} must be a regression store, not a folder, FIFO or device")
         with ExitStack() as unless_sound:
             try:
                 self._database = sqlite3.connect(path, timeout=_PATIENCE_SECONDS)

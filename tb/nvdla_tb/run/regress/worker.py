@@ -36,6 +36,7 @@ from nvdla_tb.run.result import Result, failure_folder
 from nvdla_tb.run.simulate import SharedProcess
 from nvdla_tb.run.space import MACHINE, check_space
 from nvdla_tb.run.task import BENCH, Task
+from nvdla_tb.writing import writing
 
 RECORD_DIR = "records"
 """Folder of a run with one file for each task that ended, whether or not the driver heard of it."""
@@ -108,11 +109,12 @@ def execute(task: Task, limits: Limits) -> Result:
     result = _play(task, limits)
     folders.made(limits.folder, RECORD_DIR)
     partial = path.with_name(f"{_PARTIAL}{path.name}.{_worker()}")
-    with partial.open("wb") as file:
-        file.write(result.encode())
-        file.flush()
-        os.fsync(file.fileno())
-    partial.replace(path)
+    with writing(path):
+        with partial.open("wb") as file:
+            file.write(result.encode())
+            file.flush()
+            os.fsync(file.fileno())
+        partial.replace(path)
     return result
 
 

@@ -46,6 +46,7 @@ def sequence(
     """
     ops: list[Op] = []
     by_unit: dict[str, list[int]] = {}
+    writers: dict[object, int] = {}
     for number, layer in enumerate(layers):
         units = chain_of(layer).units
         groups = {}
@@ -62,7 +63,8 @@ def sequence(
                 ops.append(SyncWait(unit, _name(awaited)))
             history.append(number)
         body = encode(layer, config, groups, sync_id=_name(number), loads_tables=not keeps)
-        producer = next((n for n in reversed(range(number)) if layers[n].dst == layer.src), None)
+        producer = writers.get(layer.src)
+        writers[layer.dst] = number
         if producer is not None and not in_turn:
             body = _before_enables(body, [SyncWait(unit, _name(producer)) for unit in units])
         if counters:

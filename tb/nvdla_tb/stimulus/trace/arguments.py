@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from nvdla_models.config import HwConfig
+from nvdla_models.reading import shown
 from nvdla_tb.nvdla.memory import Ram
 from nvdla_tb.nvdla.registers import Register, RegisterError, RegisterMap
 from nvdla_tb.stimulus.trace import notes, words
@@ -49,21 +50,21 @@ class Arguments:
         """Return an argument that must not be quoted."""
         token = self.command.arguments[index]
         if token.kind != "word":
-            raise self.error(f"{name} must not be quoted: {token.text}", token)
+            raise self.error(f"{name} must not be quoted: {shown(token.text)}", token)
         return token.text
 
     def identifier(self, index: int, name: str) -> str:
         """Return an argument of letters, digits and underscores."""
         text = self.word(index, name)
         if not words.IDENTIFIER.fullmatch(text):
-            raise self.error(f"{name} must be letters, digits and _, not {text}", self.command.arguments[index])
+            raise self.error(f"{name} must be letters, digits and _, not {shown(text)}", self.command.arguments[index])
         return text
 
     def quoted(self, index: int, name: str) -> str:
         """Return an argument that must be quoted, without its quotes."""
         token = self.command.arguments[index]
         if token.kind != "string":
-            raise self.error(f"{name} must be quoted, not {token.text}", token)
+            raise self.error(f"{name} must be quoted, not {shown(token.text)}", token)
         return token.text[1:-1]
 
     def number(self, index: int, name: str, limit: int, least: int = 0) -> int:
@@ -72,9 +73,9 @@ class Arguments:
         value = words.number(text)
         token = self.command.arguments[index]
         if value is None:
-            raise self.error(f"{name} must be a decimal or 0x-prefixed number, not {text}", token)
+            raise self.error(f"{name} must be a decimal or 0x-prefixed number, not {shown(text)}", token)
         if not least <= value < limit:
-            raise self.error(f"{name} must be {least} to {limit - 1:#x}, not {text}", token)
+            raise self.error(f"{name} must be {least} to {limit - 1:#x}, not {shown(text)}", token)
         return value
 
     def ram(self, index: int) -> Ram:
@@ -82,7 +83,7 @@ class Arguments:
         text = self.word(index, "memory").lower()
         if text not in words.MEMORIES:
             allowed = ", ".join(words.MEMORIES)
-            raise self.error(f"memory must be one of {allowed}, not {text}", self.command.arguments[index])
+            raise self.error(f"memory must be one of {allowed}, not {shown(text)}", self.command.arguments[index])
         ram = words.MEMORIES[text]
         if ram is Ram.CVSRAM and not self.config.secondary_memif_enable:
             raise self.unsupported(f"{self.config.name} has no secondary memory ({text})")
@@ -124,7 +125,7 @@ class Arguments:
             return self._register_at(self.number(index, "register address", words.ADDRESS_LIMIT), token)
         unit, dot, name = text.partition(".")
         if not dot:
-            raise self.error(f"register must be spelt UNIT.NAME or be a byte address, not {text}", token)
+            raise self.error(f"register must be spelt UNIT.NAME or be a byte address, not {shown(text)}", token)
         self.check_unit(words.unit_name(unit), "unit")
         try:
             return words.find_register(RegisterMap.of(self.config), words.unit_name(unit), name)

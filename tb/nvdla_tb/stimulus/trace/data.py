@@ -8,7 +8,8 @@ from itertools import accumulate, pairwise
 from operator import add
 from pathlib import Path
 
-from nvdla_models.limits import DATA_BYTES
+from nvdla_models.limits import DATA_BYTES, MEMORY_BYTES, PIECES
+from nvdla_models.reading import opened
 from nvdla_tb.stimulus.trace.errors import TraceError
 
 Chunks = tuple[tuple[int, bytes], ...]
@@ -17,6 +18,7 @@ PACKET_BYTES = 32
 """Largest payload that the format recommends; the writer keeps to it."""
 
 _BLOCK_BYTES = 1 << 22
+_PACKET_BYTES = 1 << 24
 _NUMBER = rb"0x[0-9a-fA-F]{1,16}|0|[1-9][0-9]{0,19}"
 _PACKET = re.compile(
     rb"\{[ \t]*offset[ \t]*:[ \t]*(" + _NUMBER + rb")[ \t]*,[ \t]*size[ \t]*:[ \t]*(" + _NUMBER + rb")[ \t]*,"
@@ -40,15 +42,16 @@ def read_data(path: Path) -> Chunks:
         braces are optional and a comma may follow the last packet, as in the public nv_small traces.
     """
     reader = _Reader(path)
-    try:
-        if path.stat().st_size > DATA_BYTES:
-            raise TraceError(f"{path}: the file must have at most {DATA_BYTES} bytes")
-        with path.open("rb") as file:
-            # A packet never spans lines, so whole lines can be taken block by block.
-            while lines := file.readlines(_BLOCK_BYTES):
-                reader.take(b"".join(lines))
-    except OSError as error:
-        raise TraceError(f"{path}: cannot be read: {error.strerror}") from error
+    with opened(path, DATA_BYTES, TraceError) as file:
+        rest = b""
+        while block := file.read(_BLOCK_BYTES):
+            rest += block
+            # Packets are taken whole: none spans lines, and each ends with its brace.
+            end = max(rest.rfind(b"\n"), rest.rfind(b"}")) + 1
+            reader.take(rest[:end])
+            rest = rest[end:]
+            reader.check_size(rest)
+    reader.take(rest)
     return reader.finish()
 
 
@@ -64,6 +67,7 @@ class _Reader:
         self._starts: list[int] = []
         self._payloads: list[list[bytes]] = []
         self._end = -1
+        self._nbytes = 0
 
     def take(self, block: bytes) -> None:
         """Read the packets of one block of whole lines."""
@@ -76,6 +80,22 @@ class _Reader:
             self._gap = gaps[-1]
             self._gap_line = self._line + block[: len(block) - len(gaps[-1])].count(b"\n")
         self._line += block.count(b"\n")
+
+    def check_size(self, rest: bytes) -> None:
+        """Refuse more than memory holds, and text that is no packet before there is much of it."""
+        if self._nbytes > MEMORY_BYTES or len(self._starts) > PIECES:
+            raise TraceError(
+                f"{self._path}: packets must have at most {MEMORY_BYTES} bytes in {PIECES} pieces that do not continue "
+                "one another"
+            )
+        if len(rest) > _PACKET_BYTES:
+            line = f"a packet must have at most {_PACKET_BYTES} bytes of text, not {_shown(rest.lstrip())}..."
+            raise TraceError.at(self._path, self._line, line)
+        if len(self._gap) > _PACKET_BYTES:
+            if _stripped(self._gap):
+                self.finish()
+            self._gap_line += self._gap.count(b"\n")
+            self._gap = b""
 
     def finish(self) -> Chunks:
         """Check what follows the last packet and return all chunks."""
@@ -122,6 +142,7 @@ class _Reader:
         jumps = [index for index, (start, end) in enumerate(zip(starts, ends, strict=True)) if start != end]
         places = [0, *accumulate(counts)]
         values = _bytes_of(payloads)
+        self._nbytes += len(values)
         first = jumps[0] if jumps else len(starts)
         if first:
             self._payloads[-1].append(values[: places[first]])

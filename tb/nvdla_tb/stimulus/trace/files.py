@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from nvdla_models.limits import TRACE_BYTES
-from nvdla_models.reading import read_text
+from nvdla_models.reading import read_text, resolved
 from nvdla_tb.stimulus.trace.data import Chunks, read_data
 from nvdla_tb.stimulus.trace.errors import TraceError
 
@@ -40,7 +40,7 @@ class TraceFolder:
             if len(files) != 1:
                 names = ", ".join(file.name for file in files) or "none"
                 raise TraceError(f"{path}: a trace folder must hold exactly one {SUFFIX} file, not {names}")
-            folder = cls(path, files[0], path.resolve().name)
+            folder = cls(path, files[0], resolved(path).name)
         elif path.suffix == SUFFIX and os.path.isfile(path):
             folder = cls(path.parent, path, path.stem)
         else:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from nvdla_models.reading import resolved
 from nvdla_tb.nvdla.memory import Ram
 from nvdla_tb.nvdla.program import ops
 from nvdla_tb.stimulus.player import unraised
@@ -15,6 +16,7 @@ from nvdla_tb.stimulus.trace import notes, words
 from nvdla_tb.stimulus.trace.data import Chunks, canonical, format_data
 from nvdla_tb.stimulus.trace.errors import TraceError
 from nvdla_tb.stimulus.trace.files import SUFFIX
+from nvdla_tb.writing import writing
 
 _REGISTER = re.compile(r"(\w+)\.(\w+)", re.ASCII)
 _PLAIN_FILE = re.compile(r"(?=.{1,100}\Z)\w+(\.\w+)*\.dat", re.ASCII)
@@ -60,10 +62,11 @@ def write(scenario: Scenario, folder: Path) -> Path:
         raise TraceError(f"operation {index} ({type(scenario.ops[index]).__name__}): {message}")
     folder.mkdir(parents=True, exist_ok=True)
     for name, chunks in writer.files.items():
-        with (folder / name).open("w", encoding="ascii", newline="\n") as file:
+        with writing(folder / name), (folder / name).open("w", encoding="ascii", newline="\n") as file:
             file.writelines(format_data(chunks))
-    cfg = folder / f"{folder.resolve().name}{SUFFIX}"
-    cfg.write_text("".join(f"{line}\n" for line in lines), encoding="ascii", newline="\n")
+    cfg = folder / f"{resolved(folder).name}{SUFFIX}"
+    with writing(cfg):
+        cfg.write_text("".join(f"{line}\n" for line in lines), encoding="ascii", newline="\n")
     return cfg
 
 

@@ -27,10 +27,10 @@ SMALL = HwConfig.load("nv_small")
 INT8 = Precision.INT8
 
 # Start address, line stride, surface stride; as printed but for the strides of operands that the table calls NA
-# and the hardware has.
+# and the hardware has, and the 256 bytes of weights, of which the hardware needs an atom.
 TABLE_35 = [
     (DataFormat.FEATURE, (32, 32, 32)),
-    (DataFormat.WEIGHT, (256, None, None)),
+    (DataFormat.WEIGHT, (32, None, None)),
     (DataFormat.PIXEL, (32, 32, None)),
     (DataFormat.OPERAND, (32, 32, 32)),
     (DataFormat.PLANAR, (64, 64, None)),
@@ -64,8 +64,9 @@ def test_the_atom_of_nv_small_takes_the_place_of_the_32_bytes() -> None:
     alignment_of(SMALL, DataFormat.FEATURE).check(start_address=8, line_stride_bytes=24, surface_stride_bytes=40)
     with refused("start_address must be a multiple of the 8-byte atom, not 12"):
         alignment_of(SMALL, DataFormat.PIXEL).check(start_address=12)
-    with refused("start_address must be a multiple of 256 bytes for weight data, not 128"):
-        alignment_of(SMALL, DataFormat.WEIGHT).check(start_address=128)
+    alignment_of(SMALL, DataFormat.WEIGHT).check(start_address=8)
+    with refused("start_address must be a multiple of the 8-byte atom, not 12"):
+        alignment_of(SMALL, DataFormat.WEIGHT).check(start_address=12)
 
 
 WEIGHTS = WeightLayout(FULL, INT8, (2, 3, 1, 1))
@@ -97,5 +98,4 @@ def test_every_layout_has_the_common_face(layout: object) -> None:
 @pytest.mark.parametrize("layout", LAYOUTS[:9], ids=lambda layout: type(layout).__name__)
 def test_every_layout_of_nvdla_knows_the_alignment_of_its_start_address(layout: object) -> None:
     rule = layout.alignment  # type: ignore[attr-defined]
-    weights, planes = ("Weight" in type(layout).__name__, "Planar" in type(layout).__name__)
-    assert rule.start_address_bytes == (256 if weights else 64 if planes else 32)
+    assert rule.start_address_bytes == (64 if isinstance(layout, PlanarLayout) else 32)

@@ -142,5 +142,5 @@ def test_the_shifter_multiplies_by_a_power_of_two_and_saturates(value: int, shif
     assert shift_left_saturating(np.array([value]), shift, 32).tolist() == [expected]
 
 
-def test_fp16_overflow_is_counted_from_65504_on_and_not_for_nan() -> None:
-    assert saturated_fp16(np.array([0x7BFF, 0xFBFF, 0x7C00, 0x7BFE, 0x7C01, 0xFFFF], dtype=np.uint16)) == 3
+def test_fp16_of_magnitude_65504_counts_and_neither_infinity_nor_nan_does() -> None:
+    assert saturated_fp16(np.array([0x7BFF, 0xFBFF, 0x7C00, 0xFC00, 0x7BFE, 0x7C01, 0xFFFF], dtype=np.uint16)) == 2

@@ -9,7 +9,6 @@ import numpy as np
 import onnx
 from numpy.typing import NDArray
 from onnx.reference import ReferenceEvaluator
-from onnx.reference.op_run import OpRun
 
 from nvdla_models.config import HwConfig
 from nvdla_models.precision import Precision
@@ -17,6 +16,7 @@ from nvdla_networks.compiler.graph import Graph
 from nvdla_networks.compiler.interpret import values_of
 from nvdla_networks.compiler.onnx_network import OnnxNetwork, random_samples
 from nvdla_networks.compiler.reader import parse_onnx
+from nvdla_networks.compiler.reference import OPERATORS
 from nvdla_networks.images import quantised
 from nvdla_tb.nvdla.layers import Layer
 from tests.unit.networks.loadables import SMALL, on_model
@@ -33,28 +33,13 @@ def graph_of(model: onnx.ModelProto) -> Graph:
     return parse_onnx(model.SerializeToString())
 
 
-class LRN(OpRun):
-    """LRN by the formula of ONNX: the evaluator's own normalises only as many channels as there are images."""
-
-    op_domain = ""
-
-    def _run(
-        self, batch: Array, alpha: float = 1e-4, beta: float = 0.75, bias: float = 1.0, size: int = 0
-    ) -> tuple[Array]:
-        result = np.empty_like(batch)
-        for channel in range(batch.shape[1]):
-            first = max(0, channel - (size - 1) // 2)
-            around = batch[:, first : channel + size // 2 + 1]
-            result[:, channel] = batch[:, channel] / (bias + alpha / size * (around**2).sum(axis=1)) ** beta
-        return (result,)
-
-
 def reference(model: onnx.ModelProto, sample: dict[str, Array]) -> Array:
     """Return the first output as the evaluator of ``onnx`` computes it, flat."""
     batch = {name: value[np.newaxis].astype(np.float32) for name, value in sample.items()}
     shape = [dim.dim_value for dim in model.graph.input[0].type.tensor_type.shape.dim]
     ((name, values),) = batch.items()
-    return np.asarray(ReferenceEvaluator(model, new_ops=[LRN]).run(None, {name: values.reshape(shape)})[0]).ravel()
+    evaluator = ReferenceEvaluator(model, new_ops=OPERATORS)
+    return np.asarray(evaluator.run(None, {name: values.reshape(shape)})[0]).ravel()
 
 
 def played(

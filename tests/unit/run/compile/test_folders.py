@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 
@@ -10,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nvdla_tb.run import folders
-from nvdla_tb.run.folders import MARKER, FolderError, check_new, emptied, folder_name, made, place, remove
+from nvdla_tb.run.folders import MARKER, FolderError, alone, check_new, emptied, folder_name, made, place, remove
 from tests.repository import ROOT
 
 HOSTILE = (
@@ -124,3 +125,26 @@ def test_folders_are_removed_in_one_place_alone() -> None:
     sources = [path for room in ("tb", "models") for path in (ROOT / room).rglob("*.py")]
     found = [path for path in sources if removing.search(path.read_text(encoding="utf-8"))]
     assert [str(path.relative_to(ROOT)) for path in found] == ["tb/nvdla_tb/run/folders.py"]
+
+
+def test_a_lock_is_neither_followed_nor_emptied(tmp_path: Path) -> None:
+    (tmp_path / "theirs").write_text("kept", encoding="utf-8")
+    (tmp_path / ".lock").symlink_to("theirs")
+    message = f"{tmp_path / '.lock'} must be a file, not a symbolic link or a folder: remove it"
+    with pytest.raises(FolderError, match=f"^{re.escape(message)}$"), alone(tmp_path / ".lock", None):
+        pass
+    assert (tmp_path / "theirs").read_text(encoding="utf-8") == "kept"
+
+
+def test_what_lies_in_a_lock_stays(tmp_path: Path) -> None:
+    (tmp_path / ".lock").write_text("kept", encoding="utf-8")
+    with alone(tmp_path / ".lock", None), pytest.raises(BlockingIOError), alone(tmp_path / ".lock", None):
+        pass
+    assert (tmp_path / ".lock").read_text(encoding="utf-8") == "kept"
+
+
+def test_a_fifo_is_no_lock(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / ".lock")
+    message = f"{tmp_path / '.lock'} must be a file, not a FIFO or a device: remove it"
+    with pytest.raises(FolderError, match=f"^{re.escape(message)}$"), alone(tmp_path / ".lock", None):
+        pass

@@ -113,6 +113,17 @@ def test_weights_that_end_with_an_entry_leave_nothing_behind() -> None:
     assert refusal(sequence(layers, SMALL, in_turn=True), SMALL) is None
 
 
+@pytest.mark.parametrize(("skip", "offset"), [(0, 0), (1, 8), (8, 64), (31, 248)])
+def test_weights_start_so_many_atoms_after_a_multiple_of_256_bytes(skip: int, offset: int) -> None:
+    shop, layers = build_all({**CUBE, "weights_skip": skip})
+    first = next(layer for layer in layers if isinstance(layer, ConvLayer))
+    address = first.weights.address
+    assert address % 256 == offset
+    around = shop.memory.written(address - min(skip, 1), 2).tolist()
+    assert around == ([False, True] if skip else [True, True])
+    assert refusal(sequence(layers, SMALL, in_turn=True), SMALL) is None
+
+
 def test_units_take_turns_each_on_its_own() -> None:
     sdp = {"engine": "SDP", "shape": [8, 2, 2]}
     _, layers = build_all(CUBE, sdp, {**CUBE, "x1": {"alu": "sum", "alu_operand": "channel"}})
@@ -147,8 +158,8 @@ def test_a_layer_that_reads_what_another_writes_is_enabled_after_it() -> None:
             "layer has no key chain; allowed: all_weights, banks, batch, carry, converter, dilation, dst_gaps, "
             "dst_skip, engine, fetch_slices, flush_nan, image, input_converter, keep, kernel, kernels, lines, "
             "nan_to_zero, output_precision, pad, pad_value, pool, pre_truncate, precision, release_slices, reuse, "
-            "shape, spare_banks, stride, tight_weights, truncate, weight_numbers, weights, winograd, x1, x2, y, "
-            "zero_percent",
+            "shape, spare_banks, stride, tight_weights, truncate, weight_numbers, weights, weights_skip, winograd, x1, "
+            "x2, y, zero_percent",
         ),
         ({**IMAGE, "shape": [4, 5, 6]}, "layer: channels must be 3 for T_Y8___U8V8_N444, not 4"),
         ({**CUBE, "banks": [0, 1]}, "layer: data_banks must be 1 to 31, not 0"),

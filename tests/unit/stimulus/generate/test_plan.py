@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 import time
+from collections import Counter
 from dataclasses import replace
 from typing import Any
 
@@ -239,3 +241,21 @@ def test_many_stalls_are_polled_for_after_layers_that_count_them() -> None:
 def test_reads_that_a_layer_does_not_make_need_no_stalls() -> None:
     ops = entry(SDP, counters=True, stalls="READ").build(SMALL, 1).ops
     assert [op.register for op in ops if isinstance(op, Poll)] == ["SDP_RDMA.D_PERF_MRDMA_READ_STALL"]
+
+
+def calls(layers: int, **keys: Any) -> int:
+    """Return how many functions are called for a scenario of so many layers."""
+    counts: Counter[str] = Counter()
+    plan = entry({"engine": "SDP", "shape": [8, 1, 1], "times": layers}, **keys)
+    sys.setprofile(lambda frame, event, argument: counts.update([event]))
+    try:
+        plan.build(SMALL, 1)
+    finally:
+        sys.setprofile(None)
+    return counts["call"]
+
+
+@pytest.mark.parametrize("keys", [{}, {"order": "back_to_back"}, {"carries": [12, 20]}])
+def test_the_work_for_a_layer_does_not_grow_with_the_layers_before_it(keys: dict[str, Any]) -> None:
+    calls(1, **keys)
+    assert calls(160, **keys) < 2.02 * calls(80, **keys)

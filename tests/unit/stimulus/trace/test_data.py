@@ -35,6 +35,57 @@ def test_every_layout_of_packets_reads_the_same(text: str, dat: Path) -> None:
     assert read_data(dat) == ((0x20, b"\x00\x10\x20\x30"), (0x60, b"\xa7\xff"))
 
 
+def test_a_file_of_holes_is_refused_after_its_first_blocks(dat: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    sizes: list[int] = []
+    take = data._Reader.check_size
+
+    def counted(reader: data._Reader, rest: bytes) -> None:
+        sizes.append(len(rest))
+        take(reader, rest)
+
+    monkeypatch.setattr(data._Reader, "check_size", counted)
+    with dat.open("wb") as file:
+        file.truncate(700 << 20)
+    message = f"{dat}:1: a packet must have at most 16777216 bytes of text, not " + r"\\x00" * 60 + "..."
+    with pytest.raises(TraceError, match=f"^{message}$"):
+        read_data(dat)
+    assert sizes == [n << 22 for n in range(1, 6)]
+
+
+@pytest.mark.parametrize("text", [" ", "\n"])
+def test_blanks_are_not_kept(text: str, dat: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(data, "_BLOCK_BYTES", 64)
+    monkeypatch.setattr(data, "_PACKET_BYTES", 128)
+    dat.write_text(text * 1000 + "x")
+    line = 1 + (text * 1000).count("\n")
+    message = f"{dat}:{line}: before the first packet must stand nothing or {{, not x"
+    if text == " ":
+        message = f"{dat}:1: a packet must have at most 128 bytes of text, not nothing..."
+    with pytest.raises(TraceError, match=f"^{re.escape(message)}$"):
+        read_data(dat)
+
+
+def test_text_that_is_no_packet_is_not_kept(dat: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(data, "_BLOCK_BYTES", 64)
+    monkeypatch.setattr(data, "_PACKET_BYTES", 128)
+    dat.write_text("x\n" * 1000)
+    message = f"{dat}:1: before the first packet must stand nothing or {{, not " + "x" * 60
+    with pytest.raises(TraceError, match=f"^{re.escape(message)}$"):
+        read_data(dat)
+
+
+@pytest.mark.parametrize(("limit", "most"), [("PIECES", 3), ("MEMORY_BYTES", 7)])
+def test_more_packets_than_memory_holds_are_refused(
+    limit: str, most: int, dat: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(data, limit, most)
+    dat.write_text(",".join(f"{{offset:{4 * n}, size:2, payload:0x0 0x1}}" for n in range(4)))
+    bounds = f"{data.MEMORY_BYTES} bytes in {data.PIECES} pieces"
+    message = f"{dat}: packets must have at most {bounds} that do not continue one another"
+    with pytest.raises(TraceError, match=f"^{re.escape(message)}$"):
+        read_data(dat)
+
+
 def test_overlapping_packets_keep_their_order(dat: Path) -> None:
     dat.write_text("{offset:4, size:1, payload:0x1},{offset:0, size:1, payload:0x2},{offset:4, size:1, payload:0x3}")
     assert read_data(dat) == ((4, b"\x01"), (0, b"\x02"), (4, b"\x03"))

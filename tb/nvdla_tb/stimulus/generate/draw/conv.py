@@ -11,6 +11,7 @@ from nvdla_models.config import HwConfig
 from nvdla_models.conv.image_limits import misread_rows, overflowing_padding
 from nvdla_models.conv.params import MAX_DILATION, MAX_PAD_AFTER, MAX_PAD_BEFORE, MAX_TRUNCATE
 from nvdla_models.layout import PixelFormat, pixel_format, supported_formats
+from nvdla_models.layout.alignment import WEIGHT_START_ALIGNMENT_BYTES
 from nvdla_models.precision import Precision
 from nvdla_models.winograd_transform import TILE
 from nvdla_tb.stimulus.generate.draw.numbers import (
@@ -38,6 +39,9 @@ _COMPRESSED = 0.3
 _BATCHED = 0.25
 _TIGHT = 0.3
 """Of the weights that are not compressed: those whose size in registers is no multiple of 128 bytes."""
+
+_SKIPPED = 0.5
+"""Of weights, compressed or not: those that begin some atoms after a multiple of 256 bytes."""
 
 _MOST_SIDE = 40
 _MOST_WINDOWS = 8
@@ -163,6 +167,10 @@ def describe(
         layer["zero_percent"] = int(rng.integers(0, 96))
     elif rng.random() < _TIGHT:
         layer["tight_weights"] = True
+    # A generator of its own: what a seed draws besides stays as it was.
+    skips = rng.spawn(1)[0]
+    if skips.random() < _SKIPPED:
+        layer["weights_skip"] = int(skips.integers(1, WEIGHT_START_ALIGNMENT_BYTES // config.memory_atomic_bytes))
     if precision is not Precision.FP16 and rng.random() < (0.7 if pixels else 0.3):
         wild = bool(rng.random() < 0.2)
         layer["input_converter"] = draw_converter(

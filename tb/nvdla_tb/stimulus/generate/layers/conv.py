@@ -116,15 +116,17 @@ def _weights(shop: Workshop, name: str, table: Table, layout: KernelLayout) -> W
     """Return random weights, compressed when the description says how many of them are 0.
 
     With ``tight_weights`` their size in registers ends with the last entry of the convolution buffer that they reach.
+    They begin ``weights_skip`` atoms after a multiple of 256 bytes.
     """
     limits = layout.precision.limits if layout.precision is not Precision.FP16 else (0, 0)
     low, high = table.span("weights", limits)
     numbers = take_numbers(table, Precision.FP16, "weight_numbers")
     zeros = table.take("zero_percent", int)
+    skip = table.take("weights_skip", int, 0)
     if zeros is None:
         nbytes = tight_weight_bytes(layout) if table.take("tight_weights", bool, False) else None
-        return shop.place_weights(f"{name}_weights", layout, (low, high), numbers, nbytes)
-    return shop.place_compressed(f"{name}_weights", layout, (low, high), numbers, zeros)
+        return shop.place_weights(f"{name}_weights", layout, (low, high), numbers, nbytes, skip)
+    return shop.place_compressed(f"{name}_weights", layout, (low, high), numbers, zeros, skip)
 
 
 def _params(table: Table, precision: Precision, *, winograd: bool) -> ConvParams:

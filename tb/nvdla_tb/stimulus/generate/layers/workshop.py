@@ -101,6 +101,7 @@ class Workshop:
         limits: tuple[int, int],
         numbers: str = FLOATS[0],
         whole_bytes: int | None = None,
+        skip: int = 0,
     ) -> WeightSurface:
         """Put random weights into memory; the padding after them is random too.
 
@@ -110,16 +111,17 @@ class Workshop:
             limits: Smallest and largest weight of integers.
             numbers: Which weights of FP16.
             whole_bytes: What the registers give as their size, None for all with the alignment of their end.
+            skip: Atoms between the alignment of Table 35 and the first weight.
         """
         data = layout.pack(self.draw_weights(layout, limits, numbers))[:whole_bytes]
-        address = self.allocate(len(data), name, WEIGHT_START_ALIGNMENT_BYTES)
+        address = self._weights(len(data), name, skip)
         used = layout.elements * layout.precision.nbytes
         data[used:] = self.rng.integers(0, 256, len(data) - used, dtype=np.uint8)
         self.memory.write(address, data)
         return WeightSurface(layout, address, whole_bytes=whole_bytes)
 
     def place_compressed(
-        self, name: str, layout: KernelLayout, limits: tuple[int, int], numbers: str, zero_percent: int
+        self, name: str, layout: KernelLayout, limits: tuple[int, int], numbers: str, zero_percent: int, skip: int = 0
     ) -> WeightSurface:
         """Put random weights into memory without those that are 0, and their mask and sizes.
 
@@ -129,10 +131,16 @@ class Workshop:
             limits: Smallest and largest weight of integers.
             numbers: Which weights of FP16.
             zero_percent: How many of them are 0.
+            skip: Atoms between the alignment of Table 35 and each of the three.
         """
         weights = self.draw_weights(layout, limits, numbers)
         weights[self.rng.random(weights.shape) < zero_percent / 100] = 0
-        return store_compressed(self.memory, self.allocate, name, layout, weights)
+        return store_compressed(self.memory, lambda size, part: self._weights(size, part, skip), name, layout, weights)
+
+    def _weights(self, nbytes: int, name: str, skip: int) -> int:
+        """Return an address for weights, so many atoms after one that is aligned; nothing may read those."""
+        skipped = skip * self.config.memory_atomic_bytes
+        return self.allocate(skipped + nbytes, name, WEIGHT_START_ALIGNMENT_BYTES) + skipped
 
     def draw_weights(self, layout: KernelLayout, limits: tuple[int, int], numbers: str) -> NDArray[Any]:
         """Return random kernels as they are packed; channels that only fill an atom are 0.

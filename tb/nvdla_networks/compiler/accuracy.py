@@ -1,0 +1,146 @@
+"""What it costs a network to be computed by the hardware's numbers: results of the model against floating point.
+
+Compared is what the hardware makes, before a softmax or a class on the host: probabilities of a softmax may look alike
+whatever the network computes.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from nvdla_networks.compiler.graph import Floats, floats
+from nvdla_networks.compiler.onnx_network import OnnxNetwork, Sample
+from nvdla_networks.compiler.reference import Reference
+from nvdla_networks.errors import NetworkError
+from nvdla_networks.images import quantised
+from nvdla_networks.scenario import memories_after, play_networks, read
+from nvdla_networks.software import real
+from nvdla_tb.stimulus.model import play_model
+
+_CONSTANT = 1e-6
+"""Results of all samples that differ by less, as a part of the largest, do not depend on the input."""
+
+
+@dataclass(frozen=True)
+class OutputAccuracy:
+    """One output over all samples.
+
+    Attributes:
+        name: The value, as the file calls it.
+        samples: How many samples were compared.
+        cosine: Of the angle between the result and floating point, of the worst sample; None where no sample has one.
+        error: Length of the difference, as a part of the length of the result, of the worst sample.
+        largest: The largest difference of an element, as a part of the largest element of all samples.
+        same_class: Samples whose largest element is the same; None where the output is no vector.
+        is_constant: Whether floating point gives the same for all of several samples.
+    """
+
+    name: str
+    samples: int
+    cosine: float | None
+    error: float
+    largest: float
+    same_class: int | None
+    is_constant: bool
+
+    def problem(self, least: float) -> str | None:
+        """Return what is wrong with it, None for nothing.
+
+        Args:
+            least: Smallest cosine that is allowed. As a cosine does not see a wrong length, the difference may be as
+                long as that of two results of one length with this cosine. 0 allows everything.
+        """
+        if not least:
+            return None
+        if self.cosine is None or self.is_constant:
+            state = "0" if self.cosine is None else "the same"
+            return (
+                f"output {self.name!r} shows nothing: floating point gives {state} for each of {self.samples} samples"
+            )
+        if not self.cosine >= least:
+            return f"output {self.name!r}: cosine {self.cosine:.5f} against floating point, less than {least:g}"
+        most = math.sqrt(2 * (1 - least))
+        if not self.error <= most:
+            return f"output {self.name!r}: {self.error:.1%} off against floating point, more than {most:.1%}"
+        return None
+
+
+@dataclass(frozen=True)
+class Accuracy:
+    """All outputs, and the smallest cosine that is allowed."""
+
+    outputs: tuple[OutputAccuracy, ...]
+    least: float
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """What is wrong, an entry for each output that is."""
+        return tuple(text for output in self.outputs if (text := output.problem(self.least)) is not None)
+
+
+def accuracy_of(compiled: OnnxNetwork, reference: Reference, samples: Sequence[Sample], least: float) -> Accuracy:
+    """Return how near the network's results on the reference model are to floating point.
+
+    Args:
+        compiled: The network.
+        reference: The file that it was compiled from.
+        samples: Inputs, at least one.
+        least: Smallest cosine that is allowed.
+
+    Raises:
+        NetworkError: when the network is refused.
+    """
+    pairs = [(_results(compiled, sample), reference.values(sample)) for sample in samples]
+    outputs = []
+    for number, name in enumerate(reference.names):
+        ours = np.stack([got[number].ravel() for got, _ in pairs])
+        theirs = np.stack([wanted[number] for _, wanted in pairs])
+        shape = pairs[0][0][number].shape
+        is_vector = shape[1:] == (1, 1) and shape[0] > 1
+        outputs.append(compared(name, ours, theirs, is_vector=is_vector))
+    return Accuracy(tuple(outputs), least)
+
+
+def _results(compiled: OnnxNetwork, sample: Sample) -> list[Floats]:
+    """Return what the hardware makes of a sample by the reference model, as real numbers, (C, H, W) each."""
+    network = compiled.elsewhere().place()
+    inputs = [quantised(sample[tensor.name], tensor) for tensor in network.inputs]
+    playing = play_networks(compiled.name, [network], [inputs])
+    played = play_model(playing.scenario, compiled.target.config)
+    if played.verdict.refused is not None:
+        raise NetworkError(f"refused: {played.verdict.refused}")
+    memories = memories_after(playing.scenario.ops, played.expectations, compiled.target.config)
+    operations = [operation for task in playing.runs[0].after for operation in task.operations]
+    return [floats(real(operation, read(operation.src, memories))) for operation in operations]
+
+
+def compared(name: str, ours: Floats, theirs: Floats, *, is_vector: bool) -> OutputAccuracy:
+    """Return how results of samples, (samples, elements), compare with those in floating point."""
+    cosines, errors = zip(*_of_each(ours, theirs), strict=True)
+    known = [cosine for cosine in cosines if cosine is not None]
+    reach, largest = float(np.abs(theirs).max()), float(np.abs(ours - theirs).max())
+    return OutputAccuracy(
+        name,
+        len(ours),
+        # The least of numbers that are none is none.
+        (math.nan if any(map(math.isnan, known)) else min(known)) if known else None,
+        math.nan if any(map(math.isnan, errors)) else max(errors),
+        largest / reach if reach else 0.0 if not largest else math.inf,
+        int((ours.argmax(axis=1) == theirs.argmax(axis=1)).sum()) if is_vector else None,
+        len(ours) > 1 and bool((np.ptp(theirs, axis=0) <= _CONSTANT * reach).all()),
+    )
+
+
+def _of_each(ours: Floats, theirs: Floats) -> Iterator[tuple[float | None, float]]:
+    """Yield the cosine and the error of each sample; a result of zeros that must be one has no cosine."""
+    for got, wanted in zip(ours, theirs, strict=True):
+        lengths = float(np.linalg.norm(got)), float(np.linalg.norm(wanted))
+        if not lengths[1]:
+            yield (None, 0.0) if not lengths[0] else (0.0, math.inf)
+            continue
+        cosine = float(np.dot(got, wanted)) / (lengths[0] * lengths[1]) if lengths[0] else 0.0
+        yield cosine, float(np.linalg.norm(got - wanted)) / lengths[1]

@@ -1,0 +1,18 @@
+"""What this package adds to ``nvdla-tb``."""
+
+from __future__ import annotations
+
+from nvdla_tb.cli.commands import Command
+
+COMMANDS = {
+    "score": Command(
+        "nvdla_score.command",
+        "play seeded bugs: which are caught, by what, how early, and is the cause named",
+        "nvdla-tb score --only 'sdp_*'",
+    ),
+    "unreachable": Command(
+        "nvdla_score.unreachable_command",
+        "find bits of the RTL that are tied, or that no output depends on: exclusions of toggle coverage",
+        "nvdla-tb unreachable --rtl my_filelist.f --output unreachable.toml",
+    ),
+}

@@ -1,0 +1,137 @@
+"""What quantisation costs: measured against ``onnx`` itself, and failing where it is too much or shows nothing."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pytest
+
+from networks.random_networks import NetworkBuilder
+from nvdla_networks.compiler import onnx_network, operators
+from nvdla_networks.compiler.accuracy import Accuracy, accuracy_of, compared
+from nvdla_networks.compiler.node import Ranged, Result
+from nvdla_networks.compiler.onnx_network import OnnxNetwork, random_samples
+from nvdla_networks.compiler.quantised import dequantize
+from nvdla_networks.compiler.reader import parse_onnx
+from nvdla_networks.compiler.reference import Reference
+from nvdla_networks.model import ACCURACY
+from tests.unit.networks.compiler.playing import Array
+from tests.unit.networks.loadables import SMALL
+
+
+def accuracy(net: NetworkBuilder, *outputs: str, samples: list[dict[str, Any]] | None = None) -> Accuracy:
+    data = net.model(*outputs).SerializeToString()
+    graph = parse_onnx(data)
+    samples = samples or random_samples(graph, 4, seed=2)
+    compiled = OnnxNetwork.compiled("net", graph, SMALL, samples)
+    return accuracy_of(compiled, Reference(data), samples, ACCURACY)
+
+
+def _relu_in_the_zero_point(net: NetworkBuilder) -> str:
+    (value,) = net.add("Conv", [net.input, net.constant(np.ones((1, 1, 1, 1)))])
+    steps = [net.constant(1 / 255), net.constant(-128, "int8")]
+    (integers,) = net.add("QuantizeLinear", [value, *steps])
+    (name,) = net.add("DequantizeLinear", [integers, *steps])
+    net.shapes[name] = net.shapes[net.input]
+    return name
+
+
+RAMP = [{"input": np.linspace(-1, 1, 8).reshape(1, 1, 8)}]
+
+
+def test_a_relu_that_got_lost_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    net = NetworkBuilder("smallest", (1, 1, 8), 1)
+    name = _relu_in_the_zero_point(net)
+    assert accuracy(net, name, samples=RAMP).problems == ()
+
+    def lossy(node: Any) -> list[Any]:
+        return [Result(None, (f.value,)) if isinstance(f, Ranged) else f for f in dequantize(node)]
+
+    monkeypatch.setattr(operators, "OPERATORS", {**operators.OPERATORS, "DequantizeLinear": lossy})
+    monkeypatch.setattr("nvdla_networks.compiler.reader.OPERATORS", operators.OPERATORS)
+    (problem,) = accuracy(net, name, samples=RAMP).problems
+    assert re.fullmatch(rf"output '{name}': cosine 0\.7\d+ against floating point, less than {ACCURACY}", problem)
+
+
+def _branches(net: NetworkBuilder) -> str:
+    """Join a branch that reaches to about 25 with one of it that reaches to about 834, and read both alike."""
+    small = net.relu(net.conv(net.input, 8, 3, pad=1))
+    (scaled,) = net.add("Mul", [small, net.constant(6.0)])
+    net.shapes[scaled] = net.shapes[small]
+    (large,) = net.add("Mul", [net.conv(scaled, 8, 1), net.constant(33.0)])
+    net.shapes[large] = net.shapes[small]
+    both = net.joined(scaled, large)
+    weights = net.rng.standard_normal((8, 16, 1, 1)) * np.repeat([1, 1 / 33], 8).reshape(1, 16, 1, 1)
+    (name,) = net.add("Conv", [both, net.constant(weights)])
+    net.shapes[name] = net.shapes[small]
+    return name
+
+
+def test_branches_of_very_different_ranges_keep_their_scales(monkeypatch: pytest.MonkeyPatch) -> None:
+    net = NetworkBuilder("branches", (3, 6, 6), 2)
+    name = _branches(net)
+    (output,) = accuracy(net, name).outputs
+    assert output.cosine is not None
+    assert output.cosine > 0.999
+    own = onnx_network.scales_of
+
+    def shared(*arguments: Any) -> Mapping[str, Array]:
+        scales = own(*arguments)
+        return {
+            value: np.full_like(each, max(float(s.max()) for s in scales.values())) for value, each in scales.items()
+        }
+
+    monkeypatch.setattr(onnx_network, "scales_of", shared)
+    bad = accuracy(net, name)
+    assert bad.problems
+    assert bad.outputs[0].cosine is not None
+    assert bad.outputs[0].cosine < ACCURACY
+
+
+def test_every_output_counts_and_is_compared_before_the_host_computes() -> None:
+    net = NetworkBuilder("two", (3, 4, 4), 2)
+    value = net.conv(net.input, 8, 4)
+    (probabilities,) = net.add("Softmax", [value], axis=1)
+    net.shapes[probabilities] = net.shapes[value]
+    other = net.conv(net.input, 4, 1)
+    first, second = accuracy(net, probabilities, other).outputs
+    assert (first.name, second.name) == (value, other)
+    assert (first.same_class, second.same_class) == (4, None)
+
+
+def test_a_network_without_results_shows_nothing() -> None:
+    net = NetworkBuilder("dead", (3, 4, 4), 2)
+    (dead,) = net.add("Mul", [net.input, net.constant(0.0)])
+    (constant,) = net.add("Add", [dead, net.constant(2.0)])
+    net.shapes |= dict.fromkeys((dead, constant), (3, 4, 4))
+    zero, same = accuracy(net, net.relu(dead), net.relu(constant)).problems
+    assert zero.endswith("shows nothing: floating point gives 0 for each of 4 samples")
+    assert same.endswith("shows nothing: floating point gives the same for each of 4 samples")
+
+
+def test_classes_are_counted() -> None:
+    theirs = np.array([[1.0, 2], [2, 1], [3, 4]])
+    assert compared("y", theirs[:, ::-1], theirs, is_vector=True).same_class == 0
+    assert compared("y", theirs + np.array([[0, 0], [0, 3], [0, 0]]), theirs, is_vector=True).same_class == 2
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "problem"),
+    [
+        ([[1.0, 2], [2, 1]], [[1.0, 2], [2, 1]], None),
+        ([[2.0, 4], [4, 2]], [[1.0, 2], [2, 1]], "output 'y': 100.0% off against floating point, more than 20.0%"),
+        ([[math.nan, 2], [2, 1]], [[1.0, 2], [2, 1]], "output 'y': cosine nan against floating point, less than 0.98"),
+        ([[1.0, 2], [2, 1]], [[math.nan, 2], [2, 1]], "output 'y': cosine nan against floating point, less than 0.98"),
+        ([[0.0, 0], [2, 1]], [[1.0, 2], [2, 1]], "output 'y': cosine 0.00000 against floating point, less than 0.98"),
+        ([[1.0, 2], [2, 1]], [[0.0, 0], [2, 1]], "output 'y': cosine 0.00000 against floating point, less than 0.98"),
+        ([[1.0, 2], [1, 2]], [[1.0, 2], [2, 1]], "output 'y': cosine 0.80000 against floating point, less than 0.98"),
+    ],
+)
+def test_a_wrong_length_no_number_and_one_wrong_sample_fail(ours: Any, theirs: Any, problem: str | None) -> None:
+    found = compared("y", np.array(ours), np.array(theirs), is_vector=True)
+    assert found.problem(0.98) == problem
+    assert found.problem(0) is None

@@ -33,8 +33,7 @@ TESTS = """import cocotb
 import numpy as np
 import pytest
 
-from nvdla_tb.nvdla.layers import Sdp
-from nvdla_tb.sim.bench import Bench
+from nvdla_tb import Bench, Sdp
 
 
 @cocotb.test()

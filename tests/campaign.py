@@ -26,6 +26,8 @@ import msgspec
 
 from nvdla_tb.run.compile.build import build
 from nvdla_tb.run.dut import Dut
+from nvdla_tb.run.folders import MARKER
+from nvdla_tb.run.regress.credentials import FILE_NAME
 from nvdla_tb.run.regress.store import Store
 from nvdla_tb.run.result import Result
 from tests.marked import Mark, marked
@@ -34,6 +36,9 @@ from tests.repository import ROOT
 PLAYED = ("--only", "sdp_*")
 DASKS_OWN = {"dask-scratch-space", "dask-scratch-space/global.lock", "dask-scratch-space/purge.lock"}
 """What Dask keeps in the folder for temporary files."""
+
+BENCHS_OWN = {MARKER, FILE_NAME}
+"""What stays in the folder of results besides those of runs: its mark, and the credentials of clusters."""
 
 SIGNALS = (signal.SIGKILL, signal.SIGTERM)
 KINDS = ("driver", "scheduler", "worker", "simulator")
@@ -110,6 +115,7 @@ class Campaign:
         self._expect(run, "store", contents(run.results), self._wanted)
         self._expect(run, "files", _files(run.results), self._left)
         self._expect(run, "temporary files", _files(run.temporary) - DASKS_OWN, set())
+        self._expect(run, "files beside the results", _files(run.bench) - BENCHS_OWN, set())
         self._expect(run, "files of the model", _files(self.model), self._built)
 
     def problem(self, run: _Run, text: str) -> None:
@@ -144,7 +150,9 @@ class _Run:
         self._mark, self._campaign, self._shared = mark, campaign, shared
         self.results, self.temporary = folder / "results", folder / "tmp"
         self.temporary.mkdir(parents=True)
-        self._environment = {**mark.environment, "TMPDIR": str(self.temporary)}
+        self.bench = folder / "bench"
+        own = {"TMPDIR": str(self.temporary), "NVDLA_RESULTS": str(self.bench)}
+        self._environment = {**mark.environment, **own}
         self._cluster: subprocess.Popen[str] | None = None
         self._address = ""
         self.complete = False

@@ -225,7 +225,7 @@ void Csb::finish_service(const Op& op, uint32_t status, uint32_t value) {
 }
 
 void Csb::log(uint32_t address, uint32_t value, bool is_write) {
-    ++access_count;
+    access_count += !in_service_;
     accesses.add() = {uint64_t(cycle), address, value, is_write, 0};
 }
 

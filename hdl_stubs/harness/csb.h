@@ -65,7 +65,7 @@ class Csb {
     Log<Access, 1 << 15> accesses;
     Log<Result, 1 << 12> results;
     Log<CsbViolation, 128> violations;  // the first of each rule
-    uint64_t access_count = 0;
+    uint64_t access_count = 0;  // but for those that serve interrupts
     uint32_t fired[32] = {};
     uint32_t service_failed = 0;
 

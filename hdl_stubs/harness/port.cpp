@@ -60,7 +60,7 @@ void Port::configure(const PortSettings& settings) {
     memory.clear();
     writes.count = reads.count = answers.count = faults.count = violations.count = 0;
     std::memset(violated_, 0, sizeof violated_);
-    handshakes = 0;
+    handshakes = read_requests = 0;
     flush();
     forget_most();
 }
@@ -132,6 +132,7 @@ void Port::edge(const PortInputs& in) {
     if (bready) answers.add() = {uint64_t(cycle), uint64_t(write_answers_.current().written), pins.bid, 0};
     if (in.arvalid && pins.arready) {
         ++handshakes;
+        ++read_requests;
         open_reads_ += in.arlen + 1u;
         most_reads = std::max(most_reads, open_reads_);
         if (settings_.read_clients && in.arid >= settings_.read_clients) violate(READ_CLIENT);
@@ -302,6 +303,7 @@ harness::Page* nvb_port_page(uint32_t port, uint64_t number, uint32_t create) {
 }
 
 uint64_t nvb_port_handshakes(uint32_t port) { return harness::ports[port].handshakes; }
+uint64_t nvb_port_read_requests(uint32_t port) { return harness::ports[port].read_requests; }
 // The largest number of read beats and of write bursts outstanding at once since the last call.
 void nvb_port_most_outstanding(uint32_t port, uint32_t* reads, uint32_t* writes) {
     *reads = harness::ports[port].most_reads;

@@ -148,7 +148,7 @@ class Port {
     Log<AnswerRecord, LOG_CAPACITY> answers;
     Log<FaultRecord, LOG_CAPACITY> faults;
     Log<ViolationRecord, 128> violations;  // the first of each rule
-    uint64_t handshakes = 0;
+    uint64_t handshakes = 0, read_requests = 0;
     // The largest number of accepted, unanswered read beats and write bursts since the last query.
     uint32_t most_reads = 0, most_writes = 0;
 

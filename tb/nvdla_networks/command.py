@@ -24,7 +24,7 @@ from nvdla_networks.network_report import Outcome, report_of
 from nvdla_networks.network_text import cycles_of, print_report, write_json, write_results
 from nvdla_networks.scenario import NetworkScenario, Run, play_networks, results_of, with_golden
 from nvdla_tb.cli import numbers
-from nvdla_tb.cli.dut import BUILD_ROOT, add_dut_options, again, build_dut, dut_arguments
+from nvdla_tb.cli.dut import BUILD_ROOT, add_dut_options, again, anywhere, build_dut, dut_arguments
 from nvdla_tb.cli.playing import (
     add_run_options,
     alone_in,
@@ -195,4 +195,4 @@ def _simulate(args: argparse.Namespace, config: HwConfig, playing: NetworkScenar
 def _rerun(args: argparse.Namespace) -> str:
     pictures = [option for option, default in (("mean", "0"), ("normalize", 1.0)) if getattr(args, option) != default]
     options = ("image", "samples", "golden", "until", *pictures, "precision", "accuracy", "invert", "rgb", "per_tensor")
-    return f"{COMMAND} network {shlex.join([str(args.model), *again(args, *options)])} {dut_arguments(args)}"
+    return f"{COMMAND} network {shlex.join([anywhere(args.model), *again(args, *options)])} {dut_arguments(args)}"

@@ -82,6 +82,7 @@ async def a_slave_that_breaks_a_rule(dut: SimHandleBase, fault: str) -> None:
     await bench.run(pass_through(bench, (16, 4, 5)))
     verdict = bench.finish()
     assert verdict.ending.is_failure
+    bench.expect_findings(*{finding.check for finding in verdict.findings})
     (finding,) = (found for found in verdict.findings if found.detail == PortViolation(Ram.MC, rule))
     assert finding.cycle is not None
 

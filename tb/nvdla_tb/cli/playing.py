@@ -213,8 +213,12 @@ Plays = Sequence[tuple[argparse.Namespace, Sequence[Job], Built]]
 """By device, the options that select it, jobs, whose identities all differ, and its model."""
 
 
-def play_and_report(args: argparse.Namespace, plays: Plays, title: str) -> int:
+def play_and_report(
+    args: argparse.Namespace, plays: Plays, title: str, keep: Callable[[Result], object] = lambda result: None
+) -> int:
     """Play jobs with live progress, print table, complaints and summary, and write the reports.
+
+    Each result goes to ``keep`` when it is there.
 
     Returns:
         The exit code.
@@ -222,7 +226,7 @@ def play_and_report(args: argparse.Namespace, plays: Plays, title: str) -> int:
     root = folders.made(BUILD_ROOT, "runs", run_name(title, dut_of(args)))
     with alone_in(root):
         console, started = Console.of(args), time.monotonic()
-        results = _played(args, plays, root, console)
+        results = _played(args, plays, root, console, keep)
         report.write_pages(results, root, root.name)
         if console.verbose:
             console.result(f"\n{report.table(results)}\n")
@@ -243,7 +247,9 @@ def play_and_report(args: argparse.Namespace, plays: Plays, title: str) -> int:
         return code
 
 
-def _played(args: argparse.Namespace, plays: Plays, root: Path, console: Console) -> list[Result]:
+def _played(
+    args: argparse.Namespace, plays: Plays, root: Path, console: Console, keep: Callable[[Result], object]
+) -> list[Result]:
     """Play jobs, and return their results in the order of the jobs."""
     found: dict[str, Result] = {}
     played: dict[str, tuple[Job, Setup]] = {}
@@ -254,6 +260,7 @@ def _played(args: argparse.Namespace, plays: Plays, root: Path, console: Console
         played |= {job.identity: (job, setup) for job in jobs}
         for job, result in run_jobs(jobs, setup, root, workers=args.jobs, isolated=args.isolate):
             found[job.identity] = result
+            keep(result)
             progress.add(result)
     console.clear()
     results = with_handovers([found[identity] for identity in played], played, root, console)

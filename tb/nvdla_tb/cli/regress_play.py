@@ -9,31 +9,35 @@ import time
 from collections import Counter
 from collections.abc import Iterable
 from contextlib import closing
+from dataclasses import replace
 from functools import partial
 
 from dask.distributed import Client
+from distributed.security import Security
 
 from dlhdl_tb.config import is_dlhdl
 from nvdla_models.config import HwConfig
 from nvdla_models.errors import InputError
 from nvdla_models.reading import resolved
 from nvdla_tb.cli.console import Console, Progress
-from nvdla_tb.cli.dut import DEFAULT_RESULTS, MODELS
+from nvdla_tb.cli.dut import MODELS
 from nvdla_tb.cli.regress_tasks import random_tasks
 from nvdla_tb.coverage.model import CoverageModel, load_model
 from nvdla_tb.coverage.status import item_status, table, totals
 from nvdla_tb.judge.verdict import Ending
 from nvdla_tb.paths import COMMAND
 from nvdla_tb.report import failures, page, performance, summary
-from nvdla_tb.report.features_table import feature_status, latest_of, section
+from nvdla_tb.report.features_table import feature_status, section
 from nvdla_tb.report.leads import with_leads
 from nvdla_tb.report.page_coverage import code_lines, code_sections, coverage_sections
 from nvdla_tb.report.summary import after_regression
 from nvdla_tb.run import folders
 from nvdla_tb.run.dut import Dut
+from nvdla_tb.run.errors import LOOPBACK
 from nvdla_tb.run.optimise import Optimiser
 from nvdla_tb.run.regress import code_coverage
 from nvdla_tb.run.regress.cluster import Batch, batch_cluster, cluster, read_settings
+from nvdla_tb.run.regress.credentials import security_of
 from nvdla_tb.run.regress.features import FEATURES, load_feature_plan
 from nvdla_tb.run.regress.named import options_of
 from nvdla_tb.run.regress.schedule import PATIENCE_SECONDS, drive, reach, search
@@ -70,6 +74,7 @@ class Player:
         run.note_about(dict.fromkeys(task.dut for task in store.tasks(run)))
         self._model = model_of(store, run)
         self._batch = batch_of(args)
+        self._security = None if self._batch else credentials_of(args)
 
     def play(self, looked_at: int = 0, steered: int | None = None) -> int:
         """Play what the run lacks, and random scenarios that reach what it would miss; return the exit code.
@@ -82,7 +87,11 @@ class Player:
         goal: float | None = getattr(args, "until_coverage", None)
         scratch = folders.made(self._run.folder, worker_folder_name("dask"))
         batch = self._batch
-        workers = batch_cluster(batch) if batch else cluster(args.scheduler, args.jobs, args.listen, scratch)
+        workers = (
+            batch_cluster(batch)
+            if batch
+            else cluster(args.scheduler, args.jobs, args.listen, scratch, security=self._security)
+        )
         with workers as client:
             if looked_at:
                 with Console.of(args).waiting("finding out what the tests of the level reach"):
@@ -181,7 +190,21 @@ def batch_of(args: argparse.Namespace) -> Batch | None:
         raise InputError("--cluster must not come with --scheduler, which is a cluster of its own")
     batch = Batch(args.cluster, args.jobs, args.listen, read_settings(args.cluster_settings))
     batch.arguments()
-    return batch
+    return replace(batch, security=security_of(None, args.credentials, insecure=args.insecure))
+
+
+def credentials_of(args: argparse.Namespace) -> Security | None:
+    """Return the credentials of a cluster that others may join, or that runs already.
+
+    None stands for a cluster of this run's own, which nobody can join, and for a running one that wants no credentials.
+
+    Raises:
+        InputError: when it wants none although the user does, or the credentials cannot be used.
+    """
+    if args.scheduler is None and args.listen == LOOPBACK and not args.insecure:
+        return None
+    security = security_of(args.scheduler, args.credentials, insecure=args.insecure)
+    return Security() if security is None and args.scheduler is None else security
 
 
 def conclude(store: Store, run: Run, args: argparse.Namespace) -> int:
@@ -199,7 +222,7 @@ def conclude(store: Store, run: Run, args: argparse.Namespace) -> int:
     hits, model, sections = store.coverage(run), model_of(store, run), []
     if model is not None:
         plan = load_feature_plan(FEATURES, model.config)
-        features = section(feature_status(plan, plan.features, latest_of(results), hits))
+        features = section(feature_status(plan, plan.features, store.latest(run), hits))
         sections = [features, *coverage_sections(model, hits)]
     counted = code_coverage.of_run(run.folder)
     reached = code_coverage.coverage_of(counted, args.code_exclusions) if counted else None
@@ -216,9 +239,7 @@ def conclude(store: Store, run: Run, args: argparse.Namespace) -> int:
         print("\n" + "\n".join(table(model, item_status(model, hits))))
     if reached is not None:
         print("\n" + "\n".join(code_lines(reached)))
-    folder = run.folder.parent
-    elsewhere = folder != resolved(DEFAULT_RESULTS)
-    again = f"{run.id} --results {shlex.quote(str(folder))}" if elsewhere else str(run.id)
+    again = f"{run.id} --results {shlex.quote(str(run.folder.parent))}"
     if model is not None:
         print(f"holes: {COMMAND} coverage {again}")
     print(f"reports: {run.folder}/index.html, {run.folder}/junit.xml")

@@ -45,6 +45,7 @@ class Evidence:
         right: finds evidence of layers of the same engine that left nothing wrong.
         over: names of other layers into whose results it wrote.
         overwritten: when its result was overwritten after all of it had been right, in words; None when it was not.
+        cut: whether the layer was given up while it ran, so that what it has not written says nothing.
     """
 
     name: str
@@ -62,6 +63,7 @@ class Evidence:
     right: Callable[[], Sequence[Evidence]] = tuple
     over: tuple[str, ...] = ()
     overwritten: str | None = None
+    cut: bool = False
 
     @cached_property
     def others(self) -> tuple[Evidence, ...]:
@@ -143,8 +145,13 @@ class Evidence:
     def bad(self) -> MaskArray:
         """Marks of the wrong or missing bytes of the surface, of its length."""
         got, expected = self.got, self.expected
-        bad: MaskArray = expected.mask & ~(got.mask & self.same(got.data, expected.data))
+        bad: MaskArray = self._due & ~(got.mask & self.same(got.data, expected.data))
         return bad
+
+    @property
+    def _due(self) -> MaskArray:
+        """Marks of the bytes of the surface that must have been written."""
+        return self.expected.mask & self.got.mask if self.cut else self.expected.mask
 
     @cached_property
     def bad_elements(self) -> MaskArray:
@@ -154,7 +161,7 @@ class Evidence:
     @cached_property
     def missing_elements(self) -> MaskArray:
         """Marks of the elements of which a byte was not written, (C, H, W) with padding channels."""
-        return self.walk.any_byte(self.expected.mask & ~self.got.mask)
+        return self.walk.any_byte(self._due & ~self.got.mask)
 
     def worst_lines(self, most: int) -> slice:
         """Return at most so many lines around the one with most wrong bytes."""
@@ -198,7 +205,8 @@ class Evidence:
         """Return which bytes of ``actual`` are not those of a prediction for the same ranges."""
         actual = self.actual
         values = actual.known & other.known & ~self.same(actual.data, other.data)
-        different: MaskArray = values | (actual.known != other.known)
+        written = actual.known & ~other.known if self.cut else actual.known != other.known
+        different: MaskArray = values | written
         return different
 
     def same(self, some: ByteArray, other: ByteArray) -> MaskArray:

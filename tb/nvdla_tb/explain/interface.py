@@ -53,7 +53,7 @@ class SideResult:
 
 
 def judge_interface(
-    readers: Sequence[Reader], writers: Sequence[Writer], seen: Mapping[str, Tapped]
+    readers: Sequence[Reader], writers: Sequence[Writer], seen: Mapping[str, Tapped], *, cut: bool = False
 ) -> tuple[SideResult, SideResult]:
     """Return what the interface did with reads and with writes.
 
@@ -61,17 +61,19 @@ def judge_interface(
         readers: Units that read.
         writers: Units that write.
         seen: What was seen at each tap, by its name, until nothing moved any more.
+        cut: Whether the run was stopped before: what had not come by then may have been on its way.
     """
     port = _Port.of(seen)
     blocked = port.is_busy or any(seen[reader.taps[1].name].is_offered for reader in readers)
     reads = [_judge_reads(reader, seen, port, is_blocked=blocked) for reader in readers]
     writes = [_judge_writes(writer, seen, port) for writer in writers]
-    return _side(READ_SIDE, reads), _side(WRITE_SIDE, writes)
+    last = _END - 1 if cut else _END
+    return _side(READ_SIDE, reads, last), _side(WRITE_SIDE, writes, last)
 
 
-def _side(side: Part, judged: Sequence[_Judged]) -> SideResult:
-    """Return the result of a side from what its clients asked for."""
-    wrong = min((found for one in judged for found in one.differences), default=None)
+def _side(side: Part, judged: Sequence[_Judged], last: int) -> SideResult:
+    """Return the result of a side from what its clients asked for, with differences up to a cycle."""
+    wrong = min((found for one in judged for found in one.differences if found[0] <= last), default=None)
     whole = wrong is None and all(one.is_whole for one in judged)
     return SideResult(side, sum(one.passed for one in judged), None if wrong is None else wrong[1], whole)
 

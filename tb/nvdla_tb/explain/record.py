@@ -63,6 +63,7 @@ class _LayerFacts:
     number: _Natural | None = None
     frame: _Natural | None = None
     slack: Annotated[float, Meta(ge=0)] = 0.0
+    cut: bool = False
 
 
 @dataclass(frozen=True)
@@ -101,7 +102,7 @@ def _facts(layer: SeenLayer, config: HwConfig | DlhdlConfig) -> _LayerFacts:
     index, engine, group, cube, cubes, frame = msgspec.structs.astuple(started.id)
     number = played.number if isinstance(played, PlayedLayer) else None
     place = (layer.ram, layer.expected.address, layer.beats_before)
-    return _LayerFacts(index, engine, group, cube, cubes, writes, *place, number, frame, layer.slack)
+    return _LayerFacts(index, engine, group, cube, cubes, writes, *place, number, frame, layer.slack, layer.cut)
 
 
 def load(path: Path, config_name: str | None = None) -> tuple[Seen, HwConfig | DlhdlConfig]:
@@ -165,7 +166,8 @@ def _layer(entry: _LayerFacts, started: AnyStarted, number: int, arrays: _Arrays
     data = arrays.take(f"layer_{number}_data", "uint8", layout.nbytes)
     packed = arrays.take(f"layer_{number}_mask", "uint8", -(-len(data) // 8))
     mask = np.unpackbits(packed, count=len(data)).astype(np.bool_)
-    return SeenLayer(started, layout, entry.ram, Patch(entry.address, data, mask), entry.beats_before, entry.slack)
+    expected = Patch(entry.address, data, mask)
+    return SeenLayer(started, layout, entry.ram, expected, entry.beats_before, entry.slack, cut=entry.cut)
 
 
 def _beats(ram: Ram, number: int, arrays: _Arrays) -> Beats:

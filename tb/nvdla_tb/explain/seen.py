@@ -29,7 +29,10 @@ _MOST_STRAYS = 1 << 17
 
 @dataclass(frozen=True, eq=False)
 class SeenLayer:
-    """A layer, its expected bytes, how many beats were seen before it began, and what was loaded right before it."""
+    """A layer, its expected bytes, how many beats were seen before it began, and what was loaded right before it.
+
+    ``cut`` says that it was given up while it ran, as the run was stopped or the DUT reset.
+    """
 
     started: AnyStarted
     layout: CubeLayout
@@ -38,6 +41,7 @@ class SeenLayer:
     beats_before: int
     slack: float = 0.0
     given: tuple[Patch, ...] = ()
+    cut: bool = False
 
     @property
     def frame(self) -> int | None:
@@ -69,6 +73,7 @@ class Seen:
                 Patch(expectation.address, expectation.data, expectation.must_write),
                 before - dropped,
                 expectation.slack if isinstance(expectation, LayerExpectation) else 0.0,
+                cut=expectation.id.index in scoreboard.cut,
             )
             for expectation, before in scoreboard.expected
             if before >= dropped
@@ -102,7 +107,7 @@ class Seen:
             own_writes = from_writes(
                 layer.started, layer.layout, layer.expected, beats, Bytes.blank([]), slack=layer.slack
             )
-            if own_writes.wrong.any():
+            if replace(own_writes, cut=layer.cut).wrong.any():
                 yield number, beats
 
     def _beats_of(self, number: int) -> Beats:
@@ -126,7 +131,8 @@ class Seen:
         memory = Bytes.of(found)
         before = tuple(other.started.layer for other in earlier)
         evidence = from_writes(layer.started, layer.layout, layer.expected, beats, memory, before, layer.slack)
-        evidence = replace(evidence, over=self._others_in(beats, number), overwritten=self._overwritten(beats, number))
+        over, overwritten_at = self._others_in(beats, number), self._overwritten(beats, number)
+        evidence = replace(evidence, over=over, overwritten=overwritten_at, cut=layer.cut)
         if not earlier and not layer.given:
             return evidence
         left = Bytes.of(found)

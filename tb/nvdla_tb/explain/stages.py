@@ -8,7 +8,7 @@ Bytes that are written come in any order; all other values in the order that ``n
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +36,7 @@ class StageResult:
         wrong: the first that differs, in words, None when none does.
         skipped: why it was not compared, None when it was.
         finished: share of the layer's outputs that what has passed is enough for.
+        cut: whether the layer was given up while it ran, so that what has not passed says nothing.
     """
 
     stage: Stage
@@ -44,11 +45,13 @@ class StageResult:
     wrong: str | None = None
     skipped: str | None = None
     finished: float = 0.0
+    cut: bool = False
 
     @property
     def is_bad(self) -> bool:
         """Whether anything differs."""
-        return self.skipped is None and (self.wrong is not None or self.beats != self.expected)
+        differs = self.beats > self.expected if self.cut else self.beats != self.expected
+        return self.skipped is None and (self.wrong is not None or differs)
 
     @property
     def is_short(self) -> bool:
@@ -62,7 +65,9 @@ class StageResult:
             return f"{name}: not compared: {self.skipped}"
         if self.wrong is not None:
             return f"{name}: {self.wrong}"
-        return f"{name}: {passed} instead of {self.expected}" if self.is_bad else f"{name}: {passed}, all right"
+        if self.is_bad:
+            return f"{name}: {passed} instead of {self.expected}"
+        return f"{name}: {passed}, {'right so far' if self.beats < self.expected else 'all right'}"
 
 
 def compare(
@@ -100,7 +105,7 @@ def compare(
                 except NotComparable as why:
                     result = StageResult(stage, 0, 0, skipped=str(why))
                     skipped = "it is not known where the layer before ends"
-            results[index].append(result)
+            results[index].append(replace(result, cut=layer.cut))
     return results
 
 

@@ -236,6 +236,8 @@ def _of_hang(hang: Hang, missing: Sequence[LayerId | None]) -> Suspect:
     """Return what a hang points at, in which some layers owe bytes."""
     if hang.unanswered is not None or hang.csb is not None:
         return Suspect(CSB, "an access has no answer")
+    if hang.interrupt_status == 0:
+        return Suspect(parts(["GLB"]), "the interrupt line is high, and S_INTR_STATUS holds no interrupt")
     for halves in hang.unmatched:
         return _unmatched(halves, [layer.engine for layer in hang.running])
     states = {state.unit: state.states for state in hang.units}

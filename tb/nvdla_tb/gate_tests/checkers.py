@@ -66,11 +66,12 @@ def mismatch(finding: Finding) -> Mismatch:
     return finding.detail
 
 
-def found(bench: Bench, check: Check) -> Finding:
-    """Require that the scenario fails, and return the only finding of a check."""
+def found(bench: Bench, check: Check, *others: Check) -> Finding:
+    """Require that the scenario fails, say that it shall, and return the only finding of a check."""
     verdict = bench.finish()
     assert verdict.ending.is_failure
-    (finding,) = (finding for finding in verdict.failures if finding.check is check)
+    bench.expect_findings(check, *others)
+    (finding,) = (finding for finding in verdict.findings if finding.check is check)
     return finding
 
 
@@ -154,7 +155,7 @@ async def a_stray_write_is_reported(dut: SimHandleBase) -> None:
     bench = await Tampered.start(dut, CONFIG)
     bench.tamper(2, lambda beats: [replace(beats, address=beats.address + np.uint64(0x10_0000))])
     await bench.run(pass_through(bench))
-    assert mismatch(found(bench, Check.STRAY)).nbytes == 8
+    assert mismatch(found(bench, Check.STRAY, Check.MISSING)).nbytes == 8
 
 
 @cocotb.test()
@@ -197,6 +198,7 @@ async def a_read_of_poisoned_memory_is_reported(dut: SimHandleBase) -> None:
     assert (first.reading, first.nbytes, first.address) == (True, bench.monitors[Ram.MC].bus_bytes, layer.src.address)
     assert (first.outside, first.byte, first.place) == (False, layer.src.address, "src0+0x0")
     assert bench.verdict.ending.is_failure
+    bench.expect_findings(Check.MEMORY)
 
 
 @cocotb.test()
@@ -218,6 +220,7 @@ async def accesses_outside_allocations_are_reported(dut: SimHandleBase) -> None:
     assert (first.reading, first.nbytes) == (False, bench.monitors[Ram.MC].bus_bytes)
     assert (first.address, first.outside) == (0x9000_0000, True)
     assert bench.verdict.ending.is_failure
+    bench.expect_findings(Check.MEMORY)
 
 
 @cocotb.test()
@@ -254,7 +257,7 @@ async def a_counter_that_reads_another_value_is_reported(dut: SimHandleBase) -> 
     program = (RegWrite("SDP.D_PERF_ENABLE", 0b100), *encode(layer, CONFIG, sync_id="done"))
     await bench.play((*program, SyncWait("SDP", "done"), RegRead("SDP.D_PERF_OUT_SATURATION")))
     assert bench.verdict.counters == 1
-    finding = found(bench, Check.COUNTER)
+    finding = found(bench, Check.COUNTER, Check.VALUE)
     assert finding.detail == WrongCounter("SDP.D_PERF_OUT_SATURATION", expected=0, at_least=False, got=1)
     assert finding.layer == LAYER
     assert finding.cycle is not None
@@ -292,6 +295,7 @@ async def an_unsupported_program_is_refused(dut: SimHandleBase) -> None:
     await bench.play(tuple(writes))
     verdict = bench.finish()
     assert verdict.ending is Ending.REFUSED
+    bench.expect_findings(refusal=True)
     assert verdict.refused == (
         "SDP.D_DP_EW_CFG.ew_bypass must be YES, not NO: nv_small has no Y (element-wise and LUT)"
     )
@@ -307,6 +311,7 @@ async def a_wrong_byte_before_a_refusal_still_fails(dut: SimHandleBase) -> None:
     await bench.play(tuple(no_y))
     assert mismatch(found(bench, Check.MISSING)).elements == 8
     assert str(bench.verdict.refused).startswith("SDP.D_DP_EW_CFG.ew_bypass must be YES")
+    bench.expect_findings(refusal=True)
 
 
 @cocotb.test()

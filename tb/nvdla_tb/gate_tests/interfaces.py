@@ -48,7 +48,7 @@ async def a_non_posted_write_completes_and_a_posted_one_says_nothing(dut: SimHan
 
 @cocotb.test()
 async def an_unmapped_address_reads_zero(dut: SimHandleBase) -> None:
-    bench = await Bench.start(dut, CONFIG)
+    bench = await Bench.start(dut, CONFIG, BenchSettings(unmapped_accesses="count"))
     assert await bench.csb.read(0x9F00) == 0
     assert await bench.csb.read(0x1_5000) == 0
 

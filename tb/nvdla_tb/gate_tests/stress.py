@@ -48,7 +48,7 @@ class Inattentive(Bench):
 async def an_interrupt_of_no_layer_is_reported(dut: SimHandleBase) -> None:
     bench = await Inattentive.start(dut, CONFIG)
     await bench.play_unseen()
-    finding = found(bench, Check.INTERRUPT)
+    finding = found(bench, Check.INTERRUPT, Check.STRAY)
     assert finding.detail == UnexpectedInterrupt("SDP_0")
     assert finding.cycle is not None
 
@@ -63,6 +63,7 @@ async def memory_that_is_accessed_before_the_first_layer_is_reported(dut: SimHan
     early = [finding for finding in bench.finish().findings if finding.detail == EarlyAccess()]
     assert [finding.check for finding in early] == [Check.PROTOCOL]
     assert early[0].cycle is not None
+    bench.expect_findings(*{finding.check for finding in bench.verdict.findings})
 
 
 @cocotb.test()
@@ -161,6 +162,7 @@ async def garbage_in_all_registers_never_passes_and_hangs_nothing(dut: SimHandle
         bench._refused.clear()
         findings.clear()
     assert len(refusals) >= 3
+    bench.expect_findings(Check.MEMORY)
     layer = pass_through(bench)
     # Notifications of programs that hung still wait for their interrupts, so nothing waits for this one.
     await bench.play(encode(layer, CONFIG))

@@ -97,6 +97,36 @@ class MoreBadAccesses(Detail, frozen=True, tag=True):
     count: int
 
 
+class UnmappedAccess(Detail, frozen=True, tag=True):
+    """An access of an address without a register; ``value`` is the word that was written or read."""
+
+    address: int
+    is_write: bool
+    value: int
+
+
+class MoreUnmappedAccesses(Detail, frozen=True, tag=True):
+    """How many accesses of addresses without a register there were besides those that have a finding of their own."""
+
+    count: int
+
+
+class Nothing(Detail, frozen=True, tag=True):
+    """Nothing was compared.
+
+    Attributes:
+        unmapped: accesses of addresses without a register, which may be why.
+        first: the first few of them.
+    """
+
+    unmapped: int = 0
+    first: tuple[UnmappedAccess, ...] = ()
+
+
+class NothingRead(Detail, frozen=True, tag=True):
+    """A layer that takes operands from memory, and read nothing."""
+
+
 class PortViolation(Detail, frozen=True, tag=True):
     """A rule of a memory port that was broken, as its index in ``wrapped_rules.MEMORY_RULES``."""
 
@@ -323,6 +353,7 @@ class Hang(Detail, frozen=True, tag=True):
         unanswered: the read of a state that got no answer, so that the rest is not known, or None.
         in_vain: requests and write beats of that time, more than for all memory together, of which none wrote a byte
             that a layer lacked; 0 when nothing moved.
+        interrupt_status: what S_INTR_STATUS reads while the interrupt line is high, None while it is low.
     """
 
     quiet_cycles: int
@@ -334,6 +365,7 @@ class Hang(Detail, frozen=True, tag=True):
     units: tuple[UnitState, ...]
     unanswered: NoAnswer | None = None
     in_vain: int = 0
+    interrupt_status: int | None = None
 
 
 class Note(Detail, frozen=True, tag=True):
@@ -349,6 +381,10 @@ AnyDetail = (
     | UnpredictedGolden
     | BadAccess
     | MoreBadAccesses
+    | UnmappedAccess
+    | MoreUnmappedAccesses
+    | Nothing
+    | NothingRead
     | PortViolation
     | CsbViolation
     | HandshakeViolation

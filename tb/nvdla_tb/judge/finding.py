@@ -77,6 +77,8 @@ def _cause(detail: details.AnyDetail) -> tuple[str, ...]:
             return (detail.file_name,)
         case details.BadAccess():
             return (*_direction(detail), "outside" if detail.outside else "poison")
+        case details.UnmappedAccess():
+            return ("no register", "write" if detail.is_write else "read")
         case details.WrongOutstanding():
             return _direction(detail)
         case details.UnfairTurns():

@@ -20,6 +20,10 @@ _PARTS = {"CDMA": ("CDMA_DAT", "CDMA_WT"), "CACC": ("CACC",)}
 """Units that are done with a layer while SDP may still run the one before."""
 
 
+_MOST_UNEXPECTED = 5
+"""How often an interrupt that no layer owes is a finding."""
+
+
 class InterruptRules(Rule):
     """Follows GLB's status and tells done bits that no layer owes, and those that never came.
 
@@ -31,12 +35,17 @@ class InterruptRules(Rule):
     shows a pulse at least, unless the bit is masked or CSB's clock is too slow to see it.
 
     Source: public nv_small RTL, ``NV_NVDLA_GLB_ic``; measured with clears all the time that layers run.
+
+    Attributes:
+        seen: how many done bits were seen that layers owed.
     """
 
     def __init__(self, line_cycles: int = LINE_CYCLES) -> None:
         """Start from the reset state; the interrupt line may lag so many cycles behind the registers."""
         self._line_cycles = line_cycles
         self._pulses_show = line_cycles <= LINE_CYCLES
+        self._unexpected: Counter[Event] = Counter()
+        self.seen = 0
         self.reset()
 
     @property
@@ -118,10 +127,14 @@ class InterruptRules(Rule):
         fresh, self._known = self.fresh(value), self._known | value
         self._saw(_events(value))
         for event in fresh:
-            if not self._owed[event]:
-                yield Finding(Check.INTERRUPT, UnexpectedInterrupt(f"{event[0]}_{event[1]}"), cycle)
-            else:
+            if self._owed[event]:
                 self._owed[event] -= 1
+                self.seen += 1
+                continue
+            self._unexpected[event] += 1
+            # A bit that cannot be cleared is fresh at every read.
+            if self._unexpected[event] <= _MOST_UNEXPECTED:
+                yield Finding(Check.INTERRUPT, UnexpectedInterrupt(f"{event[0]}_{event[1]}"), cycle)
 
     def _expect(self, events: Collection[Event], cycle: int | None, *, waits: bool = False) -> None:
         """Note events that have yet to come; what was cleared before did not clear them."""

@@ -14,13 +14,21 @@ from nvdla_tb.judge.answers import AnswerRule
 from nvdla_tb.judge.arbitration import ArbitrationRule
 from nvdla_tb.judge.beats import Beats
 from nvdla_tb.judge.counters import CounterBoard
-from nvdla_tb.judge.detail import AnyDetail, BadAccess, EarlyAccess, MoreBadAccesses
+from nvdla_tb.judge.detail import (
+    AnyDetail,
+    BadAccess,
+    EarlyAccess,
+    MoreBadAccesses,
+    MoreUnmappedAccesses,
+    UnmappedAccess,
+)
 from nvdla_tb.judge.finding import Check, Finding
 from nvdla_tb.judge.interrupts import InterruptRules
 from nvdla_tb.judge.layer_id import LayerId
 from nvdla_tb.judge.line import LINE_CYCLES, LineRule
 from nvdla_tb.judge.outstanding import OutstandingRule
 from nvdla_tb.judge.predictor import BufferContents, Expectation, ReadMemory, predict
+from nvdla_tb.judge.reading import ReadRule
 from nvdla_tb.judge.rule import Rule
 from nvdla_tb.judge.scoreboard import Scoreboard
 from nvdla_tb.judge.tracker import LayerTracker, StartedLayer
@@ -30,7 +38,7 @@ from nvdla_tb.nvdla.program.table import Refused
 from nvdla_tb.nvdla.registers import Register
 
 MOST_BAD_ACCESSES = 5
-"""How many accesses that memory refuses get a finding of their own."""
+"""How many accesses that memory refuses, or that hit no register, get a finding of their own."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +61,10 @@ class PortMonitor(Protocol):
     @property
     def handshakes(self) -> int:
         """A count that grows whenever the port moves."""
+
+    @property
+    def read_requests(self) -> int:
+        """How many reads it has accepted."""
 
     def take_most_outstanding(self) -> tuple[int, int]:
         """Return the most beats of reads and bursts of writes that waited at a time since the last call."""
@@ -78,6 +90,11 @@ class Ports:
     def handshakes(self) -> int:
         """Accepted addresses and write beats of all ports."""
         return sum(monitor.handshakes for monitor in self.monitors.values())
+
+    @property
+    def read_requests(self) -> int:
+        """Accepted reads of all ports."""
+        return sum(monitor.read_requests for monitor in self.monitors.values())
 
     def take_most_outstanding(self) -> dict[Ram, tuple[int, int]]:
         """Return the most beats of reads and bursts of writes that waited at a time since the last call, by port."""
@@ -108,6 +125,13 @@ class Judge:
 
     With ``plays_on``, a layer that must be refused does not end the program, unless the configuration lacks what it
     needs. From then on nothing is predicted, so that only golden results and the rules of the ports judge the rest.
+
+    Attributes:
+        tracker: the registers of the DUT and its layers.
+        board: comparison of expectations with memory.
+        verdict: counts and findings.
+        watchers: listeners to the starts and ends of layers.
+        enabled: whether any unit was enabled, so that something must have been compared.
     """
 
     def __init__(
@@ -122,6 +146,7 @@ class Judge:
         limits_reached: bool = False,
         poison_reads: bool = True,
         stray_accesses: bool = True,
+        unmapped_accesses: bool = True,
     ) -> None:
         """Start without layers.
 
@@ -135,8 +160,10 @@ class Judge:
             limits_reached: Whether the last layer must have had as many reads and writes outstanding as it may.
             poison_reads: Whether reads of bytes that were never written are findings; else they are only counted.
             stray_accesses: Whether accesses outside every allocation are.
+            unmapped_accesses: Whether register accesses of addresses without a register are.
         """
         self._poison_reads, self._stray_accesses = poison_reads, stray_accesses
+        self._unmapped_accesses = unmapped_accesses
         self.tracker = LayerTracker(config)
         self.board = board
         self.verdict = self.board.verdict
@@ -147,6 +174,7 @@ class Judge:
         self._interrupts = InterruptRules(line_cycles)
         self._line = LineRule(lambda: self._interrupts.possible, line_cycles)
         self._answers = AnswerRule(self._interrupts.fresh, board.last_write, line_cycles, wrapped)
+        self._reading = ReadRule((lambda: self._ports.read_requests) if self._ports.monitors else None)
         self._arbitration = ArbitrationRule(state.registers, *saturated, wrapped=Ram.MC in wrapped)
         # Answers ask what interrupts are fresh before those are seen, and the line what is owed after that.
         self._rules: tuple[Rule, ...] = (
@@ -161,11 +189,13 @@ class Judge:
                 {ram for ram in Ram if limits_reached and ram not in wrapped},
             ),
             self._arbitration,
+            self._reading,
         )
         self._buffer = BufferContents()
         self._read_memory = read_memory
         self._handshakes_at_reset: int | None = None
-        self._bad_accesses = 0
+        self._bad_accesses = self._more_bad = self._more_unmapped = 0
+        self.enabled = False
         self.plays_on = False
 
     def reset(self) -> None:
@@ -184,7 +214,10 @@ class Judge:
             Refused: when a layer that starts is illegal or not modelled; the verdict says so, too.
         """
         register, value, cycle = access.register, access.value, access.cycle
-        if register is None or self.verdict.unpredicted:
+        if register is None:
+            self._unmapped(access)
+            return
+        if self.verdict.unpredicted:
             return
         if access.is_write:
             try:
@@ -230,6 +263,24 @@ class Judge:
         self._bad_accesses += 1
         if self._bad_accesses <= MOST_BAD_ACCESSES:
             self.report(Check.MEMORY, access, cycle)
+        else:
+            self._more_bad += 1
+
+    def _unmapped(self, access: Access) -> None:
+        """Count an access that hits no register; the first few are findings."""
+        if not access.is_write and self.tracker.state.registers.in_rom(access.address):
+            return
+        self.verdict.unmapped += 1
+        detail = UnmappedAccess(access.address, access.is_write, access.value)
+        is_early = self.verdict.unmapped <= MOST_BAD_ACCESSES
+        if is_early:
+            self.verdict.first_unmapped.append(detail)
+        if not self._unmapped_accesses:
+            return
+        if is_early:
+            self.report(Check.REGISTER, detail, access.cycle)
+        else:
+            self._more_unmapped += 1
 
     def done(self, unit: str, group: int, cycle: int | None = None) -> None:
         """Take note that a unit's register group is done, as its interrupt says."""
@@ -244,11 +295,27 @@ class Judge:
         """The names, such as ``SDP_1``, of done interrupts that were not seen since they were owed last."""
         return [] if self.verdict.unpredicted else self._interrupts.owed
 
-    def finish(self, cycle: int | None = None) -> Verdict:
-        """Judge what is left, at a cycle if any are counted, and return the verdict."""
-        self._add(rule.finish(cycle) for rule in self._rules)
-        if self._bad_accesses > MOST_BAD_ACCESSES:
-            self.report(Check.MEMORY, MoreBadAccesses(self._bad_accesses - MOST_BAD_ACCESSES))
+    @property
+    def interrupts_seen(self) -> int:
+        """How many done interrupts were seen that layers owed."""
+        return self._interrupts.seen
+
+    def finish(self, cycle: int | None = None, *, stopped: bool = False) -> Verdict:
+        """Judge what is left and return the verdict.
+
+        Args:
+            cycle: The cycle, where any are counted.
+            stopped: Whether the run was ended before its end, so that what has not come by now is not wrong.
+        """
+        # What was told once is not told again when a test goes on after its first verdict.
+        rules = () if stopped else self._rules
+        found = (finding for rule in rules for finding in rule.finish(cycle))
+        self._add([[finding for finding in found if finding not in self.verdict.findings]])
+        if self._more_bad:
+            self.report(Check.MEMORY, MoreBadAccesses(self._more_bad))
+        if self._more_unmapped:
+            self.report(Check.REGISTER, MoreUnmappedAccesses(self._more_unmapped))
+        self._more_bad = self._more_unmapped = 0
         return self.board.finish()
 
     def _start(self, register: Register, value: int, cycle: int | None) -> None:
@@ -259,11 +326,14 @@ class Judge:
             # RDMA fetches as soon as it is enabled, before the last unit of its layer is.
             self._expect_quiet(cycle)
             group = self.tracker.state.producer(register.unit)
+            self.enabled = self.enabled or bool(value)
             if value and not self.tracker.state.enabled(register.unit, group):
                 waits = self.tracker.state.consumer(register.unit) != group
                 self._interrupts.enable(register.unit, group, cycle, waits=waits)
                 self._counters.timed.enable(register.unit, group, cycle)
+                self._reading.enable(register.unit, group)
         for started in self.tracker.write(register, value):
+            self.enabled = True
             self._expect_quiet(cycle)
             events = self.tracker.interrupts_of(started)
             self._interrupts.start(events, cycle)
@@ -271,12 +341,14 @@ class Judge:
             expectation = predict(started, self._memory_for_layer, self._buffer)
             self.board.expect(expectation)
             self._counters.start(started, expectation.counts)
+            self._reading.start(started)
             for watcher in self.watchers:
                 watcher.started(started, expectation, cycle)
 
     def _end(self, ended: Iterable[StartedLayer], cycle: int | None) -> None:
         for started in ended:
             self.board.end_layer(started.index)
+            self._add([self._reading.end(started, cycle)])
             self._counters.end(started.index, cycle)
             for watcher in self.watchers:
                 watcher.ended(started, cycle)

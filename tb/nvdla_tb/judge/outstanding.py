@@ -68,8 +68,9 @@ class OutstandingRule(Rule):
         self._before[ram], self._words[ram] = self._words[ram] if self._busy() else value, value
 
     def finish(self, cycle: int | None) -> Iterator[Finding]:
-        """Yield the limits that were exceeded since they were judged last, and those that had to be reached."""
+        """Yield the limits that were exceeded since they were judged last, and once those that had to be reached."""
         yield from self._wrong(cycle, self._reached)
+        self._reached = ()
 
     def _wrong(self, cycle: int | None, reached: Container[Ram] = ()) -> Iterator[Finding]:
         for ram, counts in self._most().items():

@@ -76,7 +76,8 @@ class Scoreboard:
     and the value that a repeated byte must have is the one written first.
 
     ``history`` holds what was judged, oldest first, and ``expected`` the expectations, each with the number
-    of beats seen before it, so that a mismatch can be explained; of very long runs only the end is kept.
+    of beats seen before it, so that a mismatch can be explained; of very long runs only the end is kept. ``cut`` holds
+    the indices of layers that were given up: what they have not written is no evidence.
     """
 
     def __init__(self, exact: bool = False) -> None:
@@ -88,6 +89,7 @@ class Scoreboard:
         self.history: list[Beats] = []
         self.beats_seen = 0
         self.expected: list[tuple[Expected, int]] = []
+        self.cut: set[int] = set()
         self._kept_beats = self._kept_bytes = 0
         self._tolerated: list[tuple[Ram, int, NDArray[np.bool_]]] = []
         self._unpredicted_from: int | None = None
@@ -151,6 +153,7 @@ class Scoreboard:
     def abandon(self) -> None:
         """Give up layers whose end was not seen, as a reset of the DUT does: what they lack is not missing."""
         self.judge_pending()
+        self.cut |= {entry.expectation.id.index for entry in self._layers if not entry.ended}
         self._layers = [entry for entry in self._layers if entry.ended]
 
     def give_up(self) -> None:

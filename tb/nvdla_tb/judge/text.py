@@ -34,6 +34,16 @@ def complaint(finding: Finding) -> str:
             return _access(finding, access)
         case details.MoreBadAccesses(count=count):
             return f"{count} more memory faults"
+        case details.UnmappedAccess() as unmapped:
+            text = f"register: {_unmapped(unmapped)} hits no register"
+            return text if finding.cycle is None else text + where
+        case details.MoreUnmappedAccesses(count=count):
+            return f"register: {count} more accesses hit no register"
+        case details.Nothing() as nothing:
+            return _nothing(nothing)
+        case details.NothingRead():
+            assert finding.layer is not None
+            return f"{finding.layer.name} takes operands from memory, and nothing was read before its end{where}"
         case details.PortViolation(ram=ram, rule=rule):
             return f"protocol: {ram.value}: {MEMORY_RULES[rule]} (broken at cycle {finding.cycle})"
         case details.UnknownPin(ram=ram, pin=pin, value=value):
@@ -93,7 +103,7 @@ def complaint(finding: Finding) -> str:
         case details.NoAnswer() as lost:
             return _no_answer(lost)
         case details.Note(message=message):
-            return f"nothing was compared: {message}" if finding.check is Check.EMPTY else message
+            return message
 
 
 def complaints(verdict: Verdict) -> list[str]:
@@ -161,6 +171,19 @@ def _access(finding: Finding, access: details.BadAccess) -> str:
     return f"{access.ram.value}: {sent}: {problem}"
 
 
+def _unmapped(access: details.UnmappedAccess) -> str:
+    return f"write of {access.value:#x} to {access.address:#x}" if access.is_write else f"read of {access.address:#x}"
+
+
+def _nothing(nothing: details.Nothing) -> str:
+    text = "nothing was compared: no layer wrote a byte that was expected"
+    if not nothing.unmapped:
+        return text
+    more = nothing.unmapped - len(nothing.first)
+    hits = [_unmapped(access) for access in nothing.first] + ([f"{more} more"] if more else [])
+    return f"{text}; accesses hit no register: {', '.join(hits)}"
+
+
 def _unmatched(unmatched: details.Unmatched) -> str:
     halves = f"{unmatched.addresses} write addresses without all data, {unmatched.beats} beats without address"
     return f"{unmatched.ram.value}: {halves}"
@@ -180,6 +203,8 @@ def _hang(finding: Finding, hang: details.Hang) -> list[str]:
     moved = f"{hang.in_vain} requests and beats of memory in vain" if hang.in_vain else "nothing moved"
     lines = [f"hang: {moved} for {hang.quiet_cycles} cycles, at cycle {finding.cycle}"]
     lines += [f"  waiting for interrupt {event}" for event in hang.waiting_for]
+    if hang.interrupt_status is not None:
+        lines.append(f"  dla_intr is high, and GLB.S_INTR_STATUS reads {hang.interrupt_status:#x}")
     lines += [] if hang.csb is None else [f"  CSB: {hang.csb}"]
     lines += [f"  running: {layer.name}" for layer in hang.running]
     lines += [f"  {_request(request)}" for request in hang.requests]

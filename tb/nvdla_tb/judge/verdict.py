@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import Enum
 from math import inf
 
 import msgspec
 
 from nvdla_models.layout import Element
-from nvdla_tb.judge.detail import Mismatch, Note
+from nvdla_tb.judge.detail import Mismatch, MoreUnmappedAccesses, Note, Nothing, UnmappedAccess
 from nvdla_tb.judge.finding import BYTES, Check, Finding
 
 
@@ -92,6 +93,10 @@ class Verdict(msgspec.Struct):
         unpredicted: whether the program was played to its end although a layer was refused; only golden results judge
             it then.
         golden_bytes: bytes of equal golden results that the DUT wrote in such a program.
+        unmapped: accesses of addresses without a register.
+        first_unmapped: the first few of them.
+        expected: checks of which a test in Python says that it expects findings.
+        expects_refusal: whether it says that a layer must be refused.
     """
 
     judged_bytes: int = 0
@@ -112,6 +117,10 @@ class Verdict(msgspec.Struct):
     unchecked: int = 0
     unpredicted: bool = False
     golden_bytes: int = 0
+    unmapped: int = 0
+    first_unmapped: list[UnmappedAccess] = []
+    expected: list[Check] = []
+    expects_refusal: bool = False
 
     @classmethod
     def of(cls, check: Check, message: str) -> Verdict:
@@ -139,23 +148,37 @@ class Verdict(msgspec.Struct):
     @property
     def failures(self) -> list[Finding]:
         """Why the scenario fails, wrong bytes first; empty when it passes or is refused."""
-        others = [finding for finding in self.findings if finding.check not in BYTES]
-        found = self.wrong_bytes + others
+        found = self.wrong_bytes + [finding for finding in self.findings if finding.check not in BYTES]
         # Where layers run, it is their bytes that count.
         compared = self.judged_bytes or self.self_checking or (self.registers and not self.layers)
-        if not (found or self.refused or compared):
-            return [Finding(Check.EMPTY, Note("no layer wrote a byte that was expected"))]
-        return found
+        if not (self.refused or compared) and all(
+            isinstance(finding.detail, UnmappedAccess | MoreUnmappedAccesses) for finding in found
+        ):
+            # It names the accesses that hit nothing.
+            found = [Finding(Check.EMPTY, Nothing(self.unmapped, tuple(self.first_unmapped)))]
+        return [finding for finding in found if finding.check not in self.expected] + self._lacking(found)
+
+    def _lacking(self, found: Sequence[Finding]) -> list[Finding]:
+        """Return a finding for each one that a test expects and that there is not."""
+        there = {finding.check for finding in found}
+        lacking = [f"finding of the check {check.value}" for check in self.expected if check not in there]
+        lacking += ["refusal of a layer"] if self.expects_refusal and self.refused is None else []
+        return [Finding(Check.TEST, Note(f"the test expects a {what}, and there was none")) for what in lacking]
 
     @property
     def ending(self) -> Ending:
         """How the scenario ended: passed only when something was compared and nothing was wrong."""
         checks = {finding.check for finding in self.failures}
         if not checks:
-            if self.refused is None:
+            if self.refused is None or self.expects_refusal:
                 return Ending.PASSED
             return Ending.GOLDEN if self.unpredicted and self.golden_bytes else Ending.REFUSED
         return next((ending for ending, those in _ENDINGS if checks.intersection(those)), Ending.PROTOCOL)
+
+    @property
+    def needs_explanation(self) -> bool:
+        """Whether anything was found that nobody expects."""
+        return bool(self.findings) and self.ending.is_failure
 
     @property
     def signature(self) -> tuple[str, ...]:

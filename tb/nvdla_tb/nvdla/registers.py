@@ -233,6 +233,11 @@ class RegisterMap:
             raise RegisterError(f"address {address:#x} must be spelt {self._by_address[address].full_name}")
         return Register("", f"{address:#x}", address, ())
 
+    def in_rom(self, address: int) -> bool:
+        """Return whether a byte address lies in the ConfigROM, which software reads on after its last word."""
+        base = self.bases["CFGROM"]
+        return base <= address < base + UNIT_BYTES
+
     def at(self, address: int) -> Register | None:
         """Return the register at a byte address, or None where nothing is mapped."""
         return self._by_address.get(address)

@@ -313,7 +313,8 @@ def _played(job: Job, setup: Setup, work_dir: Path, process: SharedProcess | Non
 def _tested(job: Job, test: PythonTest, setup: Setup, work_dir: Path) -> Result:
     """Play a test in Python in an empty folder.
 
-    Its verdict is that of ``Bench.check`` where the test called it, else that it passed or what it raised.
+    Its verdict is that of the bench, with what the test itself raised; without one it enabled no unit, so that it says
+    itself what it checks.
     """
     run = simulate(
         setup.built,
@@ -329,11 +330,13 @@ def _tested(job: Job, test: PythonTest, setup: Setup, work_dir: Path) -> Result:
         plusargs=job.plusargs,
     )
     answer = Answer.load(work_dir / RESULT_FILE)
-    if answer is None or answer.verdict.ending.is_failure != (run.check is Check.TEST):
-        # It never came to its check, or it goes on to say itself what is right.
+    if answer is None:
         verdict = Verdict(self_checking=True) if run.check is None else Verdict.of(run.check, run.message)
         return job.result(setup.dut, verdict, run.seconds, work_dir)
-    result = job.result(setup.dut, _verdict_of(answer, run), run.seconds, work_dir)
+    verdict = _verdict_of(answer, run)
+    if run.check is not None and not (run.check is Check.TEST and verdict.ending.is_failure):
+        verdict.add(Finding(run.check, Note(run.message)))
+    result = job.result(setup.dut, verdict, run.seconds, work_dir)
     return msgspec.structs.replace(result, explained=answer.explained, layers=answer.layers)
 
 
@@ -342,7 +345,7 @@ def _verdict_of(answer: Answer, run: SimResult) -> Verdict:
 
     An answer is saved before it is explained, so that an error of the explainer hides nothing that was found.
     """
-    if answer.verdict.findings and answer.explained is None:
+    if answer.verdict.needs_explanation and answer.explained is None:
         answer.verdict.add(Finding(Check.EXPLANATION, Note(f"the testbench could not explain this: {run.message}")))
     return answer.verdict
 

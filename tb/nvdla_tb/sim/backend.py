@@ -56,19 +56,25 @@ class CoroutineBackend:
 
     @property
     def accesses(self) -> int:
-        """Accesses seen on CSB."""
-        return self.csb_monitor.accesses
+        """Accesses played on CSB, but for those that serve interrupts."""
+        return self.csb.accesses
 
     def flush(self) -> None:
         """Drop what is owed, half seen or requested: a reset of the DUT begins."""
         self.csb.idle()
         self.csb_monitor.flush()
+        self.csb.writes = self.csb_monitor.writes
         for ram, slave in self.slaves.items():
             slave.flush()
             self.monitors[ram].flush()
 
     def look(self) -> None:
         """Do nothing: everything is pushed as it is seen."""
+
+    def end(self) -> None:
+        """Push the last write of a test that ends with it, in whose cycle the monitor is not asked any more."""
+        if self.csb.writes > self.csb_monitor.writes and self.csb.last_write is not None:
+            self._events.see_access(self.csb.last_write)
 
     def watch_reads(self) -> None:
         """Do nothing: reads are always pushed."""

@@ -21,12 +21,12 @@ from nvdla_models.layout import FeatureLayout
 from nvdla_models.precision import Precision
 from nvdla_tb.explain.handovers import load_handovers
 from nvdla_tb.judge.detail import MissingInterrupt, Note, Restless
-from nvdla_tb.judge.finding import BYTES, Check
+from nvdla_tb.judge.finding import BYTES, Check, Finding
 from nvdla_tb.judge.judge import Access, Judge, Ports
 from nvdla_tb.judge.layer_facts import LayerTimes, Traffic
 from nvdla_tb.judge.line import LINE_CYCLES
 from nvdla_tb.judge.scoreboard import Scoreboard
-from nvdla_tb.judge.text import why_not_passed
+from nvdla_tb.judge.text import complaint, why_not_passed
 from nvdla_tb.judge.verdict import Ending, Verdict
 from nvdla_tb.nvdla.engines import chain_of
 from nvdla_tb.nvdla.layers import Layer, Surface
@@ -38,6 +38,8 @@ from nvdla_tb.nvdla.registers import RegisterMap
 from nvdla_tb.sim.backend import Backend, CoroutineBackend
 from nvdla_tb.sim.clocking import cycle, has_one_clock, start_clocks, wait_cycles
 from nvdla_tb.sim.csb import CsbTimeout, PollTimeout
+from nvdla_tb.sim.ending import judge_at_end, judge_before_another
+from nvdla_tb.sim.interrupts import HangError
 from nvdla_tb.sim.native import is_native
 from nvdla_tb.sim.native_backend import NativeBackend
 from nvdla_tb.sim.pins import Events, Pins, is_wrapped
@@ -72,6 +74,10 @@ class Bench(Events):
         await bench.run(Sdp(src, bench.reserve((33, 4, 5)), relu=True))
         bench.check()           # raises with every finding
 
+    What a test has run is judged when it ends, whether or not it calls ``check`` or catches what that raises: it fails
+    with any finding, and when it has enabled a unit and nothing was compared. A test that wants findings says so:
+    ``expect_findings``.
+
     A subclass may override ``see_access``, ``see_writes``, ``see_bad_access`` and ``see_violation``, which pass on
     what the agents see.
     """
@@ -101,13 +107,14 @@ class Bench(Events):
             limits_reached=settings.limits_reached,
             poison_reads=settings.poison_reads == "error",
             stray_accesses=settings.stray_accesses == "error",
+            unmapped_accesses=settings.unmapped_accesses == "error",
         )
         self.times = LayerTimes()
         self.judge.watchers.append(self.times)
         self.verdict = self.judge.verdict
         self._seed = seed
         self._refused = Event()
-        self._stopped = self._csb_is_dead = False
+        self.stopped = self._csb_is_dead = False
         self.accesses: list[Access] = []
         self.began = time.process_time(), 0
         self._unaltered: list[tuple[Ram, int, NDArray[np.uint8]]] = []
@@ -120,6 +127,7 @@ class Bench(Events):
         left = self._is_test and request.result is not None
         self._played = Played(self.memories, request) if left else None
         self._watchdog = Watchdog(pins, self.backend, ports, self.judge)
+        self.interrupts.watch = self._watch
         self.scope = None
         if isinstance(self.backend, CoroutineBackend) and hasattr(dut, LAYER_SCOPE):
             self.scope = WaveScope(dut, self.backend.monitors, self.scoreboard, request.waves_from)
@@ -143,8 +151,11 @@ class Bench(Events):
             config: The configuration of the RTL; that which the launcher names when it is left out.
             settings: Latencies, stalls and strictness.
             seed: Seed of all randomness.
-            request: What the launcher asks for besides; found in the environment when it is left out.
+            request: What the launcher asks for besides; found in the environment when it is left out. Whoever gives one
+                judges what the bench has run.
         """
+        ends_judged = request is None
+        judge_before_another()
         request = request or Request.from_env(None if config is None else config.name)
         bench = cls(dut, config or HwConfig.load(request.config), settings or BenchSettings(), seed, request)
         start_clocks(dut, bench.settings.csb_period, bench.settings.csb_phase)
@@ -164,6 +175,8 @@ class Bench(Events):
         if bench.watch is not None:
             bench.watch.start()
         bench.began = time.process_time(), cycle()
+        if ends_judged:
+            judge_at_end(bench.conclude)
         return bench
 
     async def reset(self) -> None:
@@ -238,6 +251,13 @@ class Bench(Events):
             self._csb_is_dead = True
             self.judge.report(Check.HANG, error.detail, cycle())
 
+    async def _watch(self, waiting_for: str) -> None:
+        """Raise once a test waits in vain, which is a finding."""
+        stuck, at = await self._watchdog.stuck(), cycle()
+        found = Finding(Check.HANG, await self._watchdog.hang(stuck, (waiting_for,)), at)
+        self.verdict.add(found)
+        raise HangError(complaint(found))
+
     async def run(self, *layers: Layer) -> None:
         """Run layers one after the other, each in the register groups that its units run next, and settle."""
         tracker = self.judge.tracker
@@ -269,7 +289,7 @@ class Bench(Events):
         else:
             ended = list(waiters)[number]
             if ended in ("refusal", "mismatch"):
-                self._stopped = True
+                self.stopped = True
                 self.scoreboard.abandon()
             elif ended == "hang":
                 at = cycle()
@@ -296,7 +316,7 @@ class Bench(Events):
     async def settle(self) -> None:
         """See what comes late, after a program that was played to its end: writes, and interrupts."""
         # After any fault but wrong bytes, a hang for one, what is late or missing would only tell of it again.
-        if self._stopped or any(finding.check not in BYTES for finding in self.verdict.findings):
+        if self.stopped or any(finding.check not in BYTES for finding in self.verdict.findings):
             return
         self.verdict.cycles = cycle()
         if not await self._watchdog.memory_rests():
@@ -320,9 +340,12 @@ class Bench(Events):
             self._find_dead_csb(self.interrupts.failure)
         for monitor in self.monitors.values():
             unmatched = monitor.unmatched()
-            if unmatched is not None and not self._stopped:
-                self.judge.report(Check.PROTOCOL, unmatched)
-        self.judge.finish(cycle())
+            if unmatched is None or self.stopped:
+                continue
+            found = Finding(Check.PROTOCOL, unmatched)
+            if found not in self.verdict.findings:
+                self.verdict.add(found)
+        self.judge.finish(cycle(), stopped=self.stopped)
         self.verdict.cycles = self.verdict.cycles or cycle()
         return self.verdict
 
@@ -337,10 +360,40 @@ class Bench(Events):
             AssertionError: with every finding, when the scenario failed, was refused or compared nothing.
         """
         verdict = self.finish()
-        if self._played is not None:
-            self._played.leave(self, self.transactions())
+        self._leave()
         if verdict.ending is not Ending.PASSED:
             raise AssertionError("\n".join(why_not_passed(verdict)))
+
+    def expect_findings(self, *checks: Check, refusal: bool = False) -> None:
+        """Say that the test wants findings: it passes when each of these checks finds something, and nothing else does.
+
+        ::
+
+            bench.expect_findings(Check.VALUE)
+
+        Args:
+            checks: The checks.
+            refusal: Whether a layer must be refused.
+        """
+        verdict = self.verdict
+        verdict.expected += [check for check in checks if check not in verdict.expected]
+        verdict.expects_refusal |= refusal
+
+    def conclude(self) -> list[str]:
+        """Judge what the test has run, at its end, and return why it must not pass; empty when it may.
+
+        A test that enabled no unit says itself what it checks.
+        """
+        self.backend.end()
+        verdict = self.finish()
+        verdict.self_checking = not self.judge.enabled
+        self._leave()
+        return [] if verdict.ending is Ending.PASSED else why_not_passed(verdict)
+
+    def _leave(self) -> None:
+        """Leave the answer of a test that is asked for one."""
+        if self._played is not None:
+            self._played.leave(self, self.transactions())
 
     def transactions(self) -> Iterator[str]:
         """Yield a line for each register access and write beat so far, by cycle; of a long test the last beats."""

@@ -79,6 +79,11 @@ class CsbDriver(BusDriver):  # type: ignore[misc]  # cocotb-bus has no types
     """Plays writes and reads: ``perform`` with as many outstanding as the settings say, all others one at a time.
 
     Addresses are bytes; the pins carry word addresses.
+
+    Attributes:
+        accesses: Accesses that were accepted, but for those that serve interrupts.
+        writes: Writes that were accepted.
+        last_write: The last of them.
     """
 
     _signals: ClassVar[dict[str, str]] = {
@@ -107,6 +112,9 @@ class CsbDriver(BusDriver):  # type: ignore[misc]  # cocotb-bus has no types
         self._flying: deque[_Flight] = deque()
         self._requesting: str | None = None
         self._resets = 0
+        self._serving = False
+        self.accesses = self.writes = 0
+        self.last_write: Access | None = None
         self.idle()
 
     @property
@@ -186,10 +194,14 @@ class CsbDriver(BusDriver):  # type: ignore[misc]  # cocotb-bus has no types
             CsbTimeout: when a request does not come through.
         """
         async with self._lock:
-            bits = await self._alone(status)
-            if bits:
-                await self._alone(status, bits, posted=False)
-            return bits
+            self._serving = True
+            try:
+                bits = await self._alone(status)
+                if bits:
+                    await self._alone(status, bits, posted=False)
+                return bits
+            finally:
+                self._serving = False
 
     async def _poll(self, poll: Poll, register: Register, deadline_cycles: int) -> None:
         deadline = cycle() + deadline_cycles
@@ -215,6 +227,11 @@ class CsbDriver(BusDriver):  # type: ignore[misc]  # cocotb-bus has no types
         is_write, owes = value is not None, value is None or not posted or self._answers_all
         name = f"read of {register.full_name}" if value is None else f"write of {value:#x} to {register.full_name}"
         await self._request(name, self.registers.address(register), is_write, value or 0, is_write and owes)
+        self.accesses += not self._serving
+        if value is not None:
+            self.writes += 1
+            address = self.registers.address(register)
+            self.last_write = Access(self.registers.at(address), address, value, is_write=True, cycle=cycle())
         flight = _Flight(name, is_write, value=None if owes else 0)
         if owes:
             self._flying.append(flight)
@@ -288,7 +305,7 @@ class CsbMonitor(BusMonitor):  # type: ignore[misc]  # cocotb-bus has no types
     def __init__(self, pins: Pins, events: Events) -> None:
         """Bind the monitor."""
         self.registers = pins.registers
-        self.accesses = 0
+        self.writes = 0
         self._reads: list[int] = []
         self._events = events
         self._rules = CsbRules(lambda rule: self._violate(CsbViolation(rule)))
@@ -377,5 +394,5 @@ class CsbMonitor(BusMonitor):  # type: ignore[misc]  # cocotb-bus has no types
         self._events.see_violation(detail, cycle())
 
     def _publish(self, address: int, value: int, *, is_write: bool) -> None:
-        self.accesses += 1
+        self.writes += is_write
         self._recv(Access(self.registers.at(address), address, value, is_write, cycle()))

@@ -54,7 +54,7 @@ async def serve(dut: SimHandleBase) -> None:
 async def idle(dut: SimHandleBase) -> None:
     """Clock the DUT for some cycles with idle inputs and no Python awake: the reference speed."""
     request = Request.from_env()
-    bench = await Bench.start(dut)
+    bench = await Bench.start(dut, request=request)
     started, first = time.process_time(), cycle()
     await wait_cycles(bench.clock, request.cycles)
     speed = (cycle() - first) / (time.process_time() - started)
@@ -64,11 +64,12 @@ async def idle(dut: SimHandleBase) -> None:
 @cocotb.test()
 async def configrom(dut: SimHandleBase) -> None:
     """Read the ConfigROM over CSB."""
-    bench = await Bench.start(dut)
+    request = Request.from_env()
+    bench = await Bench.start(dut, request=request)
     words: list[int] = []
     while not is_complete(words):
         words.append(await bench.csb.read(4 * len(words)))
-    _result_path(Request.from_env()).write_bytes(msgspec.json.encode(words))
+    _result_path(request).write_bytes(msgspec.json.encode(words))
 
 
 async def _play(dut: SimHandleBase, request: Request) -> Bench:

@@ -40,12 +40,16 @@ _RSS_UNIT_BYTES = 1 if sys.platform == "darwin" else 1024
 
 
 class Judged(Protocol):
-    """What is asked of a bench after a run; ``began`` is processor time and cycle when the DUT was ready."""
+    """What is asked of a bench after a run.
+
+    ``began`` is processor time and cycle when the DUT was ready, ``stopped`` whether the run was ended before its end.
+    """
 
     config: HwConfig
     verdict: Verdict
     scoreboard: Scoreboard
     times: LayerTimes
+    stopped: bool
     traffic: Traffic | None
     watch: StageWatch | None
     began: tuple[float, int]
@@ -107,7 +111,7 @@ def leave(bench: Judged, ops: Program, request: Request) -> None:
         layers=layer_facts(bench.times, bench.verdict, bench.traffic),
     )
     answer.save(path)
-    if bench.verdict.findings:
+    if bench.verdict.needs_explanation:
         msgspec.structs.replace(answer, explained=_explained(path.parent, bench, ops, request)).save(path)
 
 
@@ -175,7 +179,7 @@ def _inside(bench: Judged, seen: Seen, ops: Program, explanations: Sequence[Expl
         return NOT_WATCHED
     handovers, tapped = bench.watch.handovers, bench.watch.seen
     clients = handovers.readers or handovers.writers
-    interface = judge_interface(handovers.readers, handovers.writers, tapped) if clients else ()
+    interface = judge_interface(handovers.readers, handovers.writers, tapped, cut=bench.stopped) if clients else ()
     results = compare(handovers.stages, {name: tap.beats for name, tap in tapped.items()}, seen, ops)
     hangs = any(finding.check is Check.HANG for finding in bench.verdict.findings)
     offered = {name for name, tap in tapped.items() if tap.is_offered} if hangs else None

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import Counter
+from collections.abc import Awaitable, Callable
 
 import cocotb
 from cocotb.handle import SimHandleBase
-from cocotb.triggers import Event, ReadWrite, RisingEdge
+from cocotb.triggers import Event, ReadWrite, RisingEdge, select
 
 from nvdla_tb.nvdla.program.ops import INTERRUPT_UNITS, done_bit
 from nvdla_tb.nvdla.program.state import GROUPS
@@ -16,13 +17,29 @@ from nvdla_tb.sim.clocking import HIGH
 from nvdla_tb.sim.csb import CsbDriver, CsbReset, CsbTimeout
 
 
+class HangError(RuntimeError):
+    """A wait of a test that nothing ends any more; the verdict has a finding of it."""
+
+
+Watch = Callable[[str], Awaitable[None]]
+"""Takes what is waited for, such as ``SDP_0``, and raises ``HangError`` once nothing moves any more."""
+
+
 class Interrupts(ABC):
-    """Counts done events, and lets programs wait for them.
+    """Counts done events, and lets programs and tests wait for them.
+
+    ::
+
+        await bench.csb.write("SDP.D_OP_ENABLE", 1)
+        await bench.interrupts.wait("SDP", 0)
 
     Attributes:
         failure: Why the line is served no longer, or None.
         failed: Event that is set then.
+        watch: Ends a wait when the DUT hangs; the bench sets it.
     """
+
+    watch: Watch
 
     def __init__(self, registers: RegisterMap) -> None:
         """Start without events."""
@@ -55,12 +72,31 @@ class Interrupts(ABC):
     async def wait(self, unit: str, group: int) -> None:
         """Return when the next not yet awaited event of a unit's group has fired.
 
+        Args:
+            unit: A unit with a done interrupt, such as ``SDP``.
+            group: Its register group, 0 or 1.
+
+        Raises:
+            InputError: for a unit without a done interrupt.
+            HangError: when nothing has moved for ``hang_cycles`` of the settings, or memory moves in vain.
+            CsbTimeout: when the interrupt line can be served no longer.
+        """
+        fired = self.next(unit, group)
+        await select(fired, self.watch(f"{unit}_{group}"), self.failed.wait())
+        if self.failure is not None:
+            raise self.failure
+
+    def next(self, unit: str, group: int) -> Awaitable[None]:
+        """Return what ends when the next not yet awaited event of a unit's group has fired; nothing watches it.
+
         Raises:
             InputError: for a unit without a done interrupt.
         """
         done_bit(unit, group)
         self._awaited[unit, group] += 1
-        number = self._awaited[unit, group]
+        return self._until(unit, group, self._awaited[unit, group])
+
+    async def _until(self, unit: str, group: int, number: int) -> None:
         while self._fired[unit, group] < number:
             self._news.clear()
             await self._news.wait()

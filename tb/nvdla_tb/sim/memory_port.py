@@ -63,7 +63,7 @@ class MemoryPortMonitor(BusMonitor):  # type: ignore[misc]  # cocotb-bus has no 
         self.ram = ram
         self._events = events
         self._unanswered: dict[int, deque[int]] = {}
-        self.handshakes = 0
+        self.handshakes = self.read_requests = 0
         self._addresses: deque[tuple[int, int, int, int]] = deque()
         self._beats: deque[tuple[bytes, int, int, bool]] = deque()
         self._rules = PortRules(
@@ -163,6 +163,7 @@ class MemoryPortMonitor(BusMonitor):  # type: ignore[misc]  # cocotb-bus has no 
 
     def _see_read(self) -> None:
         self.handshakes += 1
+        self.read_requests += 1
         request = ReadRequest(self._number("arid"), self._number("araddr"), self._number("arlen") + 1, cycle())
         self._count(0, request.beats)
         width = self.bus_bytes

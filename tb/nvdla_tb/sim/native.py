@@ -93,6 +93,7 @@ _SIGNATURES: dict[str, tuple[Any, ...]] = {
     "nvb_port_allocate": (None, c_uint32, c_void_p, c_uint32),
     "nvb_port_page": (c_void_p, c_uint32, c_uint64, c_uint32),
     "nvb_port_handshakes": (c_uint64, c_uint32),
+    "nvb_port_read_requests": (c_uint64, c_uint32),
     "nvb_port_most_outstanding": (None, c_uint32, POINTER(c_uint32), POINTER(c_uint32)),
     "nvb_port_addresses_waiting": (c_uint32, c_uint32),
     "nvb_port_beats_waiting": (c_uint32, c_uint32),

@@ -33,7 +33,7 @@ class NativeBackend:
 
     @property
     def accesses(self) -> int:
-        """Accesses seen on CSB."""
+        """Accesses played on CSB, but for those that serve interrupts."""
         return self.csb.accesses
 
     def flush(self) -> None:
@@ -46,6 +46,10 @@ class NativeBackend:
         """Push everything that was seen by now."""
         self._push_accesses()
         self._push_writes()
+
+    def end(self) -> None:
+        """Push the last access of a test that ends with it."""
+        self.look()
 
     def watch_reads(self) -> None:
         """Push reads from now on."""

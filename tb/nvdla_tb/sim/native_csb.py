@@ -14,7 +14,7 @@ from nvdla_tb.judge.judge import Access
 from nvdla_tb.judge.outstanding import limits_outstanding
 from nvdla_tb.nvdla.program.ops import Comparison, Poll, RegRead, RegWrite
 from nvdla_tb.nvdla.registers import Register, Where
-from nvdla_tb.sim.csb import CsbTimeout, PollTimeout, ReadBack, answer_deadline_cycles
+from nvdla_tb.sim.csb import CsbReset, CsbTimeout, PollTimeout, ReadBack, answer_deadline_cycles
 from nvdla_tb.sim.interrupts import Interrupts
 from nvdla_tb.sim.native import (
     ACCESS_RECORD,
@@ -58,6 +58,7 @@ class _Batch:
         self.names = [""] * count
         self.answers: dict[int, tuple[int, int]] = {}
         self.failed: tuple[int, _Status, int] | None = None
+        self.dropped = False
         self.over = Event()
 
     @cached_property
@@ -91,7 +92,7 @@ class NativeCsb:
 
     @property
     def accesses(self) -> int:
-        """Finished accesses."""
+        """Finished accesses, but for those that serve interrupts."""
         return int(self._library.nvb_csb_access_count())
 
     @property
@@ -104,8 +105,11 @@ class NativeCsb:
         return running.names[index.value] if running else None
 
     def idle(self) -> None:
-        """Drive no request and forget those that wait."""
+        """Drive no request, and give up those that are under way."""
         self._library.nvb_csb_drop_all()
+        for batch in self._batches.values():
+            batch.dropped = True
+            batch.over.set()
 
     async def write(self, where: Where, value: int, *, posted: bool = True) -> None:
         """Write one register; see ``CsbDriver``."""
@@ -193,6 +197,8 @@ class NativeCsb:
             # Also reached when the one who waits is cancelled: the rest must not go out.
             self._library.nvb_csb_cancel(batch.number)
             del self._batches[batch.number]
+        if batch.dropped:
+            raise CsbReset
         if batch.failed is None or batch.failed[1] is _Status.POLL_EXPIRED:
             return
         index, status, _ = batch.failed

@@ -105,6 +105,11 @@ class NativePort:
         """Accepted addresses and write beats."""
         return int(self._library.nvb_port_handshakes(self._number))
 
+    @property
+    def read_requests(self) -> int:
+        """Accepted reads."""
+        return int(self._library.nvb_port_read_requests(self._number))
+
     def unmatched(self) -> Unmatched | None:
         """Return how many write addresses lack data and data an address, or None when all have matched."""
         addresses = self._library.nvb_port_addresses_waiting(self._number)

@@ -95,7 +95,7 @@ class SimulationPlayer:
         self._news.clear()
 
     async def _notify(self, op: InterruptNotify) -> None:
-        await self._backend.interrupts.wait(op.unit, op.group)
+        await self._backend.interrupts.next(op.unit, op.group)
         del self._waiting_for[op.sync_id]
         self._raise(op.sync_id)
 

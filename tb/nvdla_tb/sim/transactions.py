@@ -6,13 +6,15 @@ from collections.abc import Iterable, Iterator, Mapping
 from operator import itemgetter
 from pathlib import Path
 
+import msgspec
+
 from nvdla_tb.judge.beats import Beats
 from nvdla_tb.judge.judge import Access
 from nvdla_tb.judge.verdict import Ending
 from nvdla_tb.nvdla.memory import MemoryImage, Ram
 from nvdla_tb.nvdla.program.ops import MemInit, MemLoad, Op, Program
 from nvdla_tb.sim.failure import Judged, leave
-from nvdla_tb.stimulus.exchange import Request
+from nvdla_tb.stimulus.exchange import Answer, Request
 from nvdla_tb.stimulus.scenario import Scenario, memory_ops
 from nvdla_tb.stimulus.trace import TraceError, write
 
@@ -32,6 +34,7 @@ class Played:
     def __init__(self, memories: Mapping[Ram, MemoryImage], request: Request) -> None:
         """Begin with what memory holds before the first program; the launcher's request asks for an answer."""
         self._request = request
+        self._left: bytes | None = None
         self._ops: tuple[Op, ...] = ()
         self._memories = memories
         self._known: set[tuple[Ram, int]] = set()
@@ -48,9 +51,18 @@ class Played:
             self._known |= {(ram, allocation.address) for allocation in image.allocations}
 
     def leave(self, bench: Judged, lines: Iterable[str]) -> None:
-        """Leave the answer of the test, and unless it passed its log and its scenario, in the folder of its run."""
+        """Leave the answer of the test, and unless it passed its log and its scenario, in the folder of its run.
+
+        The answer of a bench that passes replaces none of another one that does not, and a test that has run nothing
+        and found nothing leaves none.
+        """
+        verdict = msgspec.json.encode(bench.verdict)
+        passed = bench.verdict.ending is Ending.PASSED
+        if verdict == self._left or (self._left is None and passed and (bench.verdict.self_checking or self._fails())):
+            return
+        self._left = verdict
         leave(bench, self._ops, self._request)
-        if bench.verdict.ending is Ending.PASSED:
+        if passed:
             return
         folder = Path(str(self._request.result)).parent
         (folder / FILE_NAME).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
@@ -59,6 +71,11 @@ class Played:
         except TraceError as error:
             # A test may do what no trace can say.
             print(f"no scenario is left: {error}")
+
+    def _fails(self) -> bool:
+        """Return whether another bench of the test has left an answer that is a failure."""
+        answer = Answer.load(Path(str(self._request.result)))
+        return answer is not None and answer.verdict.ending is not Ending.PASSED
 
     def _is_new(self, op: MemInit | MemLoad) -> bool:
         image = self._memories[op.ram]

@@ -10,7 +10,7 @@ from cocotb.triggers import Event
 from nvdla_tb.judge.detail import Hang, UnitState
 from nvdla_tb.judge.judge import Judge, Ports
 from nvdla_tb.sim.backend import Backend
-from nvdla_tb.sim.clocking import wait_cycles
+from nvdla_tb.sim.clocking import HIGH, wait_cycles
 from nvdla_tb.sim.csb import CsbTimeout
 from nvdla_tb.sim.pins import Pins
 
@@ -41,12 +41,15 @@ class Watchdog:
         """Bind the watchdog."""
         self._backend, self._ports, self._judge = backend, ports, judge
         self._registers, self._settings = pins.registers, pins.settings
-        self._clock = pins.dut.dla_core_clk
+        self._clock, self._line = pins.dut.dla_core_clk, pins.dut.dla_intr
 
     @property
     def activity(self) -> int:
-        """A count that changes whenever something moves on CSB or a memory port."""
-        return self._backend.accesses + self._ports.handshakes
+        """A count that changes whenever something moves on CSB or a memory port, or a layer's interrupt is seen.
+
+        What the bench does to serve the line counts for nothing: a line that stays high keeps it busy for ever.
+        """
+        return self._backend.accesses + self._ports.handshakes + self._judge.interrupts_seen
 
     async def stuck(self) -> Stuck:
         """Return once CSB and the memory ports have been idle for long enough, or memory moves in vain."""
@@ -124,15 +127,17 @@ class Watchdog:
 
     async def _with_states(self, hang: Hang) -> Hang:
         units: list[UnitState] = []
-        unanswered = None
+        unanswered = status = None
         try:
+            if self._line.value == HIGH:
+                status = await self._backend.csb.read(self._registers.register("GLB", "S_INTR_STATUS"))
             for unit in self._registers.units:
                 if "S_STATUS" in self._registers.of_unit(unit):
                     state = await self._state(unit)
                     units += [] if state.states == ("IDLE", "IDLE") else [state]
         except CsbTimeout as error:
             unanswered = error.detail
-        return msgspec.structs.replace(hang, units=tuple(units), unanswered=unanswered)
+        return msgspec.structs.replace(hang, units=tuple(units), unanswered=unanswered, interrupt_status=status)
 
     async def _state(self, unit: str) -> UnitState:
         register = self._registers.register(unit, "S_STATUS")

@@ -70,7 +70,12 @@ class _Model:
     def __init__(self, scenario: Scenario, config: HwConfig) -> None:
         self._memories = empty_memories(config)
         self.board = GoldenBoard(self._memories, exact=scenario.settings.exact)
-        self.judge = Judge(config, self.board, lambda ram, *where: self._memories[ram].read_array(*where))
+        self.judge = Judge(
+            config,
+            self.board,
+            lambda ram, *where: self._memories[ram].read_array(*where),
+            unmapped_accesses=scenario.settings.unmapped_accesses == "error",
+        )
         self.judge.watchers.append(self)
         self._registers = RegisterMap.of(config)
         self._notifications = Notifications()
@@ -117,6 +122,8 @@ class _Model:
         register = self._registers.parse(op.register)
         address = self._registers.address(register)
         if not register.is_mapped:
+            value = op.value if isinstance(op, RegWrite) else 0
+            self.judge.csb(Access(None, address, value, is_write=isinstance(op, RegWrite)))
             self.judge.verdict.unchecked += isinstance(op, RegRead) and op.expected is not None
             return
         match op:

@@ -83,9 +83,11 @@ class BenchSettings:
     ``serve_interrupts`` False leaves interrupts to the program, which must poll for them; ``reset_cycle`` resets the
     DUT that many cycles after the program began, which then begins anew.
     ``poison_reads`` and ``stray_accesses`` say whether a read of never-written bytes and an access
-    outside every allocation fail the scenario (``error``) or are only counted (``count``).
+    outside every allocation fail the scenario (``error``) or are only counted (``count``), and ``unmapped_accesses``
+    the same of register accesses at addresses without a register.
     ``hang_cycles`` is how long nothing may move on CSB and the memory ports while work is
-    outstanding; ``poll_deadline_cycles`` how long one poll may last. ``exact`` compares FP16 results
+    outstanding, but for the bench's own service of interrupts; ``poll_deadline_cycles`` how long one poll
+    may last. ``exact`` compares FP16 results
     with the bit-accurate models instead of the published thresholds. ``stop_at_first`` ends the scenario soon
     after the first wrong byte. ``saturated_reads`` and ``saturated_writes`` name the ids, such as ``1 2 3``, of clients
     of the memory interface that always have requests: each turn must be as long as the weight says. ``limits_reached``
@@ -101,6 +103,7 @@ class BenchSettings:
     reset_cycle: int | None = None
     poison_reads: str = "error"
     stray_accesses: str = "error"
+    unmapped_accesses: str = "error"
     hang_cycles: int = 60_000
     poll_deadline_cycles: int = 100_000
     exact: bool = False
@@ -111,7 +114,7 @@ class BenchSettings:
 
     def __post_init__(self) -> None:
         _check_types(self)
-        for name in ("poison_reads", "stray_accesses"):
+        for name in ("poison_reads", "stray_accesses", "unmapped_accesses"):
             value = getattr(self, name)
             _require(value in ("error", "count"), name, "error or count", value)
         _require_probability(self, "csb_stall")

@@ -104,7 +104,7 @@ def test_tests_of_a_level_are_chosen_by_name() -> None:
     [
         ("random --seeds 1", "--engines SDP,PDP,CDP,CONV,RUBIK,BDMA {} --first 0"),
         ("plan --only pdp_max_2x2", "{} --only pdp_max_2x2 --seed 1"),
-        ("traces one", "nvdla-tb trace one {}"),
+        ("traces one", "/one {}"),
     ],
 )
 def test_a_rerun_compares_as_strictly_as_the_regression(

@@ -146,6 +146,12 @@ def test_a_reader_that_is_done_is_not_said_to_come_after_what_runs() -> None:
     assert hang(CONV, "CACC", "SDP")[0].startswith("CACC, what feeds it, SDP that takes its data or write side")
 
 
+def test_a_line_that_is_high_without_an_interrupt_points_at_glb() -> None:
+    (said,) = hang(CONV, "SDP", interrupt_status=0)
+    assert said == "GLB: the interrupt line is high, and S_INTR_STATUS holds no interrupt"
+    assert hang(CONV, "SDP", interrupt_status=1) == hang(CONV, "SDP")
+
+
 def test_bytes_that_a_done_layer_owes_were_lost_on_their_way_to_memory() -> None:
     idle = Hang(5000, ("SDP_0",), None, (CONV,), (), (), ())
     (suspect,) = suspects(Verdict(findings=[Finding(Check.HANG, idle, 50), wrong_of(CONV, Check.MISSING)]))

@@ -19,8 +19,11 @@ from nvdla_tb.judge.detail import (
     Mismatch,
     MissingInterrupt,
     MoreBadAccesses,
+    MoreUnmappedAccesses,
     NoAnswer,
     Note,
+    Nothing,
+    NothingRead,
     Outstanding,
     PollExpired,
     PollNeverHolds,
@@ -31,6 +34,7 @@ from nvdla_tb.judge.detail import (
     UnfairTurns,
     UnitState,
     UnknownPin,
+    UnmappedAccess,
     Unmatched,
     UnpredictedGolden,
     WrongCounter,
@@ -55,6 +59,7 @@ STUCK = Hang(
     (Unmatched(Ram.MC, 1, 2),),
     (UnitState("SDP", ("RUNNING", "PENDING")), UnitState("PDP", ("IDLE", "RUNNING"))),
 )
+MISSED = UnmappedAccess(0x5004, True, 1)
 LOST = NoAnswer("read of PDP.S_STATUS", True, 500)
 
 
@@ -261,6 +266,14 @@ TOLD = (
         "  CSB did not answer the read of PDP.S_STATUS within 500 cycles",
     ),
     Told(
+        Finding(Check.HANG, Hang(5000, ("SDP_0",), None, (), (), (), (), interrupt_status=0), 61000),
+        "hang: nothing moved for 5000 cycles, at cycle 61000\n"
+        "  waiting for interrupt SDP_0\n"
+        "  dla_intr is high, and GLB.S_INTR_STATUS reads 0x0\n"
+        "  every unit's S_STATUS is IDLE",
+        ("SDP_0",),
+    ),
+    Told(
         Finding(Check.HANG, LOST, 500), "CSB did not answer the read of PDP.S_STATUS within 500 cycles", ("no answer",)
     ),
     Told(
@@ -273,5 +286,26 @@ TOLD = (
         "the word is wrong\nassert 1 == 2",
         ("the word is wrong",),
     ),
-    Told(Finding(Check.EMPTY, Note("no layer wrote")), "nothing was compared: no layer wrote", ("no layer wrote",)),
+    Told(
+        Finding(Check.MEMORY, NothingRead(), 90, LAYER),
+        "layer 2 (SDP, group 1) takes operands from memory, and nothing was read before its end (cycle 90)",
+        (),
+    ),
+    Told(Finding(Check.EMPTY, Nothing()), "nothing was compared: no layer wrote a byte that was expected", ()),
+    Told(
+        Finding(Check.EMPTY, Nothing(5, (MISSED, UnmappedAccess(0x5008, False, 0)))),
+        "nothing was compared: no layer wrote a byte that was expected; accesses hit no register: "
+        "write of 0x1 to 0x5004, read of 0x5008, 3 more",
+        (),
+    ),
+    Told(
+        Finding(Check.REGISTER, MISSED, 30),
+        "register: write of 0x1 to 0x5004 hits no register (cycle 30)",
+        ("no register", "write"),
+    ),
+    Told(
+        Finding(Check.REGISTER, MoreUnmappedAccesses(7)),
+        "register: 7 more accesses hit no register",
+        (),
+    ),
 )

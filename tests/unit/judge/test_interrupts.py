@@ -57,6 +57,18 @@ def test_cdma_may_be_done_before_its_layer_starts_and_once_only(rules: Interrupt
     assert names(rules, STATUS, WEIGHTS) == ["CDMA_WT_0"]
 
 
+def test_a_bit_that_cannot_be_cleared_is_found_a_few_times_only(rules: InterruptRules) -> None:
+    found = []
+    for _ in range(9):
+        found += names(rules, STATUS, SDP_1)
+        rules.write(STATUS, SDP_1, None)
+    assert found == ["SDP_1"] * 5
+    assert rules.seen == 0
+    rules.start([("SDP", 1)])
+    assert names(rules, STATUS, SDP_1) == []
+    assert rules.seen == 1
+
+
 def test_what_software_sets_is_no_interrupt_of_a_layer(rules: InterruptRules) -> None:
     rules.write(SET, SDP_1, None)
     assert names(rules, STATUS, SDP_1) == []

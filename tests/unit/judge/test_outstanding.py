@@ -91,3 +91,13 @@ def test_limits_that_the_last_layer_must_reach() -> None:
     assert details(rule.finish(None)) == [WrongOutstanding(Ram.MC, False, 3, 2)]
     ports.most = (4, 3)
     assert details(rule.finish(None)) == []
+
+
+def test_limits_that_were_reached_are_not_asked_for_again_at_a_second_verdict() -> None:
+    ports = Ports()
+    rule = OutstandingRule(REGISTERS, ports, lambda: ports.busy, {Ram.MC})
+    assert details(rule.write(LIMITS, 0x0203, None)) == []
+    ports.most = (4, 3)
+    assert details(rule.finish(None)) == []
+    ports.most = (0, 0)
+    assert details(rule.finish(None)) == []

@@ -7,11 +7,19 @@ import pytest
 from msgspec.structs import replace
 
 from nvdla_models.layout import Element
-from nvdla_tb.judge.detail import Mismatch, MoreBadAccesses, Note, PortViolation, WrongRegister
+from nvdla_tb.judge.detail import (
+    Mismatch,
+    MoreBadAccesses,
+    MoreUnmappedAccesses,
+    Note,
+    Nothing,
+    PortViolation,
+    WrongRegister,
+)
 from nvdla_tb.judge.finding import BYTES, Check, Finding
 from nvdla_tb.judge.verdict import Ending, Margin, Verdict
 from nvdla_tb.nvdla.memory import Ram
-from tests.unit.judge.findings import CUBE, LAYER, TOLD, WRONG, Told
+from tests.unit.judge.findings import CUBE, LAYER, MISSED, TOLD, WRONG, Told
 
 MISMATCHES = (Check.VALUE, Check.MISSING, Check.STRAY, Check.DOUBLE, Check.LATE, Check.GOLDEN)
 PROTOCOL = (
@@ -72,9 +80,46 @@ def test_a_verdict_passes_when_bytes_were_judged_and_nothing_is_wrong() -> None:
 def test_an_empty_verdict_fails() -> None:
     verdict = Verdict(written_bytes=8)
     assert verdict.ending is Ending.EMPTY
-    assert verdict.failures == [noted(Check.EMPTY, "no layer wrote a byte that was expected")]
-    assert verdict.signature == ("nothing compared", "no layer wrote a byte that was expected")
+    assert verdict.failures == [Finding(Check.EMPTY, Nothing())]
+    assert verdict.signature == ("nothing compared",)
     assert verdict.findings == []
+
+
+def test_an_empty_verdict_names_the_accesses_that_hit_no_register() -> None:
+    findings = [Finding(Check.REGISTER, MISSED, 30), Finding(Check.REGISTER, MoreUnmappedAccesses(6))]
+    verdict = Verdict(findings=findings, unmapped=7, first_unmapped=[MISSED])
+    assert verdict.ending is Ending.EMPTY
+    assert verdict.failures == [Finding(Check.EMPTY, Nothing(7, (MISSED,)))]
+    allowed = Verdict(unmapped=7, first_unmapped=[MISSED])
+    assert allowed.failures == verdict.failures
+
+
+def test_accesses_that_hit_no_register_fail_what_compared_something() -> None:
+    verdict = Verdict(judged_bytes=8, findings=[Finding(Check.REGISTER, MISSED, 30)], unmapped=1)
+    assert (verdict.ending, verdict.failures) == (Ending.PROTOCOL, verdict.findings)
+
+
+def test_findings_that_a_test_expects_do_not_fail_it_and_their_lack_does() -> None:
+    found = [noted(Check.REGISTER), noted(Check.HANG)]
+    both = Verdict(judged_bytes=8, findings=found, expected=[Check.REGISTER, Check.HANG])
+    assert (both.ending, both.failures, both.needs_explanation) == (Ending.PASSED, [], False)
+    one = Verdict(judged_bytes=8, findings=found, expected=[Check.REGISTER])
+    assert (one.ending, one.failures, one.needs_explanation) == (Ending.HANG, found[1:], True)
+    lacking = Verdict(judged_bytes=8, expected=[Check.VALUE])
+    assert lacking.ending is Ending.CHECK
+    assert lacking.failures == [
+        noted(Check.TEST, "the test expects a finding of the check wrong value, and there was none")
+    ]
+    assert Verdict(expected=[Check.EMPTY]).ending is Ending.PASSED
+    assert Verdict(expected=[Check.VALUE]).ending is Ending.CHECK
+
+
+def test_a_refusal_that_a_test_expects_does_not_fail_it_and_its_lack_does() -> None:
+    assert Verdict(refused="SDP has no Y", expects_refusal=True).ending is Ending.PASSED
+    lacking = Verdict(judged_bytes=8, expects_refusal=True)
+    assert lacking.failures == [noted(Check.TEST, "the test expects a refusal of a layer, and there was none")]
+    wrong = Verdict(refused="SDP has no Y", expects_refusal=True, findings=[noted(Check.VALUE)])
+    assert wrong.ending is Ending.MISMATCH
 
 
 def test_a_test_that_says_itself_what_it_checks_need_not_compare_bytes() -> None:

@@ -1,4 +1,4 @@
-"""Jobs that are tests in Python: whose verdict counts, that of the bench or what the test itself says."""
+"""Jobs that are tests in Python: the verdict of the bench counts, and what the test itself raised."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from nvdla_tb.judge.detail import Note
 from nvdla_tb.judge.finding import Check, Finding
@@ -19,13 +20,18 @@ from nvdla_tb.run.simulate import SimResult
 from nvdla_tb.stimulus.exchange import REQUEST, Answer, Performance, Request
 
 WRONG = Verdict.of(Check.VALUE, "a wrong byte")
-UNEXPLAINED = Verdict(
-    findings=[
-        *WRONG.findings,
-        Finding(Check.EXPLANATION, Note("the testbench could not explain this: it raised")),
-    ]
-)
 RIGHT = Verdict(judged_bytes=8, layers=1)
+EXPECTED = Verdict(judged_bytes=8, layers=1, findings=WRONG.findings, expected=[Check.VALUE])
+
+
+def more(verdict: Verdict, *findings: tuple[Check, str]) -> Verdict:
+    """Return a verdict with more findings."""
+    added = [Finding(check, Note(message)) for check, message in findings]
+    return replace(verdict, findings=[*verdict.findings, *added])
+
+
+def unexplained(message: str) -> tuple[Check, str]:
+    return Check.EXPLANATION, f"the testbench could not explain this: {message}"
 
 
 @pytest.mark.parametrize(
@@ -33,14 +39,17 @@ RIGHT = Verdict(judged_bytes=8, layers=1)
     [
         (None, "", None, Verdict(self_checking=True)),
         (None, "", RIGHT, RIGHT),
-        (None, "", WRONG, Verdict(self_checking=True)),
+        (None, "", WRONG, more(WRONG, unexplained(""))),
+        (None, "", EXPECTED, EXPECTED),
+        (Check.TEST, "it is wrong", EXPECTED, more(EXPECTED, (Check.TEST, "it is wrong"))),
         (Check.TEST, "it is wrong", None, Verdict.of(Check.TEST, "it is wrong")),
-        (Check.TEST, "it is wrong", RIGHT, Verdict.of(Check.TEST, "it is wrong")),
-        (Check.TEST, "it raised", WRONG, UNEXPLAINED),
-        (Check.TIMEOUT, "killed", WRONG, Verdict.of(Check.TIMEOUT, "killed")),
+        (Check.TEST, "it is wrong", RIGHT, more(RIGHT, (Check.TEST, "it is wrong"))),
+        (Check.TEST, "it raised", WRONG, more(WRONG, unexplained("it raised"))),
+        (Check.TIMEOUT, "killed", RIGHT, more(RIGHT, (Check.TIMEOUT, "killed"))),
+        (Check.TIMEOUT, "killed", WRONG, more(WRONG, unexplained("killed"), (Check.TIMEOUT, "killed"))),
     ],
 )
-def test_the_verdict_is_that_of_the_bench_where_the_test_ended_with_it(
+def test_the_verdict_is_that_of_the_bench_with_what_the_test_raised(
     monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path,
     check: Check | None,

@@ -43,6 +43,7 @@ from nvdla_tb.nvdla.program.ops import (
 )
 from nvdla_tb.stimulus.model import Played, play_model
 from nvdla_tb.stimulus.scenario import Scenario
+from nvdla_tb.stimulus.settings import BenchSettings
 from tests.unit.nvdla.conv_samples import small_conv
 from tests.unit.nvdla.samples import SMALL, small_sdp
 
@@ -270,3 +271,43 @@ def test_what_never_happens_fails_the_scenario(ops: list[Op], problem: str) -> N
     verdict = play(LOAD, *run(FIRST, 0, "a"), golden(0x2000, INPUT), *ops).verdict
     assert verdict.ending is Ending.PROTOCOL
     assert verdict.findings == [Finding(Check.PROGRAM, Note(problem))]
+
+
+STRAYS = (RegWrite("0x9f00", 5), RegRead("0x9f04"), *(RegWrite(f"{at:#x}", 1) for at in range(0xA00, 0xA14, 4)))
+
+
+def test_accesses_of_addresses_without_a_register_are_findings_of_which_the_first_are_told() -> None:
+    verdict = play(LOAD, *STRAYS, *run(FIRST, 0, "a"), golden(0x2000, INPUT)).verdict
+    assert verdict.ending is Ending.PROTOCOL
+    assert complaints(verdict) == [
+        "register: write of 0x5 to 0x9f00 hits no register",
+        "register: read of 0x9f04 hits no register",
+        *(f"register: write of 0x1 to {at:#x} hits no register" for at in (0xA00, 0xA04, 0xA08)),
+        "register: 2 more accesses hit no register",
+    ]
+
+
+def test_the_configrom_may_be_read_on_after_its_last_word() -> None:
+    ops = (LOAD, RegRead("0xffc"), *run(FIRST, 0, "a"), golden(0x2000, INPUT))
+    verdict = play(*ops).verdict
+    assert (verdict.ending, verdict.unmapped) == (Ending.PASSED, 0)
+    assert play(*ops, RegWrite("0xffc", 1)).verdict.unmapped == 1
+
+
+def test_accesses_of_addresses_without_a_register_may_be_allowed() -> None:
+    ops = (LOAD, *STRAYS, *run(FIRST, 0, "a"), golden(0x2000, INPUT))
+    allowed = Scenario("t", "nv_small", ops, 0, BenchSettings(unmapped_accesses="count"))
+    verdict = play_model(allowed, SMALL).verdict
+    assert (verdict.ending, verdict.findings, verdict.unmapped) == (Ending.PASSED, [], 7)
+
+
+@pytest.mark.parametrize("allowed", ["error", "count"])
+def test_a_program_that_hits_no_register_compared_nothing_and_the_first_accesses_are_named(allowed: str) -> None:
+    scenario = Scenario("t", "nv_small", (LOAD, *STRAYS), 0, BenchSettings(unmapped_accesses=allowed))
+    verdict = play_model(scenario, SMALL).verdict
+    assert verdict.ending is Ending.EMPTY
+    assert complaints(verdict) == [
+        "nothing was compared: no layer wrote a byte that was expected; accesses hit no register: "
+        "write of 0x5 to 0x9f00, read of 0x9f04, write of 0x1 to 0xa00, write of 0x1 to 0xa04, "
+        "write of 0x1 to 0xa08, 2 more"
+    ]

@@ -15,7 +15,7 @@ PORT = (
 )
 BENCH = (
     "port, csb_stall, csb_outstanding, csb_period, csb_phase, "
-    "serve_interrupts, reset_cycle, poison_reads, stray_accesses, hang_cycles, "
+    "serve_interrupts, reset_cycle, poison_reads, stray_accesses, unmapped_accesses, hang_cycles, "
     "poll_deadline_cycles, exact, stop_at_first, saturated_reads, saturated_writes, limits_reached"
 )
 
@@ -53,6 +53,7 @@ def test_settings_survive_plain_data() -> None:
         ({"csb_stall": True}, "csb_stall must be int or float, not True"),
         ({"poison_reads": "warn"}, "poison_reads must be error or count, not warn"),
         ({"stray_accesses": "ignore"}, "stray_accesses must be error or count, not ignore"),
+        ({"unmapped_accesses": "ignore"}, "unmapped_accesses must be error or count, not ignore"),
         ({"hang_cycles": 0}, "hang_cycles must be at least 1, not 0"),
         ({"csb_period": 0.01}, "csb_period must be 0.05 to 20.0, not 0.01"),
         ({"csb_phase": -0.5}, "csb_phase must be at least 0 and below 20.0, not -0.5"),

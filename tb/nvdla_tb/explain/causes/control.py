@@ -48,8 +48,8 @@ def _without(detail: str, run: Run, touch: Touch) -> Way:
 
 
 def _went_elsewhere(evidence: Evidence, run: Run) -> bool:
-    """Return whether what is missing may have been written to another place, which the run does not say."""
-    return evidence.rewritten or (evidence.strayed and run.dst == evidence.walk)
+    """Return whether what is missing may have been written to another place, which the run does not say, or later."""
+    return evidence.cut or evidence.rewritten or (evidence.strayed and run.dst == evidence.walk)
 
 
 def _stuck(evidence: Evidence, run: Run) -> Iterator[Way]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 import time
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +23,12 @@ from nvdla_tb.run.errors import StoreError
 from nvdla_tb.run.result import Result, failure_folder
 from nvdla_tb.run.task import Task
 from nvdla_tb.writing import writing
+
+BY_HAND = "run"
+"""The title of what the command ``run`` has played: evidence like any other, and no regression."""
+
+Latest = Mapping[tuple[str, str], Mapping[Ending, int]]
+"""How tests ended last, by name and source; tests that were never played are absent."""
 
 ABOUT_FILE = "about.txt"
 """Says in the folder of a run what was tested."""
@@ -134,7 +140,7 @@ class Store:
         """
         if not tasks:
             raise InputError("a run must have at least one task")
-        _check(tasks, tasks[0].dut.device)
+        _check(tasks, tasks[0].dut.device, tasks[0].dut.evidence)
         started = time.time()
         with self._database, closing(self._database.cursor()) as cursor:
             cursor.execute("INSERT INTO runs (title, started, folder) VALUES (?, ?, '')", (title, started))
@@ -151,7 +157,7 @@ class Store:
         Raises:
             InputError: when one of them is there twice, or of another device than the run.
         """
-        _check(tasks, self.device(run))
+        _check(tasks, self.device(run), self.evidence(run))
         known = {key for (key,) in self._database.execute("SELECT key FROM tasks WHERE run = ?", (run.id,))}
         fresh = [task for task in tasks if task.key not in known]
         with self._database:
@@ -192,27 +198,39 @@ class Store:
 
     def device(self, run: Run) -> Device:
         """Return the device that all tasks of a run are of."""
-        rows = self._read("SELECT task FROM tasks WHERE run = ? ORDER BY number LIMIT 1", (run.id,))
-        task = self._parsed(rows[0][0], run) if rows else {}
-        dut = task.get("dut")
-        config, rtl = (dut.get("config"), dut.get("rtl")) if isinstance(dut, dict) else (None, None)
+        dut = self._dut(run)
+        config, rtl = dut.get("config"), dut.get("rtl")
         if not isinstance(config, str) or not isinstance(rtl, str | None):
             raise InputError(f"{self._path}: run {run.id}: tasks must be of a device, not of {config!r} and {rtl!r}")
         return Device(config, rtl)
 
+    def evidence(self, run: Run) -> str:
+        """Return the digest of what all tasks of a run are evidence of; empty when they are of nothing."""
+        found = self._dut(run).get("evidence")
+        return found if isinstance(found, str) else ""
+
+    def _dut(self, run: Run) -> dict[str, Any]:
+        rows = self._read("SELECT task FROM tasks WHERE run = ? ORDER BY number LIMIT 1", (run.id,))
+        dut = self._parsed(rows[0][0], run).get("dut") if rows else None
+        return dut if isinstance(dut, dict) else {}
+
     def runs_of(self, device: Device) -> list[Run]:
-        """Return the runs of a device, the oldest first: only these say something of it."""
-        return [run for run in self.runs() if self.device(run) == device]
+        """Return the regressions of a device, whatever its content was, the oldest first."""
+        return [run for run in self.runs() if run.title != BY_HAND and self.device(run) == device]
+
+    def runs_with(self, evidence: str) -> list[Run]:
+        """Return the runs that are evidence of one thing, the oldest first."""
+        return [run for run in self.runs() if evidence and self.evidence(run) == evidence]
 
     def run(self, number: int | None = None) -> Run:
-        """Return a run by its number, or the newest.
+        """Return a run by its number, or the newest regression.
 
         Raises:
             InputError: when there is none.
         """
         runs = self.runs()
         for run in reversed(runs):
-            if number in (None, run.id):
+            if run.id == number or (number is None and run.title != BY_HAND):
                 return run
         raise InputError(f"there is no run {number}; there are {len(runs)}" if number else "the store holds no run")
 
@@ -252,20 +270,23 @@ class Store:
         counts = dict(rows)
         return {ending: counts[ending.value] for ending in Ending if ending.value in counts}
 
-    def latest(self, device: Device) -> dict[str, dict[Ending, int]]:
-        """Return how each test ended, by its name, in the newest run that has played it on a device."""
+    def latest(self, *runs: Run) -> Latest:
+        """Return how tests ended, each seed with each state of the simulator in the newest of some runs that played it.
+
+        A seed that failed stays a failure until the same seed passes.
+        """
+        marks = ", ".join("?" * len(runs))
         rows = self._read(
-            "SELECT test, run, ending, count(*) FROM results JOIN tasks USING (run, key) "
-            "WHERE json_extract(task, '$.dut.config') = ? AND json_extract(task, '$.dut.rtl') IS ? "
-            "GROUP BY test, run, ending ORDER BY run",
-            device,
+            "SELECT test, json_extract(task, '$.source'), key, json_extract(task, '$.plusargs'), ending "
+            f"FROM results JOIN tasks USING (run, key) WHERE run IN ({marks}) ORDER BY run",
+            [run.id for run in runs],
         )
-        newest: dict[str, tuple[int, dict[Ending, int]]] = {}
-        for test, run, ending, count in rows:
-            if newest.get(test, (None,))[0] != run:
-                newest[test] = run, {}
-            newest[test][1][converted(ending, Ending, f"{self._path}: results")] = count
-        return {test: counts for test, (_, counts) in newest.items()}
+        newest = {tuple(identity): ending for *identity, ending in rows}
+        found: dict[tuple[str, str], Counter[Ending]] = {}
+        for (test, source, *_), ending in newest.items():
+            counts = found.setdefault((test, source), Counter())
+            counts[converted(ending, Ending, f"{self._path}: results")] += 1
+        return found
 
     def durations(self, tasks: Iterable[Task]) -> dict[str, float]:
         """Return by key how many seconds tasks took on average in all runs.
@@ -309,11 +330,13 @@ def _in_folder_of(run: Run, result: Result) -> Result:
     return msgspec.structs.replace(result, folder=str(failure_folder(run.folder, result.key)))
 
 
-def _check(tasks: Sequence[Task], device: Device) -> None:
-    """Check that tasks are different, and all of one device."""
+def _check(tasks: Sequence[Task], device: Device, evidence: str) -> None:
+    """Check that tasks are different, and all of one device with one content."""
     twice = sorted(key for key, count in Counter(task.key for task in tasks).items() if count > 1)
     if twice:
         raise InputError(f"tasks must be different; more than once: {', '.join(twice)}")
     for task in tasks:
         if task.dut.device != device:
             raise InputError(f"tasks of a run must all be of {device}, not of {task.dut.device}: {task.key}")
+        if task.dut.evidence != evidence:
+            raise InputError(f"{device} or the testbench must not change during a run: {task.key}")

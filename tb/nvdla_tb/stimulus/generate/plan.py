@@ -19,7 +19,7 @@ from nvdla_tb.stimulus.generate.describe import PlanError, Table
 from nvdla_tb.stimulus.generate.engines import build_layer
 from nvdla_tb.stimulus.generate.interrupts import layer_interrupts, software_interrupts
 from nvdla_tb.stimulus.generate.layers.workshop import LEAST_CARRY, Workshop
-from nvdla_tb.stimulus.generate.registers import KINDS, register_program, running_program
+from nvdla_tb.stimulus.generate.registers import KINDS, UNMAPPED, register_program, running_program
 from nvdla_tb.stimulus.generate.sequence import sequence
 from nvdla_tb.stimulus.scenario import Scenario, memory_ops
 from nvdla_tb.stimulus.settings import BenchSettings
@@ -74,6 +74,8 @@ class PlanEntry:
             raise PlanError(f"{self.name}.layer must be at most {LAYERS} layers, not {len(descriptions)}")
         if seed < 0:
             raise PlanError(f"seed must be at least 0, not {seed}")
+        if kind == UNMAPPED:
+            settings = replace(settings, unmapped_accesses="count")
         rng = np.random.default_rng([seed, zlib.crc32(self.name.encode())])
         if "reset_within" in table:
             first, last = table.span("reset_within", (1, _LATEST_RESET))

@@ -300,11 +300,14 @@ def _use_other_group(accesses: Accesses, registers: Sequence[Register], group: i
         accesses.read(register)
 
 
+UNMAPPED = "unmapped"
+"""The kind that accesses addresses without a register on purpose."""
+
 KINDS: dict[str, Callable[[Accesses, Sequence[str]], None]] = {
     "reset": _reset,
     "bits": _bits,
     "distinct": _distinct,
-    "unmapped": _unmapped,
+    UNMAPPED: _unmapped,
     "pending": _pending,
     "tables": _tables,
 }

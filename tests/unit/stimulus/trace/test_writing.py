@@ -121,6 +121,7 @@ all_settings = st.builds(
     reset_cycle=st.none() | st.integers(1, 1 << 40),
     poison_reads=st.sampled_from(["error", "count"]),
     stray_accesses=st.sampled_from(["error", "count"]),
+    unmapped_accesses=st.sampled_from(["error", "count"]),
     hang_cycles=st.integers(1, 1 << 40),
     poll_deadline_cycles=st.integers(1, 1 << 40),
 )

@@ -1,0 +1,60 @@
+"""The end of a test in Python: what it has run is judged then, whether or not it asked for a verdict."""
+
+from __future__ import annotations
+
+from asyncio import CancelledError
+from collections.abc import Callable, Sequence
+from functools import cached_property
+
+import cocotb
+from cocotb.task import Task, current_task
+from cocotb.triggers import Event
+
+Conclude = Callable[[], Sequence[str]]
+"""Judges what was run, and returns why the test must not pass, empty when it may."""
+
+
+class _Ending:
+    """The verdict of one bench of the running test, which is asked for once."""
+
+    latest: _Ending | None = None
+
+    def __init__(self, conclude: Conclude) -> None:
+        self._conclude = conclude
+
+    @cached_property
+    def complaints(self) -> Sequence[str]:
+        return self._conclude()
+
+    async def judge(self, test: Task[object]) -> None:
+        try:
+            await Event().wait()
+        except CancelledError:
+            if _Ending.latest is self:
+                _Ending.latest = None
+            text = "\n".join(self.complaints)
+            if text and not _has_failed(test):
+                cocotb.log.error("the test must not pass: %s", text)
+                raise AssertionError(text) from None
+            raise
+
+
+def judge_before_another() -> None:
+    """Judge what the test has run by now, as another bench takes up the DUT."""
+    if _Ending.latest is not None:
+        _ = _Ending.latest.complaints
+
+
+def judge_at_end(conclude: Conclude) -> None:
+    """Have the running test fail at its end when something is wrong that it did not say.
+
+    cocotb cancels what a test has started when the test ends, however it ends. An exception that is raised then fails
+    the test. cocotb does not print it, so that its lines are logged.
+    """
+    _Ending.latest = _Ending(conclude)
+    cocotb.start_soon(_Ending.latest.judge(current_task()))
+
+
+def _has_failed(test: Task[object]) -> bool:
+    """Return whether a test raised an error itself; what ends or skips it early is none."""
+    return test.done() and not test.cancelled() and isinstance(test.exception(), Exception)

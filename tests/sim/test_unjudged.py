@@ -1,0 +1,92 @@
+"""A test in Python is judged at its end, whether or not it asks for a verdict: by the launcher and by cocotb alone."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from nvdla_models.config import HwConfig
+from nvdla_tb.judge.text import complaints
+from nvdla_tb.judge.verdict import Ending
+from nvdla_tb.run.compile.build import build
+from nvdla_tb.run.compile.spec import BuildSpec, Built
+from nvdla_tb.run.jobs import Job, PythonTest, run_job
+from nvdla_tb.run.simulate import SimResult, simulate
+from nvdla_tb.stimulus.exchange import REQUEST, Request
+from tests.sim.conftest import setup_of
+
+MODULE = "tests.sim.unjudged"
+BUG = "+bug=sdp_dst_surface_stride"
+
+FOUND_ON_BROKEN_RTL = (
+    *("asks_for_no_verdict", "looks_at_nothing_that_was_found", "catches_what_check_raises"),
+    *("goes_on_with_another_bench", "runs_on_after_its_verdict", "ends_itself"),
+)
+
+WRONG_ON_ANY_RTL = {
+    "expects_a_wrong_value": (Ending.CHECK, "the test expects a finding of the check wrong value, and there was none"),
+    "enables_half_a_layer": (Ending.EMPTY, "nothing was compared: no layer wrote a byte that was expected"),
+    "writes_where_no_register_is": (Ending.PROTOCOL, "register: write of 0x1 to 0x2f008 hits no register (cycle "),
+    "leaves_a_layer_running": (Ending.MISMATCH, "missing write: 192 elements; layer 0 (SDP, group 0): first at "),
+    "enables_a_layer_as_its_last_act": (
+        Ending.MISMATCH,
+        "missing write: 192 elements; layer 0 (SDP, group 0): first at ",
+    ),
+    "waits_for_an_interrupt_that_never_comes": (Ending.HANG, "hang: nothing moved for 1000 cycles, at cycle "),
+}
+
+
+@pytest.fixture(scope="module")
+def built(simulator: str) -> Built:
+    return build(BuildSpec(HwConfig.load("nv_small"), simulator, backend="coroutine"))
+
+
+def launched(built: Built, test: str, folder: Path, *plusargs: str) -> tuple[Ending, list[str]]:
+    """Play a test as the project's launcher does, for pytest, run and regress; return the ending and the complaints."""
+    job = Job.of_test(f"unjudged.{test}", 0, "again", PythonTest(MODULE, test))
+    result = run_job(replace(job, plusargs=plusargs), setup_of(built), folder)
+    return result.ending, complaints(result.verdict)
+
+
+def alone(built: Built, test: str, folder: Path, *plusargs: str) -> SimResult:
+    """Play a test that nobody asks for an answer, as cocotb's own runner does."""
+    asked = {REQUEST: Request("nv_small").encode()}
+    return simulate(
+        built,
+        test_module=MODULE,
+        testcase=test,
+        env=asked,
+        work_dir=folder,
+        timeout_seconds=300,
+        plusargs=plusargs,
+    )
+
+
+@pytest.mark.parametrize("test", FOUND_ON_BROKEN_RTL)
+def test_a_test_that_does_not_look_fails_on_broken_rtl_and_passes_on_right_one(
+    built: Built, tmp_path: Path, test: str
+) -> None:
+    assert launched(built, test, tmp_path / "right") == (Ending.PASSED, [])
+    ending, said = launched(built, test, tmp_path / "broken", BUG)
+    assert ending in (Ending.MISMATCH, Ending.PROTOCOL), said
+    assert any(line.startswith("wrong value: ") or "outside every allocation" in line for line in said)
+    by_cocotb = alone(built, test, tmp_path / "cocotb", BUG)
+    assert not by_cocotb.passed
+    assert "the test must not pass" in by_cocotb.log_path.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("test", WRONG_ON_ANY_RTL)
+def test_a_test_that_compares_nothing_or_wants_what_does_not_come_fails(
+    built: Built, tmp_path: Path, test: str
+) -> None:
+    ending, begin = WRONG_ON_ANY_RTL[test]
+    found, said = launched(built, test, tmp_path / "launched")
+    assert (found, said[0][: len(begin)]) == (ending, begin), said
+    assert not alone(built, test, tmp_path / "cocotb").passed
+
+
+def test_a_test_of_registers_alone_says_itself_what_is_right(built: Built, tmp_path: Path) -> None:
+    assert launched(built, "only_looks_at_registers", tmp_path / "launched") == (Ending.PASSED, [])
+    assert alone(built, "only_looks_at_registers", tmp_path / "cocotb").passed

@@ -63,7 +63,8 @@ def performance_of(facts: LayerFacts, name: str | None = None) -> LayerPerforman
     if facts.ended is None:
         return None
     measured = Performance(facts.work, max(facts.ended - facts.begun, 1))
-    stalls = {register: value for register, value in facts.counters.items() if _STALL in register}
+    # A unit that was enabled while the layer before ran may have waited then, for longer than the layer itself took.
+    stalls = {r: value for r, value in facts.counters.items() if _STALL in r and value <= measured.cycles}
     return LayerPerformance(name or facts.name, measured, facts.moved or {}, stalls)
 
 

@@ -192,6 +192,7 @@ class Bench(Events):
         # What happened before it is judged by what the registers held then.
         self.backend.look()
         self.judge.reset()
+        self.times.reset()
         await wait_cycles(self.clock, self._slower(QUIET_CYCLES))
 
     def _slower(self, cycles: int) -> int:

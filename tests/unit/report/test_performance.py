@@ -59,6 +59,12 @@ def test_measured_bytes_and_the_longest_stall_stand_in_it() -> None:
     json.dumps(layer.to_dict())
 
 
+def test_more_stalls_than_cycles_are_not_shown() -> None:
+    (layer,) = layers_of([facts(counters={"PDP.D_PERF_WRITE_STALL": 126, "CDMA.D_PERF_WT_READ_STALL": 125})])
+    assert layer.measured.cycles == 125
+    assert layer.stalls == {"CDMA.D_PERF_WT_READ_STALL": 125}
+
+
 def test_a_layer_whose_end_was_not_seen_has_no_performance() -> None:
     assert layers_of([facts(ended=None)]) == []
     assert layers_of([]) == []

@@ -101,15 +101,14 @@ def _row(layer: LayerPerformance) -> tuple[str, ...]:
 
 
 def slower(now: Mapping[str, int], before: Mapping[str, int], percent: float, foreign: str) -> list[str]:
-    """Return layers and scenarios that take more cycles than before, by more than so many percent.
+    """Return a line for each layer and scenario that takes more cycles than before, by more than so many percent.
 
-    Raises:
-        InputError: when both runs have nothing in common; it says what is ``foreign``.
+    When both runs have nothing in common, the only line says what is ``foreign``.
     """
     if not now.keys() & before.keys():
-        raise InputError(f"--cycles-against: {foreign}")
+        return [f"--cycles-against: {foreign}"]
     return [
-        f"{name}: {now[name]} cycles, {before[name]} before ({100 * (now[name] / before[name] - 1):+.1f} %)"
+        f"slower: {name}: {now[name]} cycles, {before[name]} before ({100 * (now[name] / before[name] - 1):+.1f} %)"
         for name in now
         if name in before and now[name] > before[name] * (1 + percent / 100)
     ]

@@ -7,7 +7,6 @@ process, no file and no listening port may be left behind, and nothing may ever 
 
 from __future__ import annotations
 
-import argparse
 import os
 import random
 import re
@@ -24,8 +23,11 @@ from typing import Any
 
 import msgspec
 
+from nvdla_tb.cli.parsing import Parser
 from nvdla_tb.run.compile.build import build
 from nvdla_tb.run.dut import Dut
+from nvdla_tb.run.folders import MARKER
+from nvdla_tb.run.regress.credentials import FILE_NAME
 from nvdla_tb.run.regress.store import Store
 from nvdla_tb.run.result import Result
 from tests.marked import Mark, marked
@@ -34,6 +36,9 @@ from tests.repository import ROOT
 PLAYED = ("--only", "sdp_*")
 DASKS_OWN = {"dask-scratch-space", "dask-scratch-space/global.lock", "dask-scratch-space/purge.lock"}
 """What Dask keeps in the folder for temporary files."""
+
+BENCHS_OWN = {MARKER, FILE_NAME}
+"""What stays in the folder of results besides those of runs: its mark, and the credentials of clusters."""
 
 SIGNALS = (signal.SIGKILL, signal.SIGTERM)
 KINDS = ("driver", "scheduler", "worker", "simulator")
@@ -110,6 +115,7 @@ class Campaign:
         self._expect(run, "store", contents(run.results), self._wanted)
         self._expect(run, "files", _files(run.results), self._left)
         self._expect(run, "temporary files", _files(run.temporary) - DASKS_OWN, set())
+        self._expect(run, "files beside the results", _files(run.bench) - BENCHS_OWN, set())
         self._expect(run, "files of the model", _files(self.model), self._built)
 
     def problem(self, run: _Run, text: str) -> None:
@@ -144,7 +150,9 @@ class _Run:
         self._mark, self._campaign, self._shared = mark, campaign, shared
         self.results, self.temporary = folder / "results", folder / "tmp"
         self.temporary.mkdir(parents=True)
-        self._environment = {**mark.environment, "TMPDIR": str(self.temporary)}
+        self.bench = folder / "bench"
+        own = {"TMPDIR": str(self.temporary), "NVDLA_RESULTS": str(self.bench)}
+        self._environment = {**mark.environment, **own}
         self._cluster: subprocess.Popen[str] | None = None
         self._address = ""
         self.complete = False
@@ -282,7 +290,7 @@ def _files(folder: Path) -> set[str]:
 
 def main() -> int:
     """Play a campaign, print its figures, and return 0 when nothing was wrong."""
-    parser = argparse.ArgumentParser(prog="python -m tests.campaign", description=__doc__.partition("\n")[0])
+    parser = Parser(prog="python -m tests.campaign", description=__doc__.partition("\n")[0])
     parser.add_argument("--kills", type=int, default=100, metavar="N", help="default: 100")
     parser.add_argument("--seed", type=int, default=1, metavar="N", help="of all choices (default: 1)")
     args = parser.parse_args()

@@ -183,7 +183,7 @@ def _store(rows_path: Path) -> None:
             store.counts(run)
             store.coverage(run)
             store.durations(store.missing(run))
-            store.latest(store.device(run))
+            store.latest(run)
 
 
 def _answer(path: Path) -> None:

@@ -5,12 +5,18 @@ from __future__ import annotations
 import argparse
 import asyncio
 import os
+import shlex
 import threading
+from pathlib import Path
+
+from distributed.security import Security
 
 from nvdla_models.errors import InputError
+from nvdla_tb.cli.dut import BUILD_ROOT
 from nvdla_tb.cli.numbers import count
 from nvdla_tb.run.errors import LOOPBACK, PORT
 from nvdla_tb.run.regress.cluster import cluster, join, local_cluster, quiet
+from nvdla_tb.run.regress.credentials import FILE_NAME, security_of
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -24,22 +30,39 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--port", type=int, default=PORT, metavar="N", help=f"of the scheduler (default: {PORT})")
     parser.add_argument("--join", metavar="ADDRESS", help="start workers only, for the scheduler at this address")
+    credentials_options(parser)
+
+
+def credentials_options(parser: argparse._ActionsContainer) -> None:
+    """Add the options that say who may play on a cluster: whoever can read the file of its credentials."""
+    path = BUILD_ROOT / FILE_NAME
+    about = f"of a cluster, made by the first that is started; its readers execute anything as you (default: {path})"
+    parser.add_argument("--credentials", type=Path, default=path, metavar="FILE", help=about.replace("%", "%%"))
+    parser.add_argument(
+        "--insecure",
+        action="store_true",
+        help="no credentials: whoever reaches the cluster executes anything as you",
+    )
 
 
 def main(args: argparse.Namespace) -> int:
     """Play for others until an interrupt, or until the scheduler is gone."""
     if not 0 <= args.port <= 65535:
         raise InputError(f"port must be 0 to 65535, not {args.port}")
-    quiet()
-    if args.join is None:
-        with local_cluster(args.jobs, args.listen or LOOPBACK, args.port) as local:
-            print(f"{args.jobs} workers; play on them with: --scheduler {local.scheduler_address}", flush=True)
-            threading.Event().wait()
-    if args.listen is not None:
+    if args.join is not None and args.listen is not None:
         raise InputError("--listen must not come with --join: workers listen where their scheduler can reach them")
+    quiet()
+    security = security_of(args.join, args.credentials, insecure=args.insecure)
+    if args.join is None:
+        default = args.insecure or args.credentials == BUILD_ROOT / FILE_NAME
+        having = "" if default else f"--credentials {shlex.quote(str(args.credentials))} "
+        with local_cluster(args.jobs, args.listen or LOOPBACK, args.port, security=security or Security()) as local:
+            address = local.scheduler_address
+            print(f"{args.jobs} workers; play on them with: {having}--scheduler {address}", flush=True)
+            threading.Event().wait()
     # Its versions are those of this process, which the workers will have, too.
-    with cluster(args.join, 0, LOOPBACK) as client:
+    with cluster(args.join, 0, LOOPBACK, security=security) as client:
         address = client.scheduler_info()["address"]
     print(f"{args.jobs} workers join {address}", flush=True)
-    asyncio.run(join(address, args.jobs))
+    asyncio.run(join(address, args.jobs, security))
     return 0

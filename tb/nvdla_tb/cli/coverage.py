@@ -23,7 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "runs", nargs="*", type=numbers.ordinal, metavar="RUN", help="run numbers (default: the newest)"
     )
     parser.add_argument(
-        "--all", action="store_true", help="every run of the same configuration and RTL (default: as the newest run)"
+        "--all", action="store_true", help="every run of the same configuration, RTL, options and testbench"
     )
     add_device_options(parser, "that of the run")
     parser.add_argument("--excluded", action="store_true", help="print what cannot be reached, with reasons")
@@ -59,7 +59,12 @@ def _chosen(store: Store, args: argparse.Namespace) -> list[Run]:
     device = wanted_device(args) or store.device(named[0] if named else store.run())
     for run in named:
         check_device(store, run, device)
-    runs = named or store.runs_of(device)
+        if store.evidence(run) != store.evidence(named[0]):
+            why = f"{device}, its options or the testbench was another then"
+            raise InputError(f"run {run.id} cannot be merged with run {named[0].id}: {why}")
+    if named:
+        return named
+    runs = store.runs_of(device)
     if not runs:
         raise InputError(f"{args.results} holds no run of {device}")
-    return runs if named or args.all else runs[-1:]
+    return store.runs_with(store.evidence(runs[-1])) or runs[-1:] if args.all else runs[-1:]

@@ -29,13 +29,7 @@ DEFAULT_TOP = "NV_nvdla"
 
 def add_dut_options(parser: argparse.ArgumentParser) -> None:
     """Add the options that say which RTL to build and how."""
-    own = project.current()
-    config, sim = own.config or DEFAULT_CONFIG, own.sim or "verilator"
-    group = parser.add_argument_group("device under test", f"defaults: those of {PROJECT_FILE}, if there is one")
-    group.add_argument("--config", default=config, metavar="NAME|FILE", help=f"configuration (default: {config})")
-    group.add_argument("--sim", default=sim, choices=("verilator", "icarus"), help=f"default: {sim}")
-    rtl_options(group, "the embedded DUT")
-    group.add_argument("--port-map", type=Path, default=own.port_map, metavar="TOML", help="how port names differ")
+    group = device_options(parser)
     group.add_argument(
         "--backend",
         choices=BACKENDS,
@@ -45,6 +39,18 @@ def add_dut_options(parser: argparse.ArgumentParser) -> None:
         "--debug", action="store_true", help="make all signals visible to tests (slower; default: top ports)"
     )
     build_option(group)
+
+
+def device_options(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
+    """Add the options that say which RTL it is, and in which simulator, in a group, and return it."""
+    own = project.current()
+    config, sim = own.config or DEFAULT_CONFIG, own.sim or "verilator"
+    group = parser.add_argument_group("device under test", f"defaults: those of {PROJECT_FILE}, if there is one")
+    group.add_argument("--config", default=config, metavar="NAME|FILE", help=f"configuration (default: {config})")
+    group.add_argument("--sim", default=sim, choices=("verilator", "icarus"), help=f"default: {sim}")
+    rtl_options(group, "the embedded DUT")
+    group.add_argument("--port-map", type=Path, default=own.port_map, metavar="TOML", help="how port names differ")
+    return group
 
 
 def rtl_options(group: argparse._ActionsContainer, otherwise: str) -> None:
@@ -67,19 +73,25 @@ def build_option(group: argparse._ActionsContainer) -> None:
 
 
 def again(args: argparse.Namespace, *options: str) -> list[str]:
-    """Return those of some options that have a value, as words that give it again."""
+    """Return those of some options that have a value, as words that give it again, in whichever folder."""
     words = []
     for option in options:
         value = getattr(args, option)
         if value is not None and value is not False and value != []:
             values = [] if value is True else value if isinstance(value, list) else [value]
-            words += [f"--{option.replace('_', '-')}", *map(str, values)]
+            words += [f"--{option.replace('_', '-')}", *map(anywhere, values)]
     return words
 
 
+def anywhere(value: object) -> str:
+    """Return a value of an option as a word that means the same in every folder."""
+    is_file = isinstance(value, Path) or (isinstance(value, str) and value.endswith(".toml"))
+    return os.path.abspath(str(value)) if is_file else str(value)
+
+
 def dut_arguments(args: argparse.Namespace) -> str:
-    """Return the options that select the same DUT again."""
-    top = [] if args.top == (project.current().top or DEFAULT_TOP) else ["top"]
+    """Return the options that select the same DUT again, with another project file or none as well."""
+    top = [] if args.top == DEFAULT_TOP == (project.current().top or DEFAULT_TOP) else ["top"]
     return shlex.join(again(args, "config", "sim", "rtl", "port_map", *top, "backend", "debug"))
 
 

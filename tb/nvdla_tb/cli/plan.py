@@ -7,44 +7,43 @@ import os
 
 from nvdla_models.config import HwConfig
 from nvdla_tb.cli import numbers
-from nvdla_tb.cli.dut import (
-    DEFAULT_CONFIG,
-    STORE,
-    add_device_options,
-    add_results_option,
-    check_device,
-    device_of,
-    existing_store,
-    wanted_device,
-)
+from nvdla_tb.cli.dut import STORE, add_results_option, device_options, dut_of, existing_store
+from nvdla_tb.cli.playing import plusarg_option
 from nvdla_tb.coverage.status import Hits, item_status, totals
-from nvdla_tb.report.features_table import RANDOM, Latest, feature_status, lines
+from nvdla_tb.report.features_table import feature_status, lines, random_endings
 from nvdla_tb.report.summary import counts_line
-from nvdla_tb.run.dut import Device
+from nvdla_tb.run.dut import about
+from nvdla_tb.run.errors import LaunchError
+from nvdla_tb.run.evidence import evidence_of
 from nvdla_tb.run.regress.features import FEATURES, load_feature_plan
+from nvdla_tb.run.regress.store import Latest
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the subcommand's options."""
     parser.add_argument("--level", metavar="LEVEL", help="only what this level plays (default: all)")
-    add_device_options(parser, f"that of --run, else {DEFAULT_CONFIG}")
+    plusarg_option(device_options(parser))
+    # How it is played does not matter.
+    parser.set_defaults(backend=None, debug=False)
     parser.add_argument(
-        "--run", type=numbers.ordinal, metavar="RUN", help="coverage of one run (default: of all runs together)"
+        "--run", type=numbers.ordinal, metavar="RUN", help="one run, whatever it is of (default: all runs of this DUT)"
     )
     add_results_option(parser)
 
 
 def main(args: argparse.Namespace) -> int:
     """Carry the subcommand out and return the exit code."""
-    device, latest, hits = _results(args)
-    plan = load_feature_plan(FEATURES, HwConfig.load(device.config))
+    config, heading, latest, hits = _of_dut(args) if args.run is None else _of_run(args)
+    print("\n".join(heading))
+    plan = load_feature_plan(FEATURES, HwConfig.load(config))
     features = plan.up_to(args.level) if args.level else list(plan.features)
     statuses = feature_status(plan, features, latest, hits)
     print("\n".join(lines(statuses)))
     if plan.aimless:
         print(f"HOLE: no feature has {', '.join(plan.aimless)}")
-    if RANDOM in latest:
-        print(f"random scenarios: {counts_line(latest[RANDOM], 0)}")
+    drawn = random_endings(latest)
+    if drawn:
+        print(f"random scenarios: {counts_line(drawn)}")
     holes = sum(bool(status.holes) for status in statuses)
     covered = totals(item_status(plan.model, hits))
     print(
@@ -55,17 +54,34 @@ def main(args: argparse.Namespace) -> int:
     return 0
 
 
-def _results(args: argparse.Namespace) -> tuple[Device, Latest, Hits]:
-    """Return whose results are meant, how its tests ended last, and what is covered."""
-    device = wanted_device(args)
-    if args.run is None:
-        device = device or device_of(DEFAULT_CONFIG, None)
-        if not os.path.isfile(args.results / STORE):
-            return device, {}, {}
-        with existing_store(args.results) as store:
-            return device, store.latest(device), store.coverage(*store.runs_of(device))
+_Shown = tuple[str, list[str], Latest, Hits]
+"""Configuration, heading, results and coverage."""
+
+
+def _of_dut(args: argparse.Namespace) -> _Shown:
+    """Return what is known of the device that the options select, as it is now."""
+    dut = dut_of(args)
+    heading = [f"DUT: {about(dut)}"]
+    try:
+        evidence = evidence_of(dut, args.plusarg)
+    except LaunchError as error:
+        # What cannot be read has played nothing.
+        return dut.config, [*heading, f"no result can be of it: {error}"], {}, {}
+    if not os.path.isfile(args.results / STORE):
+        return dut.config, heading, {}, {}
+    with existing_store(args.results) as store:
+        runs = store.runs_with(evidence)
+        others = len([run for run in store.runs() if store.device(run) == dut.device]) - len(runs)
+        if others > 0:
+            what = "of other content, options or simulators, or of another testbench"
+            heading.append(f"not shown: {others} runs of {dut.device} {what}")
+        return dut.config, heading, store.latest(*runs), store.coverage(*runs)
+
+
+def _of_run(args: argparse.Namespace) -> _Shown:
+    """Return what one run has shown of what it is of."""
     with existing_store(args.results) as store:
         run = store.run(args.run)
-        device = device or store.device(run)
-        check_device(store, run, device)
-        return device, store.latest(device), store.coverage(run)
+        of = run.read_about() or [str(store.device(run))]
+        heading = [f"run {run.id}: {line}" for line in of]
+        return store.device(run).config, heading, store.latest(run), store.coverage(run)

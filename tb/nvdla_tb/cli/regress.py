@@ -7,9 +7,13 @@ import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
+import msgspec
+
 from dlhdl_tb.config import is_dlhdl
 from nvdla_models.config import HwConfig
+from nvdla_models.errors import InputError
 from nvdla_tb.cli import numbers
+from nvdla_tb.cli.cluster import credentials_options
 from nvdla_tb.cli.console import Console
 from nvdla_tb.cli.dut import (
     BUILD_ROOT,
@@ -23,16 +27,17 @@ from nvdla_tb.cli.dut import (
 )
 from nvdla_tb.cli.patterns import only_option
 from nvdla_tb.cli.playing import exact_option, scenario_options, slower_option
-from nvdla_tb.cli.regress_play import Player, batch_of, conclude, deadline, is_over
+from nvdla_tb.cli.regress_play import Player, batch_of, conclude, credentials_of, deadline, is_over
 from nvdla_tb.cli.regress_tasks import check_dlhdl, feature_plan, random_tasks, seed_lots, tasks_of
 from nvdla_tb.paths import COMMAND
 from nvdla_tb.run import folders
 from nvdla_tb.run.compile.spec import CODE_COVERAGE
 from nvdla_tb.run.dut import Dut
-from nvdla_tb.run.errors import LOOPBACK
+from nvdla_tb.run.errors import LOOPBACK, LaunchError
+from nvdla_tb.run.evidence import check_unchanged, with_evidence
 from nvdla_tb.run.regress.code_exclusions import load_exclusions
 from nvdla_tb.run.regress.named import Named
-from nvdla_tb.run.regress.store import Store
+from nvdla_tb.run.regress.store import Run, Store
 from nvdla_tb.run.systems import note
 from nvdla_tb.run.task import Task
 from nvdla_tb.stimulus.generate.random import ENGINES
@@ -116,6 +121,7 @@ def _add_cluster_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--listen", default=LOOPBACK, metavar="HOST", help=f"address of a scheduler started here (default: {LOOPBACK})"
     )
+    credentials_options(group)
     group.add_argument("--no-waves", action="store_true", help="do not play failures again for their waves")
     group.add_argument(
         "--time-budget", type=numbers.budget, metavar="SECONDS", help="start nothing later (default: no limit)"
@@ -125,18 +131,22 @@ def _add_cluster_options(parser: argparse.ArgumentParser) -> None:
 def main(args: argparse.Namespace) -> int:
     """Carry the subcommand out and return the exit code."""
     args.code_exclusions = tuple(exclusion for path in args.code_exclusions for exclusion in load_exclusions(path))
-    if args.kind != "show":
-        batch_of(args)
+    if args.kind != "show" and batch_of(args) is None:
+        credentials_of(args)
     until = deadline(args)
     reads = args.kind in ("show", "resume", "rerun-failed")
     if not reads:
         folders.made(BUILD_ROOT)
     with existing_store(args.results) if reads else Store(args.results / STORE) as store:
+        if args.cycles_against is not None:
+            # Before anything is played.
+            store.run(args.cycles_against)
         if args.kind == "show":
             return conclude(store, store.run(args.run), args)
         if args.kind == "resume":
             run = store.run(args.run)
             _check_named(args, store.tasks(run))
+            _check_resumable(run, store.tasks(run))
             store.forget_lost(run)
             return Player(args, store, run, until).play()
         if args.kind == "rerun-failed":
@@ -147,7 +157,8 @@ def main(args: argparse.Namespace) -> int:
                 print(f"run {old.id} has no failures")
                 return 0
             _check_named(args, failed)
-            return Player(args, store, store.start(f"failures of {old.title}", failed), until).play()
+            now = [msgspec.structs.replace(task, dut=with_evidence(task.dut, task.plusargs)) for task in failed]
+            return Player(args, store, store.start(f"failures of {old.title}", now), until).play()
         if is_dlhdl(args.config):
             check_dlhdl(args)
             Console.of(args).say(f"note: {note(args.config, args.rtl)}")
@@ -161,10 +172,24 @@ def main(args: argparse.Namespace) -> int:
         level = None if args.kind != "plan" or args.level is None else feature_plan(args).level(args.level)
         chosen = args.kind == "plan" and args.only is not None
         title = args.kind if level is None else f"chosen tests of {level.name}" if chosen else level.name
-        player = Player(args, store, store.start(title, tasks), until)
+        goal = getattr(args, "until_coverage", None)
         if level is None or chosen:
-            return player.play()
-        return player.play(level.search, level.steered)
+            return Player(args, store, store.start(title, tasks, goal=goal), until).play()
+        run = store.start(title, tasks, goal=goal, complete=not level.search)
+        return Player(args, store, run, until).play(level.search, level.steered)
+
+
+def _check_resumable(run: Run, tasks: Sequence[Task]) -> None:
+    """Check that what a run lacks would be played on what the rest was played on.
+
+    Raises:
+        InputError: when it would not.
+    """
+    try:
+        for task in tasks[:1]:
+            check_unchanged(task.dut, task.plusargs)
+    except LaunchError as error:
+        raise InputError(f"run {run.id} cannot be resumed, start a new one: {error}") from error
 
 
 def _check_named(args: argparse.Namespace, tasks: Sequence[Task]) -> None:
@@ -178,14 +203,17 @@ def _play_random(args: argparse.Namespace, store: Store, until: float | None) ->
     """Play seeds in runs that memory can hold, one after the other; return the exit code of the worst."""
     code = 0
     for seeds in seed_lots(args):
-        if is_over(until):
-            left = args.first + args.seeds - seeds.start
-            print(f"the time is over; the seeds that are left: --first {seeds.start} --seeds {left}")
-            break
+        over = is_over(until)
         # A run is of one device.
         by_dut: dict[Dut, list[Task]] = {}
         for task in random_tasks(args, args.engines, seeds):
             by_dut.setdefault(task.dut, []).append(task)
         for tasks in by_dut.values():
-            code = max(code, Player(args, store, store.start(args.kind, tasks), until).play())
+            run = store.start(args.kind, tasks, goal=args.until_coverage)
+            code = max(code, Player(args, store, run, until).play())
+        left = args.first + args.seeds - seeds.stop
+        if over and left:
+            # Those of this run stand in its report as not played.
+            print(f"the time is over; more seeds that are left: --first {seeds.stop} --seeds {left}")
+            return 1
     return code

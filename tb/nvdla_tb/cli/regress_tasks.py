@@ -14,8 +14,8 @@ from nvdla_models.config import HwConfig
 from nvdla_models.errors import InputError
 from nvdla_models.limits import RUN_SEEDS, RUN_TASKS
 from nvdla_models.reading import resolved
-from nvdla_tb.cli.dut import dut_arguments, dut_of
-from nvdla_tb.cli.patterns import matches, said
+from nvdla_tb.cli.dut import anywhere, dut_arguments, dut_of
+from nvdla_tb.cli.patterns import matches
 from nvdla_tb.cli.playing import plusarg_arguments
 from nvdla_tb.cli.run import devices, planned, plans_of
 from nvdla_tb.cli.trace import check_different
@@ -23,6 +23,7 @@ from nvdla_tb.paths import COMMAND
 from nvdla_tb.run.compile.kinds import CSB
 from nvdla_tb.run.compile.ports import load_port_map
 from nvdla_tb.run.dut import Dut
+from nvdla_tb.run.evidence import with_evidence
 from nvdla_tb.run.regress.features import FEATURES, FeaturePlan, PlannedTest, load_feature_plan, planned_tests
 from nvdla_tb.run.task import BENCH, Task
 from nvdla_tb.stimulus.generate.describe import PlanError
@@ -98,8 +99,9 @@ def check_dlhdl(args: argparse.Namespace) -> None:
 
 
 def counting_dut(args: argparse.Namespace) -> Dut:
-    """Return the device under test with what is counted of its code."""
-    return msgspec.structs.replace(dut_of(args), coverage=args.code_coverage)
+    """Return the device under test with what is counted of its code, and with its content of now."""
+    dut = msgspec.structs.replace(dut_of(args), coverage=args.code_coverage)
+    return with_evidence(dut, args.plusarg)
 
 
 def _again(args: argparse.Namespace) -> str:
@@ -130,10 +132,10 @@ def _level_tasks(args: argparse.Namespace) -> list[Task]:
         # Its registers are behind another port than CSB.
         features = [feature for feature in features if not feature.bare_registers]
     tests = planned_tests(features)
-    if args.only is not None:
-        tests = [test for test in tests if matches(test.name, args.only)]
-        if not tests:
-            raise PlanError(f"no test of level {level.name} matches {said(args.only)}")
+    for pattern in args.only or ():
+        if not any(matches(test.name, [pattern]) for test in tests):
+            raise PlanError(f"no test of level {level.name} matches {pattern}")
+    tests = [test for test in tests if matches(test.name, args.only)]
     tasks = _test_tasks(args, tests, range(args.first, args.first + level.seeds))
     if args.only is None:
         tasks += random_tasks(args, ",".join(ENGINES), range(level.random))
@@ -177,7 +179,7 @@ def _test_tasks(args: argparse.Namespace, tests: Sequence[PlannedTest], seeds: r
 def _trace_tasks(args: argparse.Namespace) -> list[Task]:
     paths, dut, options = find_traces(args.paths), counting_dut(args), _again(args)
     check_different([path.stem for path in paths], paths)
-    reruns = [f"{COMMAND} trace {shlex.quote(str(path))} {options}" for path in paths]
+    reruns = [f"{COMMAND} trace {shlex.quote(anywhere(path))} {options}" for path in paths]
     return [
         Task(path.stem, 0, "trace", str(resolved(path)), dut, rerun, args.exact, tuple(args.plusarg))
         for path, rerun in zip(paths, reruns, strict=True)

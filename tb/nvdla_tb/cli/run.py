@@ -15,16 +15,30 @@ from dlhdl_tb.config import SYSTEM, DlhdlConfig, configs_of, is_dlhdl
 from dlhdl_tb.scenario import load_plan as load_dlhdl_plan
 from nvdla_models.config import HwConfig
 from nvdla_models.errors import InputError
+from nvdla_models.reading import resolved
 from nvdla_tb.cli import numbers
 from nvdla_tb.cli.console import Console
-from nvdla_tb.cli.dut import DEFAULT_TOP, add_dut_options, altered, build_dut, dut_arguments
+from nvdla_tb.cli.dut import (
+    DEFAULT_RESULTS,
+    DEFAULT_TOP,
+    STORE,
+    add_dut_options,
+    altered,
+    anywhere,
+    build_dut,
+    dut_arguments,
+    dut_of,
+)
+from nvdla_tb.cli.kept import kept_in
 from nvdla_tb.cli.patterns import matches, only_option
 from nvdla_tb.cli.playing import add_run_options, check_run_options, play_and_report
 from nvdla_tb.paths import COMMAND, PLANS
 from nvdla_tb.report.summary import after_plan
 from nvdla_tb.run import project
 from nvdla_tb.run.compile.wrapper import DLHDL_TOP as TOP
+from nvdla_tb.run.evidence import with_evidence
 from nvdla_tb.run.jobs import Job
+from nvdla_tb.run.regress.store import Store
 from nvdla_tb.run.systems import AnyConfig, note
 from nvdla_tb.run.task import planned_job
 from nvdla_tb.stimulus.generate.describe import PlanError
@@ -63,13 +77,21 @@ def main(args: argparse.Namespace) -> int:
         console.say(f"note: {note(args.config, args.rtl)}")
     by_default = args.plan is None and not (is_nvdla and project.current().plans)
     plays = []
+    # Before anything is built: RTL that changes meanwhile is refused by the build.
+    dut = with_evidence(dut_of(args), args.plusarg) if is_nvdla else None
     for device, config in found:
         built = build_dut(device, config, waves=args.waves)
         jobs = [_job(entry, None if by_default else path, config, device) for entry, path in chosen]
         plays.append((device, jobs, built))
-    code = play_and_report(args, plays, "-".join(path.stem for path in paths))
-    if is_nvdla:
-        console.say(after_plan(name, len(chosen), args.only, passed=code == 0, dut=dut_arguments(args)))
+    title = "-".join(path.stem for path in paths)
+    if dut is None:
+        return play_and_report(args, plays, title)
+    sources = {entry.name: str(resolved(path)) for entry, path in chosen}
+    with Store(DEFAULT_RESULTS / STORE) as store:
+        jobs = plays[0][1]
+        keep = kept_in(store, dut, jobs, [sources[job.name] for job in jobs], args)
+        code = play_and_report(args, plays, title, keep)
+    console.say(after_plan(name, len(chosen), args.only, passed=code == 0, dut=dut_arguments(args)))
     return code
 
 
@@ -137,7 +159,7 @@ def _core(args: argparse.Namespace, config: DlhdlConfig) -> argparse.Namespace:
 
 def _job(entry: Any, plan: Path | None, config: AnyConfig, device: argparse.Namespace) -> Job:
     """Return the job that plays a scenario on a device; on one of several cores, its name ends with the core's."""
-    own = "" if plan is None else f" --plan {shlex.quote(str(plan))}"
+    own = "" if plan is None else f" --plan {shlex.quote(anywhere(plan))}"
     rerun = f"{COMMAND} run --only {shlex.quote(entry.name)} --seed {device.seed}{own} {dut_arguments(device)}"
     if not isinstance(config, DlhdlConfig):
         return planned_job(entry, config, device.seed, rerun)

@@ -13,8 +13,14 @@ from pathlib import Path
 from dlhdl_tb import deployment
 from nvdla_models.config import HwConfig
 from nvdla_models.errors import InputError
-from nvdla_tb.cli.dut import add_dut_options, build_dut, dut_arguments
-from nvdla_tb.cli.playing import add_run_options, check_model_only, check_run_options, play_and_report
+from nvdla_tb.cli.dut import add_dut_options, anywhere, build_dut, dut_arguments
+from nvdla_tb.cli.playing import (
+    add_run_options,
+    check_model_only,
+    check_run_options,
+    play_and_report,
+    remove_earlier_file,
+)
 from nvdla_tb.judge.finding import Check
 from nvdla_tb.judge.text import complaints, margin_part
 from nvdla_tb.judge.verdict import Ending, Verdict
@@ -49,7 +55,7 @@ def main(args: argparse.Namespace) -> int:
         return compare(args)
     config = HwConfig.load(args.config)
     options, paths = dut_arguments(args), find_traces(args.paths)
-    jobs = trace_jobs(paths, config, [f"{COMMAND} trace {shlex.quote(str(path))} {options}" for path in paths])
+    jobs = trace_jobs(paths, config, [f"{COMMAND} trace {shlex.quote(anywhere(path))} {options}" for path in paths])
     check_different([job.identity for job in jobs], paths)
     check_run_options(args)
     built = build_dut(args, config, waves=args.waves)
@@ -94,6 +100,7 @@ def compare(args: argparse.Namespace) -> int:
         InputError: for an option that needs a simulator.
     """
     check_model_only(args)
+    remove_earlier_file(args.json)
     started = time.monotonic()
     families: dict[str, list[Result]] = {}
     results = []
@@ -128,7 +135,7 @@ def compared(path: Path, config_name: str, exact: bool) -> Result:
     """
     name = measured.CONFIG if path.suffix == MEASURED else config_name
     config = HwConfig.load(name)
-    rerun = f"{COMMAND} trace --model-only {shlex.quote(str(path))} --config {shlex.quote(config_name)}"
+    rerun = f"{COMMAND} trace --model-only {shlex.quote(anywhere(path))} --config {shlex.quote(anywhere(config_name))}"
     job = Job(path.stem, 0, f"{rerun} --exact" if exact else rerun, partial(read, path, config))
     started = time.monotonic()
     try:

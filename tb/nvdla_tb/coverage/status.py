@@ -45,8 +45,8 @@ class Totals:
 
     @property
     def percent(self) -> float:
-        """Share of reachable bins that were hit; 100 when there is none."""
-        return 100.0 * self.hit / self.reachable if self.reachable else 100.0
+        """Share of reachable bins that were hit; 0 when there is none, as nothing was shown then."""
+        return 100.0 * self.hit / self.reachable if self.reachable else 0.0
 
 
 def item_status(model: CoverageModel, hits: Hits, items: Iterable[Item] | None = None) -> list[ItemStatus]:

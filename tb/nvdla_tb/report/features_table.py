@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from nvdla_tb.coverage.status import Hits, Totals, item_status, totals
 from nvdla_tb.judge.verdict import Ending
 from nvdla_tb.markup import Cell, Section
-from nvdla_tb.report.summary import aligned, endings
+from nvdla_tb.report.summary import aligned, has_failed
 from nvdla_tb.run.regress.features import Feature, FeaturePlan
-from nvdla_tb.run.result import Result
-
-Latest = Mapping[str, Mapping[Ending, int]]
-"""How tests ended last, by their names; tests that were never played are absent."""
+from nvdla_tb.run.regress.store import Latest
 
 RANDOM = "random"
 """The name of all random scenarios in a store."""
@@ -31,7 +29,7 @@ class FeatureStatus:
         passed: tests whose last runs all passed.
         failed: names of tests of which one failed.
         refused: names of tests of which one was refused, and none failed.
-        unplayed: names of tests that were never played.
+        unplayed: names of tests that were never played, or not with every seed.
         coverage: of its points and crosses.
         holes: missing parts, in words.
     """
@@ -45,23 +43,24 @@ class FeatureStatus:
     holes: tuple[str, ...]
 
 
-def latest_of(results: Iterable[Result]) -> dict[str, dict[Ending, int]]:
-    """Return how the tests of one run ended, by their names."""
-    by_test: dict[str, list[Result]] = {}
-    for result in results:
-        by_test.setdefault(result.test, []).append(result)
-    return {test: endings(found) for test, found in by_test.items()}
+def random_endings(latest: Latest) -> Counter[Ending]:
+    """Return how random scenarios ended, whatever they were drawn from."""
+    return sum((Counter(counts) for (test, _), counts in latest.items() if test == RANDOM), Counter())
 
 
 def feature_status(plan: FeaturePlan, features: Sequence[Feature], latest: Latest, hits: Hits) -> list[FeatureStatus]:
     """Return how far features are."""
     found = []
     for feature in features:
-        names = [test.name for test in feature.tests]
-        failed = tuple(name for name in names if any(ending.is_failure for ending in latest.get(name, ())))
+        # A scenario of the same name in a plan of the user's own is another test.
+        ended = {test.name: latest.get((test.name, test.source), {}) for test in feature.tests}
+        names = list(ended)
+        failed = tuple(name for name in names if any(has_failed(ending) for ending in ended[name]))
         others = [name for name in names if name not in failed]
-        refused = tuple(name for name in others if _NOT_PREDICTED.intersection(latest.get(name, ())))
-        unplayed = tuple(name for name in names if name not in latest)
+        refused = tuple(name for name in others if _NOT_PREDICTED.intersection(ended[name]))
+        # One of which some seeds were not played has not passed.
+        left = [name for name in others if name not in refused]
+        unplayed = tuple(name for name in left if not ended[name] or Ending.NOT_PLAYED in ended[name])
         passed = len(names) - len(failed) - len(refused) - len(unplayed)
         coverage = totals(item_status(plan.model, hits, feature.items))
         holes = (
@@ -95,7 +94,7 @@ def section(statuses: Sequence[FeatureStatus]) -> Section:
     for status in statuses:
         name, level, tests, result, random, coverage, holes = _row(status)
         kind = "bad" if status.failed else "other" if status.unplayed or status.refused or not status.passed else "good"
-        percent = status.coverage.percent if status.coverage.reachable else 0.0
+        percent = status.coverage.percent
         rows.append(
             (
                 Cell(name, about=status.feature.about),
@@ -124,6 +123,6 @@ def _row(status: FeatureStatus) -> tuple[str, ...]:
         str(len(feature.tests)),
         ", ".join(f"{count} {word}" for word, count in counts.items() if count) or "-",
         ",".join(feature.random) or "-",
-        f"{coverage.percent:.1f} % of {coverage.reachable}" if feature.items else "-",
+        f"{coverage.percent:.1f} % of {coverage.reachable}" if coverage.reachable else "-",
         f"HOLE: {', '.join(status.holes)}" if status.holes else "",
     )

@@ -38,6 +38,7 @@ class Dut(msgspec.Struct, frozen=True):
         debug: Whether all signals are visible.
         backend: ``native`` or ``coroutine``; runs stored before there was a choice had the latter.
         coverage: What is counted of the RTL's code: ``line``, ``toggle``, ``both``, or None.
+        evidence: Digest of what its results are evidence of, see ``evidence``; empty when they are of nothing.
     """
 
     config: str
@@ -48,6 +49,7 @@ class Dut(msgspec.Struct, frozen=True):
     debug: bool = False
     backend: str = "coroutine"
     coverage: str | None = None
+    evidence: str = ""
 
     @property
     def device(self) -> Device:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from msgspec.structs import replace
@@ -11,18 +12,34 @@ from nvdla_models.config import BUILTIN_DIR, HwConfig
 from nvdla_tb.cli.regress_play import COVERAGE_DIR
 from nvdla_tb.coverage.model import load_model
 from nvdla_tb.judge.verdict import Ending
+from nvdla_tb.paths import HDL
+from nvdla_tb.run.dut import Dut
+from nvdla_tb.run.evidence import with_evidence
+from nvdla_tb.run.regress.features import FEATURES, load_feature_plan, planned_tests
 from nvdla_tb.run.regress.store import Store
+from nvdla_tb.run.task import Task
 from tests.unit.cli.conftest import Run as Tb
-from tests.unit.run.regress.tasks import ended, task
+from tests.unit.run.regress.tasks import DUT, ended, task
 
 pytestmark = pytest.mark.slow
+
+
+CONFIG = HwConfig.load("nv_small")
+NOW = with_evidence(DUT, ())
+"""The embedded device as it is."""
+
+
+def planned(test: str, dut: Dut = NOW, **changes: Any) -> Task:
+    """Return the task of a scenario of the test plan."""
+    sources = {known.name: known.source for known in planned_tests(load_feature_plan(FEATURES, CONFIG).features)}
+    return replace(task(1, test), **{"kind": "plan", "source": sources[test], "dut": dut, **changes})
 
 
 @pytest.fixture
 def results(tmp_path: Path) -> Path:
     """A store in which one scenario passed, another hung, and two random ones ended."""
-    bins = list(load_model(COVERAGE_DIR, HwConfig.load("nv_small")).reachable())
-    tasks = [task(1, "pdp_max_2x2"), task(1, "conv_chain"), task(1), task(2)]
+    bins = list(load_model(COVERAGE_DIR, CONFIG).reachable())
+    tasks = [planned("pdp_max_2x2"), planned("conv_chain"), *(replace(task(seed), dut=NOW) for seed in (1, 2))]
     endings = [Ending.PASSED, Ending.HANG, Ending.PASSED, Ending.MISMATCH]
     with Store(tmp_path / "results.sqlite") as store:
         run = store.start("L1", tasks)
@@ -60,29 +77,93 @@ def own(results: Path) -> Path:
     """A configuration of the user's own, of which the store has a third run on the user's RTL: pdp_max_2x2 hung."""
     config = results / "my_build.toml"
     config.write_text((BUILTIN_DIR / "nv_small.toml").read_text(encoding="utf-8"), encoding="utf-8")
-    hung = task(1, "pdp_max_2x2")
-    hung = replace(hung, dut=replace(hung.dut, config=str(config), rtl=str(results / "my.f")))
+    hung = planned("pdp_max_2x2", replace(DUT, config=str(config), rtl=str(results / "my.f"), evidence="theirs"))
     with Store(results / "results.sqlite") as store:
         run = store.start("own", [hung])
         store.add(run, ended(hung, Ending.HANG, coverage={"PDP.group=0": 1}))
     return config
 
 
-def test_results_of_another_configuration_or_rtl_count_for_neither(tb: Tb, results: Path, own: Path) -> None:
+def test_results_of_another_device_or_with_other_options_are_not_shown(tb: Tb, results: Path, own: Path) -> None:
     assert "coverage 100.0 % of" in tb(f"plan --results {results}").out
-    for other in ("--config nv_small_256", "--rtl my.f", f"--config {own}"):
+    (results / "my.f").write_text(f"-f {HDL / 'nv_small.f'}\n+define+MINE\n", encoding="utf-8")
+    for other in (f"--config {own}", "--rtl my.f", "--sim icarus", "--plusarg +bug=sdp_dst_base", "--top other"):
         out = tb(f"plan {other} --results {results}").out
-        assert "coverage 0.0 % of" in out
-        assert "1 passed" not in out
-    assert "failed: smoke: pdp_max_2x2" in tb(f"plan --config my_build.toml --rtl my.f --results {results}").out
+        assert "coverage 0.0 % of" in out, other
+        assert "1 passed" not in out, other
+
+
+def test_the_rtl_of_the_project_file_is_meant_and_its_results_are_shown(tb: Tb, tmp_path: Path) -> None:
+    (tmp_path / "my.f").write_text(f"-f {HDL / 'nv_small.f'}\n", encoding="utf-8")
+    (tmp_path / "nvdla-tb.toml").write_text('rtl = "my.f"\nresults = "out"\n', encoding="utf-8")
+    mine = planned("pdp_max_2x2", with_evidence(replace(DUT, rtl=str(tmp_path / "my.f")), ()))
+    with Store(tmp_path / "results.sqlite") as store:
+        store.add(store.start("L1", [mine]), ended(mine, Ending.PASSED))
+    lines = tb(f"plan --results {tmp_path}").out.splitlines()
+    assert lines[0].startswith(f"DUT: {tmp_path / 'my.f'}")
+    assert any(line.startswith("smoke") and "1 passed, 3 not played" in line for line in lines)
+    (tmp_path / "my.f").write_text(f"-f {HDL / 'nv_small.f'}\n+define+CHANGED\n", encoding="utf-8")
+    lines = tb(f"plan --results {tmp_path}").out.splitlines()
+    assert any(line.startswith("smoke") and "4 not played" in line for line in lines), "the RTL has changed since"
+    what = "of other content, options or simulators, or of another testbench"
+    assert f"not shown: 1 runs of nv_small on {tmp_path / 'my.f'} {what}" in lines
+
+
+def test_a_scenario_of_the_same_name_in_another_plan_is_another_test(tb: Tb, tmp_path: Path) -> None:
+    same = planned("pdp_max_2x2", source=str(tmp_path / "mine.toml"))
+    with Store(tmp_path / "results.sqlite") as store:
+        store.add(store.start("plan", [same]), ended(same, Ending.PASSED))
+    assert "1 passed" not in tb(f"plan --results {tmp_path}").out
+
+
+def test_a_seed_that_failed_is_not_hidden_by_another_that_passes(tb: Tb, tmp_path: Path) -> None:
+    bad, good = (planned("pdp_max_2x2", seed=seed) for seed in (3, 1))
+    with Store(tmp_path / "results.sqlite") as store:
+        store.add(store.start("L2", [bad]), ended(bad, Ending.HANG))
+        store.add(store.start("run", [good]), ended(good, Ending.PASSED))
+    assert "failed: smoke: pdp_max_2x2" in tb(f"plan --results {tmp_path}").out
+    with Store(tmp_path / "results.sqlite") as store:
+        store.add(store.start("L2", [bad]), ended(bad, Ending.PASSED))
+    assert "failed: smoke" not in tb(f"plan --results {tmp_path}").out
+
+
+def test_what_run_plays_reaches_the_plan_and_is_no_regression(tb: Tb, tmp_path: Path) -> None:
+    assert tb("run --only pdp_max_2x2,sdp_pass_through_one_element --sim icarus").code == 0
+    shown = tb("plan --sim icarus --results sim_build/regress").out
+    line = next(line for line in shown.splitlines() if line.startswith("smoke"))
+    assert "passed" in line
+    assert " 0.0 % of" not in line
+    assert "1 passed" not in tb("plan --results sim_build/regress").out, "Verilator has played nothing"
+    assert tb("regress show --results sim_build/regress").refusal == "the store holds no run"
 
 
 def test_one_run_is_shown_as_what_it_is_of(tb: Tb, results: Path, own: Path) -> None:
-    assert "failed: smoke: pdp_max_2x2" in tb(f"plan --run 3 --results {results}").out
+    lines = tb(f"plan --run 3 --results {results}").out.splitlines()
     theirs = f"{own} on {results / 'my.f'}"
-    for command in ("plan --run", "coverage"):
-        message = f"run 3 must be of nv_small on the embedded DUT, not of {theirs}"
-        assert tb(f"{command} 3 --config nv_small --results {results}").refusal == message
+    assert lines[0] == f"run 3: {theirs}"
+    assert "failed: smoke: pdp_max_2x2" in lines
+    message = f"run 3 must be of nv_small on the embedded DUT, not of {theirs}"
+    assert tb(f"coverage 3 --config nv_small --results {results}").refusal == message
+
+
+def test_coverage_does_not_merge_what_was_shown_of_different_contents(tb: Tb, results: Path) -> None:
+    before = planned("pdp_max_2x2", replace(NOW, evidence="before"))
+    with Store(results / "results.sqlite") as store:
+        store.start("before", [before])
+    assert tb(f"coverage 1 3 --results {results}").refusal == (
+        "run 3 cannot be merged with run 1: nv_small on the embedded DUT, its options or the testbench was another then"
+    )
+    assert tb(f"coverage --all --results {results}").out.startswith("Coverage of nv_small in run 3\n")
+
+
+def test_a_run_is_not_resumed_on_another_content(tb: Tb, results: Path) -> None:
+    before = planned("pdp_max_2x2", replace(NOW, evidence="before"))
+    with Store(results / "results.sqlite") as store:
+        store.start("before", [before])
+    assert tb(f"regress resume 3 --results {results}").refusal == (
+        "run 3 cannot be resumed, start a new one: the embedded DUT, its configuration, ports or the testbench "
+        "has changed since the run was started"
+    )
 
 
 def test_coverage_merges_only_runs_of_one_device(tb: Tb, results: Path, own: Path) -> None:

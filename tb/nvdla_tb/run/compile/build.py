@@ -130,6 +130,8 @@ def build(spec: BuildSpec, root: Path = cache.MODELS, teller: Teller = SILENT, t
             cached = recipe.is_built
             if not cached:
                 _compile(recipe, teller, train)
+                if recipe_of(spec, root).key != recipe.key:
+                    raise BuildError(f"the sources of {spec.top} must not change while it is built: build it again")
                 seal(recipe.directory, recipe.key)
                 for model in cache.make_room(root.resolve(), cache.limit_bytes(os.environ), recipe.directory.name):
                     teller.say(f"removed to make room: {model.name}")

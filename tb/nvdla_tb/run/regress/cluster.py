@@ -1,5 +1,6 @@
 """Dask clusters: a local one, one that runs already, and one whose workers are jobs of a batch system, Slurm or LSF.
 
+Their processes execute functions of whoever talks to them, so all of them ask for credentials (``credentials``).
 All processes of one must have this version of the project, of Python and of Dask. Batch systems are asked through the
 optional package ``dask-jobqueue``.
 """
@@ -28,6 +29,7 @@ from urllib.parse import urlsplit
 from dask import config
 from dask.distributed import Client, LocalCluster, Nanny
 from distributed.comm import CommClosedError
+from distributed.security import Security
 
 import dlhdl_models
 import dlhdl_tb
@@ -88,6 +90,9 @@ _SETTINGS = {
     "distributed.worker.profile.enabled": False,
     "distributed.admin.tick.interval": "1s",
     "distributed.admin.system-monitor.interval": "10s",
+    # Pages without credentials, with the names of tests and what workers are at.
+    "distributed.scheduler.http.routes": [],
+    "distributed.worker.http.routes": [],
 }
 
 _NOT_LOADED = ("ModuleNotFoundError", "ImportError", "AttributeError")
@@ -98,10 +103,13 @@ _LOGGERS = ("distributed", "distributed.client", "tornado", "tornado.application
 
 
 @contextmanager
-def cluster(scheduler: str | None, workers: int, host: str, scratch: Path | None = None) -> Iterator[Client]:
-    """Give the client of a running Dask cluster with an address such as ``tcp://host:8786``, or of a local one.
+def cluster(
+    scheduler: str | None, workers: int, host: str, scratch: Path | None = None, security: Security | None = None
+) -> Iterator[Client]:
+    """Give the client of a running Dask cluster with an address such as ``tls://host:8786``, or of a local one.
 
-    Without a scheduler, the other arguments are those of ``local_cluster``, which ends with the block.
+    Without a scheduler, the other arguments are those of ``local_cluster``, which ends with the block. ``security`` has
+    the credentials of a running cluster, None for one that wants none.
 
     Raises:
         InputError: when no scheduler answers.
@@ -111,16 +119,18 @@ def cluster(scheduler: str | None, workers: int, host: str, scratch: Path | None
     quiet()
     with config.set(_SETTINGS):
         if scheduler is None:
-            with local_cluster(workers, host, 0, scratch) as local, _connected(local) as client:
+            with local_cluster(workers, host, 0, scratch, security) as local, _connected(local) as client:
                 yield client
             return
-        with _connected(scheduler) as client:
+        with _connected(scheduler, security) as client:
             check_versions(client)
             yield client
 
 
 @contextmanager
-def local_cluster(workers: int, host: str, port: int, scratch: Path | None = None) -> Iterator[LocalCluster]:
+def local_cluster(
+    workers: int, host: str, port: int, scratch: Path | None = None, security: Security | None = None
+) -> Iterator[LocalCluster]:
     """Start a scheduler and workers here for the time of the block.
 
     Args:
@@ -128,12 +138,13 @@ def local_cluster(workers: int, host: str, port: int, scratch: Path | None = Non
         host: Address that all of them listen on; the dashboard stays on loopback.
         port: The scheduler's port; 0 takes a free one.
         scratch: Folder for what Dask writes; by default Dask's own, which it clears later.
+        security: Credentials that whoever talks to them must have; by default some that nobody else can have.
 
     Raises:
         ClusterError: when it does not start.
     """
     try:
-        with _interrupts_kept():
+        with _interrupts_kept(), config.set(_SETTINGS):
             local = LocalCluster(
                 n_workers=workers,
                 threads_per_worker=1,
@@ -143,6 +154,7 @@ def local_cluster(workers: int, host: str, port: int, scratch: Path | None = Non
                 memory_limit=0,
                 local_directory=scratch,
                 silence_logs=logging.CRITICAL,
+                security=security or Security.temporary(),
             )
     except (OSError, RuntimeError, TimeoutError) as error:
         raise ClusterError(f"the local cluster did not start: {in_words(error)}") from error
@@ -165,8 +177,10 @@ def _interrupts_kept() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-async def join(scheduler: str, workers: int) -> None:
+async def join(scheduler: str, workers: int, security: Security | None = None) -> None:
     """Play with so many processes for a cluster that was started elsewhere, until its scheduler is gone.
+
+    ``security`` has the cluster's credentials, None for one that wants none.
 
     Raises:
         NoSchedulerError: when the scheduler is gone.
@@ -175,8 +189,9 @@ async def join(scheduler: str, workers: int) -> None:
     options = {"nthreads": 1, "memory_limit": 0, "silence_logs": logging.CRITICAL, "dashboard_address": DASHBOARD}
     try:
         host = _own_address(scheduler)
-        with _interrupts_kept():
-            started = await gather(*(Nanny(scheduler, host=host, **options) for _ in range(workers)))
+        with _interrupts_kept(), config.set(_SETTINGS):
+            nannies = [Nanny(scheduler, host=host, security=security, **options) for _ in range(workers)]
+            started = await gather(*nannies)
     except (OSError, RuntimeError, TimeoutError, ValueError) as error:
         if any(isinstance(link, CommClosedError) for link in _causes(error)):
             # It went while they started.
@@ -230,13 +245,14 @@ def quiet() -> None:
 
 
 @contextmanager
-def _connected(to: str | LocalCluster) -> Iterator[Client]:
+def _connected(to: str | LocalCluster, security: Security | None = None) -> Iterator[Client]:
     try:
-        client = Client(to, timeout=f"{_CONNECT_SECONDS}s")
+        client = Client(to, timeout=f"{_CONNECT_SECONDS}s", security=security)
     except (OSError, TimeoutError, ValueError) as error:
         if not isinstance(to, str):
             raise ClusterError(f"the local cluster did not start: {in_words(error)}") from error
-        raise InputError(f"scheduler must be the address of a running Dask scheduler, not {to}") from error
+        having = "" if security is None else f" with the credentials in {security.tls_ca_file}"
+        raise InputError(f"scheduler must be the address of a running Dask scheduler{having}, not {to}") from error
     try:
         yield client
     finally:
@@ -293,6 +309,7 @@ class Batch:
         system: key of ``SYSTEMS``.
         workers: how many to ask for; a job has as many as cores.
         host: address that the scheduler listens on, which the nodes must reach.
+        security: credentials in a file that the nodes can read, None for none.
         settings: of the package's cluster class, such as queue, memory and walltime; what is missing comes from
             Dask's configuration, ``jobqueue.SYSTEM``.
     """
@@ -301,6 +318,7 @@ class Batch:
     workers: int
     host: str
     settings: dict[str, Any] = field(default_factory=dict)
+    security: Security | None = None
 
     def __post_init__(self) -> None:
         if self.system not in SYSTEMS:
@@ -327,6 +345,7 @@ class Batch:
         prologue = [f"cd {shlex.quote(os.getcwd())}"]
         return {
             **settings,
+            **({} if self.security is None else {"security": self.security}),
             "python": settings.get("python", sys.executable),
             "job_script_prologue": [*settings.get("job_script_prologue", []), *prologue],
             "scheduler_options": {
@@ -363,7 +382,8 @@ def batch_cluster(batch: Batch) -> Iterator[Client]:
         raise BatchError(message) from error
     arguments = batch.arguments()
     try:
-        started = getattr(dask_jobqueue, name)(**arguments)
+        with config.set(_SETTINGS):
+            started = getattr(dask_jobqueue, name)(**arguments)
     except (TypeError, ValueError) as error:
         raise BatchError(f"{name} refuses its settings: {error}") from error
     quiet()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 import time
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,15 +24,23 @@ from nvdla_tb.run.result import Result, failure_folder
 from nvdla_tb.run.task import Task
 from nvdla_tb.writing import writing
 
+BY_HAND = "run"
+"""The title of what the command ``run`` has played: evidence like any other, and no regression."""
+
+Latest = Mapping[tuple[str, str], Mapping[Ending, int]]
+"""How tests ended last, by name and source; tests that were never played are absent."""
+
 ABOUT_FILE = "about.txt"
 """Says in the folder of a run what was tested."""
 
-_VERSION = 3
+_VERSION = 4
 _PATIENCE_SECONDS = 60
 """How long another process may lock the file."""
 
 _TABLES = """
-CREATE TABLE runs (id INTEGER PRIMARY KEY, title TEXT NOT NULL, started REAL NOT NULL, folder TEXT NOT NULL);
+CREATE TABLE runs (
+  id INTEGER PRIMARY KEY, title TEXT NOT NULL, started REAL NOT NULL, folder TEXT NOT NULL,
+  goal REAL, complete INTEGER NOT NULL);
 CREATE TABLE tasks (
   run INTEGER NOT NULL REFERENCES runs, number INTEGER NOT NULL, key TEXT NOT NULL, test TEXT NOT NULL,
   task TEXT NOT NULL, PRIMARY KEY (run, key));
@@ -51,22 +59,33 @@ INSERT INTO coverage VALUES (?, ?, ?) ON CONFLICT (run, bin) DO UPDATE SET hits 
 
 @dataclass(frozen=True)
 class Run:
-    """One regression: number, title, start in seconds since 1970, and its folder beside the store."""
+    """One regression.
+
+    Attributes:
+        id: Its number.
+        title: The level that is played, or what else.
+        started: Seconds since 1970.
+        folder: Its folder beside the store.
+        goal: Percent of the reachable bins that it must cover, None when that is not asked for.
+        complete: Whether all its tasks are entered; those of a level are chosen while it is played.
+    """
 
     id: int
     title: str
     started: float
     folder: Path
+    goal: float | None = None
+    complete: bool = True
 
-    def note_about(self, duts: Iterable[Dut]) -> None:
-        """Write down what is tested, with the revision that the RTL has now; the folder exists."""
+    def note_about(self, duts: Iterable[Dut], command: str) -> None:
+        """Write down what is tested, with the revision of the RTL, and by which command, in the run's folder."""
         path = self.folder / ABOUT_FILE
-        lines = [*self.read_about(), *(about(dut) for dut in duts)]
+        lines = [*self.read_about(), *(about(dut) for dut in duts), command]
         with writing(path):
             path.write_text("".join(f"{line}\n" for line in dict.fromkeys(lines)), encoding="utf-8")
 
     def read_about(self) -> list[str]:
-        """Return a line for each device, revision and date under test."""
+        """Return a line for each device, revision and date under test, and for each command that has played it."""
         path = self.folder / ABOUT_FILE
         return read_text(path).splitlines() if path.is_file() else []
 
@@ -126,36 +145,38 @@ class Store:
         if isinstance(error, sqlite3.Error):
             raise StoreError(f"{self._path} cannot be used: {error}") from error
 
-    def start(self, title: str, tasks: Sequence[Task]) -> Run:
-        """Enter a new run with all its tasks.
+    def start(self, title: str, tasks: Sequence[Task], *, goal: float | None = None, complete: bool = True) -> Run:
+        """Enter a new run with its tasks; ``goal`` and ``complete`` are those of ``Run``.
 
         Raises:
             InputError: when there is no task, one of them twice, or they are of several devices.
         """
         if not tasks:
             raise InputError("a run must have at least one task")
-        _check(tasks, tasks[0].dut.device)
+        _check(tasks, tasks[0].dut.device, tasks[0].dut.evidence)
         started = time.time()
         with self._database, closing(self._database.cursor()) as cursor:
-            cursor.execute("INSERT INTO runs (title, started, folder) VALUES (?, ?, '')", (title, started))
+            row = (title, started, goal, complete)
+            cursor.execute("INSERT INTO runs (title, started, folder, goal, complete) VALUES (?, ?, '', ?, ?)", row)
             number = cursor.lastrowid
             assert number is not None
-            run = self._run(number, title, started)
+            run = self._run(number, title, started, goal, complete)
             cursor.execute("UPDATE runs SET folder = ? WHERE id = ?", (run.folder.name, number))
             self._enter(run, tasks, 0)
         return run
 
     def extend(self, run: Run, tasks: Sequence[Task]) -> list[Task]:
-        """Enter more tasks of a run, and return those that it did not have.
+        """Enter more tasks of a run, which is complete then, and return those that it did not have.
 
         Raises:
             InputError: when one of them is there twice, or of another device than the run.
         """
-        _check(tasks, self.device(run))
+        _check(tasks, self.device(run), self.evidence(run))
         known = {key for (key,) in self._database.execute("SELECT key FROM tasks WHERE run = ?", (run.id,))}
         fresh = [task for task in tasks if task.key not in known]
         with self._database:
             self._enter(run, fresh, len(known))
+            self._database.execute("UPDATE runs SET complete = 1 WHERE id = ?", (run.id,))
         return fresh
 
     def _enter(self, run: Run, tasks: Sequence[Task], first: int) -> None:
@@ -181,38 +202,52 @@ class Store:
 
     def runs(self) -> list[Run]:
         """Return all runs, the oldest first."""
-        rows = self._read("SELECT id, title, started FROM runs ORDER BY id")
+        rows = self._read("SELECT id, title, started, goal, complete FROM runs ORDER BY id")
         return [self._run(*row) for row in rows]
 
-    def _run(self, number: int, title: object, started: object) -> Run:
+    def _run(self, number: int, title: object, started: object, goal: object, complete: object) -> Run:
         if not (isinstance(title, str) and isinstance(started, float)):
             raise StoreError(f"{self._path}: run {number} must have a title and a time, not {shown((title, started))}")
+        if not isinstance(goal, float | None):
+            raise StoreError(f"{self._path}: run {number} must have a number as its goal, or none, not {shown(goal)}")
         # Whoever copies a store copies the folders of its runs with it; no path in the file counts.
-        return Run(number, title, started, self._folder / f"{int(number):04}")
+        return Run(number, title, started, self._folder / f"{int(number):04}", goal, bool(complete))
 
     def device(self, run: Run) -> Device:
         """Return the device that all tasks of a run are of."""
-        rows = self._read("SELECT task FROM tasks WHERE run = ? ORDER BY number LIMIT 1", (run.id,))
-        task = self._parsed(rows[0][0], run) if rows else {}
-        dut = task.get("dut")
-        config, rtl = (dut.get("config"), dut.get("rtl")) if isinstance(dut, dict) else (None, None)
+        dut = self._dut(run)
+        config, rtl = dut.get("config"), dut.get("rtl")
         if not isinstance(config, str) or not isinstance(rtl, str | None):
             raise InputError(f"{self._path}: run {run.id}: tasks must be of a device, not of {config!r} and {rtl!r}")
         return Device(config, rtl)
 
+    def evidence(self, run: Run) -> str:
+        """Return the digest of what all tasks of a run are evidence of; empty when they are of nothing."""
+        found = self._dut(run).get("evidence")
+        return found if isinstance(found, str) else ""
+
+    def _dut(self, run: Run) -> dict[str, Any]:
+        rows = self._read("SELECT task FROM tasks WHERE run = ? ORDER BY number LIMIT 1", (run.id,))
+        dut = self._parsed(rows[0][0], run).get("dut") if rows else None
+        return dut if isinstance(dut, dict) else {}
+
     def runs_of(self, device: Device) -> list[Run]:
-        """Return the runs of a device, the oldest first: only these say something of it."""
-        return [run for run in self.runs() if self.device(run) == device]
+        """Return the regressions of a device, whatever its content was, the oldest first."""
+        return [run for run in self.runs() if run.title != BY_HAND and self.device(run) == device]
+
+    def runs_with(self, evidence: str) -> list[Run]:
+        """Return the runs that are evidence of one thing, the oldest first."""
+        return [run for run in self.runs() if evidence and self.evidence(run) == evidence]
 
     def run(self, number: int | None = None) -> Run:
-        """Return a run by its number, or the newest.
+        """Return a run by its number, or the newest regression.
 
         Raises:
             InputError: when there is none.
         """
         runs = self.runs()
         for run in reversed(runs):
-            if number in (None, run.id):
+            if run.id == number or (number is None and run.title != BY_HAND):
                 return run
         raise InputError(f"there is no run {number}; there are {len(runs)}" if number else "the store holds no run")
 
@@ -247,25 +282,31 @@ class Store:
         return dict(rows)
 
     def counts(self, run: Run) -> dict[Ending, int]:
-        """Return how many tasks of a run ended how; endings that did not occur are absent."""
-        rows = self._read("SELECT ending, count(*) FROM results WHERE run = ? GROUP BY ending", (run.id,))
+        """Return how many tasks of a run ended how, or were not played; endings that did not occur are absent."""
+        rows = self._read(
+            "SELECT ifnull(ending, ?), count(*) FROM tasks LEFT JOIN results USING (run, key) WHERE run = ? GROUP BY 1",
+            (Ending.NOT_PLAYED.value, run.id),
+        )
         counts = dict(rows)
         return {ending: counts[ending.value] for ending in Ending if ending.value in counts}
 
-    def latest(self, device: Device) -> dict[str, dict[Ending, int]]:
-        """Return how each test ended, by its name, in the newest run that has played it on a device."""
+    def latest(self, *runs: Run) -> Latest:
+        """Return how tests ended, each seed with each state of the simulator in the newest of some runs that played it.
+
+        A seed that failed stays a failure until the same seed passes. One that none of them has played is not played.
+        """
+        marks = ", ".join("?" * len(runs))
         rows = self._read(
-            "SELECT test, run, ending, count(*) FROM results JOIN tasks USING (run, key) "
-            "WHERE json_extract(task, '$.dut.config') = ? AND json_extract(task, '$.dut.rtl') IS ? "
-            "GROUP BY test, run, ending ORDER BY run",
-            device,
+            "SELECT test, json_extract(task, '$.source'), key, json_extract(task, '$.plusargs'), ifnull(ending, ?) "
+            f"FROM tasks LEFT JOIN results USING (run, key) WHERE run IN ({marks}) ORDER BY ending IS NOT NULL, run",
+            [Ending.NOT_PLAYED.value, *(run.id for run in runs)],
         )
-        newest: dict[str, tuple[int, dict[Ending, int]]] = {}
-        for test, run, ending, count in rows:
-            if newest.get(test, (None,))[0] != run:
-                newest[test] = run, {}
-            newest[test][1][converted(ending, Ending, f"{self._path}: results")] = count
-        return {test: counts for test, (_, counts) in newest.items()}
+        newest = {tuple(identity): ending for *identity, ending in rows}
+        found: dict[tuple[str, str], Counter[Ending]] = {}
+        for (test, source, *_), ending in newest.items():
+            counts = found.setdefault((test, source), Counter())
+            counts[converted(ending, Ending, f"{self._path}: results")] += 1
+        return found
 
     def durations(self, tasks: Iterable[Task]) -> dict[str, float]:
         """Return by key how many seconds tasks took on average in all runs.
@@ -309,11 +350,13 @@ def _in_folder_of(run: Run, result: Result) -> Result:
     return msgspec.structs.replace(result, folder=str(failure_folder(run.folder, result.key)))
 
 
-def _check(tasks: Sequence[Task], device: Device) -> None:
-    """Check that tasks are different, and all of one device."""
+def _check(tasks: Sequence[Task], device: Device, evidence: str) -> None:
+    """Check that tasks are different, and all of one device with one content."""
     twice = sorted(key for key, count in Counter(task.key for task in tasks).items() if count > 1)
     if twice:
         raise InputError(f"tasks must be different; more than once: {', '.join(twice)}")
     for task in tasks:
         if task.dut.device != device:
             raise InputError(f"tasks of a run must all be of {device}, not of {task.dut.device}: {task.key}")
+        if task.dut.evidence != evidence:
+            raise InputError(f"{device} or the testbench must not change during a run: {task.key}")

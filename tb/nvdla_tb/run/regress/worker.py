@@ -27,6 +27,7 @@ from nvdla_tb.run.compile.build import build
 from nvdla_tb.run.compile.spec import COVERAGE_FILE, Built
 from nvdla_tb.run.dut import Dut
 from nvdla_tb.run.errors import LaunchError, VersionError
+from nvdla_tb.run.evidence import check_unchanged
 from nvdla_tb.run.inside import is_worth_it, watched
 from nvdla_tb.run.jobs import Job, Setup, keep_page, run_job
 from nvdla_tb.run.optimise import Model
@@ -161,7 +162,7 @@ def _play(task: Task, limits: Limits) -> Result:
         work_dir = folders.emptied(limits.folder, _worker_name(), name)
         # Before anything is played: a folder that is not ours shall not keep a failure from being told.
         folders.remove(limits.folder, name)
-        built = _built(task.dut, limits)
+        built = _built(task.dut, task.plusargs, limits)
         result = _played(task, built, work_dir, limits)
         if result.ending.is_failure:
             check_space(work_dir)
@@ -290,7 +291,7 @@ def end_processes() -> None:
 def _process(dut: Dut, plusargs: tuple[str, ...], limits: Limits) -> SharedProcess:
     """Return the simulator process of this thread's scenarios on a device."""
     key = threading.get_ident(), dut, plusargs, limits
-    built = _built(dut, limits)
+    built = _built(dut, plusargs, limits)
     process = _processes.get(key)
     if process is not None and process.built.directory == built.directory:
         return process
@@ -310,9 +311,17 @@ def _end(process: SharedProcess, limits: Limits) -> None:
 atexit.register(end_processes)
 
 
-def _built(dut: Dut, limits: Limits) -> Built:
-    """Return the model to play on now."""
-    return _model(dut, limits.build_root, limits.build).current()
+def _built(dut: Dut, plusargs: tuple[str, ...], limits: Limits) -> Built:
+    """Return the model to play on now, whose content must be that with which the run was started."""
+    built = _model(dut, limits.build_root, limits.build).current()
+    _check_unchanged(dut, plusargs)
+    return built
+
+
+@cache
+def _check_unchanged(dut: Dut, plusargs: tuple[str, ...]) -> None:
+    """Check it once: from then on this worker plays on the same model."""
+    check_unchanged(dut, plusargs)
 
 
 @cache

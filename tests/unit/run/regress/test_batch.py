@@ -14,6 +14,7 @@ from dask.distributed import LocalCluster
 
 from nvdla_tb.cli.command import main
 from nvdla_tb.run.regress.cluster import SYSTEMS, Batch, BatchError, batch_cluster, read_settings
+from nvdla_tb.run.regress.credentials import security_of
 from nvdla_tb.run.regress.schedule import drive
 from nvdla_tb.run.regress.store import Store
 from nvdla_tb.run.regress.worker import Limits
@@ -32,8 +33,13 @@ class FakeCluster(LocalCluster):
     def __init__(self, **settings: Any) -> None:
         type(self).seen = settings
         super().__init__(
-            n_workers=0, threads_per_worker=1, host="127.0.0.1", dashboard_address=None, memory_limit=0
-        )  # fmt: skip
+            n_workers=0,
+            threads_per_worker=1,
+            host="127.0.0.1",
+            dashboard_address=None,
+            memory_limit=0,
+            security=settings.get("security"),
+        )
 
 
 @pytest.fixture
@@ -50,7 +56,8 @@ def test_tasks_are_played_by_the_workers_of_a_batch_system(
     system: str, tmp_path: Path, fake: type[FakeCluster]
 ) -> None:
     many = [task(seed) for seed in range(6)]
-    batch = Batch(system, 2, HOST, {"queue": "short", "cores": 2, "memory": "4GB"})
+    security = security_of(None, tmp_path / "cluster.pem", insecure=False)
+    batch = Batch(system, 2, HOST, {"queue": "short", "cores": 2, "memory": "4GB"}, security)
     with Store(tmp_path / "store.sqlite") as store, batch_cluster(batch) as client:
         run = store.start("batch", many)
         ended = list(drive(store, run, client, Limits(run.folder, tmp_path, 0.0), play=pretend))
@@ -60,14 +67,19 @@ def test_tasks_are_played_by_the_workers_of_a_batch_system(
         assert sorted(one.key for one in ended) == sorted(one.key for one in many)
         assert store.results(run) == [stored(one) for one in many]
     assert fake.seen["queue"] == "short"
+    assert fake.seen["security"] is security
     assert (fake.seen["cores"], fake.seen["processes"]) == (2, 2)
     assert fake.seen["scheduler_options"] == {"host": HOST, "dashboard_address": "127.0.0.1:0"}
 
 
-def test_the_script_of_a_job_starts_workers_of_one_thread() -> None:
+def test_the_script_of_a_job_starts_workers_of_one_thread_with_the_credentials(tmp_path: Path) -> None:
     package = pytest.importorskip("dask_jobqueue", reason="the optional dask-jobqueue is not installed")
     arguments = Batch(
-        "slurm", 4, HOST, {"queue": "short", "cores": 3, "memory": "6GB", "walltime": "00:30:00"}
+        "slurm",
+        4,
+        HOST,
+        {"queue": "short", "cores": 3, "memory": "6GB", "walltime": "00:30:00"},
+        security_of(None, tmp_path / "cluster.pem", insecure=False),
     ).arguments()
     arguments["scheduler_options"] = {"host": "127.0.0.1", "dashboard_address": None}
     with package.SLURMCluster(**arguments) as started:
@@ -75,8 +87,11 @@ def test_the_script_of_a_job_starts_workers_of_one_thread() -> None:
     for line in ("#SBATCH -p short", "#SBATCH --cpus-per-task=3", "#SBATCH -t 00:30:00"):
         assert line in script.splitlines()
     assert re.search(
-        rf"^{re.escape(sys.executable)} -m .*dask_worker tcp://\S+ .*--nthreads 1 .*--nworkers 3", script, re.M
+        rf"^{re.escape(sys.executable)} -m .*dask_worker tls://\S+ .*--nthreads 1 .*--nworkers 3", script, re.M
     )
+    for part in ("ca-file", "cert", "key"):
+        assert f"--tls-{part} {tmp_path}/cluster.pem" in script
+    assert "PRIVATE KEY" not in script
 
 
 def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,10 +18,12 @@ from typing import Any
 import pytest
 from dask.distributed import Client
 from distributed.comm import CommClosedError
+from distributed.security import Security
 
 from nvdla_tb.cli.command import main
 from nvdla_tb.run.errors import ClusterError, NoSchedulerError, VersionError
 from nvdla_tb.run.regress.cluster import PROJECT, cluster, difference, join, talking, versions
+from nvdla_tb.run.regress.credentials import FILE_NAME, security_of
 from nvdla_tb.run.regress.schedule import drive, run_tasks
 from nvdla_tb.run.regress.store import Store
 from nvdla_tb.run.regress.worker import Limits, execute
@@ -35,8 +37,8 @@ ADVICE = r"; start scheduler and workers with: nvdla-tb cluster$"
 NOT_LOADED = rf"cannot load the project \(.*No module named 'nvdla_.*\){ADVICE}"
 
 
-def waited_for(address: str, workers: int) -> None:
-    with Client(address) as client:
+def waited_for(address: str, workers: int, security: Security | None = None) -> None:
+    with Client(address, security=security) as client:
         client.wait_for_workers(workers, timeout=60)
 
 
@@ -105,17 +107,19 @@ def test_a_worker_that_cannot_leave_a_record_ends_the_run_and_loses_no_task(tmp_
 def test_a_cluster_of_our_own_listens_on_loopback_and_leaves_nothing(tmp_path: Path) -> None:
     with marked() as mark:
         command = [sys.executable, "-m", "nvdla_tb", "cluster", "--jobs", "1", "--port", "0"]
-        environment = {**mark.environment, "TMPDIR": str(tmp_path)}
+        environment = {**mark.environment, "TMPDIR": str(tmp_path / "tmp"), "NVDLA_RESULTS": str(tmp_path / "results")}
+        (tmp_path / "tmp").mkdir()
         with subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True) as started:
             assert started.stdout is not None
             said = started.stdout.readline()
-            address = re.fullmatch(r"1 workers; play on them with: --scheduler (tcp://127\.0\.0\.1:\d+)\n", said)
+            address = re.fullmatch(r"1 workers; play on them with: --scheduler (tls://127\.0\.0\.1:\d+)\n", said)
             assert address is not None, said
             joining = [sys.executable, "-m", "nvdla_tb", "cluster", "--jobs", "1", "--join", address[1]]
             with subprocess.Popen(
                 joining, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
             ) as joined:
-                waited_for(address[1], 2)
+                path = tmp_path / "results" / FILE_NAME
+                waited_for(address[1], 2, security_of(address[1], path, insecure=False))
                 hosts = {host for host, _ in mark.listening()}
                 started.kill()
                 assert joined.communicate(timeout=60)[1] == "error: the connection to the scheduler is lost\n"
@@ -128,7 +132,10 @@ def test_a_cluster_of_our_own_listens_on_loopback_and_leaves_nothing(tmp_path: P
     ("options", "message"),
     [
         (("--port", "65536"), "port must be 0 to 65535, not 65536"),
-        (("--join", "nonsense"), "scheduler must be the address of a running Dask scheduler, not nonsense"),
+        (
+            ("--join", "nonsense", "--insecure"),
+            "scheduler must be the address of a running Dask scheduler, not nonsense",
+        ),
         (
             ("--join", "x", "--listen", "y"),
             "--listen must not come with --join: workers listen where their scheduler can reach them",

@@ -14,6 +14,7 @@ from nvdla_tb.markup import render
 from nvdla_tb.paths import PLANS
 from nvdla_tb.report.features_table import FeatureStatus, feature_status, lines, section
 from nvdla_tb.run.regress.features import FeaturePlan, load_feature_plan, planned_tests
+from nvdla_tb.run.regress.store import Latest
 from nvdla_tb.stimulus.generate.describe import PlanError
 from nvdla_tb.stimulus.generate.plan import plan_of
 from nvdla_tb.stimulus.generate.random import ENGINES
@@ -128,8 +129,14 @@ def test_a_level_plays_what_the_levels_before_it_play(plan: FeaturePlan) -> None
         plan.up_to("L9")
 
 
+def latest_of(plan: FeaturePlan, **by_test: dict[Ending, int]) -> Latest:
+    """Return how tests of a plan ended."""
+    sources = {test.name: test.source for test in planned_tests(plan.features)}
+    return {(name, sources[name]): endings for name, endings in by_test.items()}
+
+
 def test_a_feature_without_test_or_coverage_is_a_hole(plan: FeaturePlan) -> None:
-    latest = {"sdp_a": {Ending.PASSED: 2}, "sdp_b": {Ending.PASSED: 1, Ending.HANG: 1}}
+    latest = latest_of(plan, sdp_a={Ending.PASSED: 2}, sdp_b={Ending.PASSED: 1, Ending.HANG: 1})
     statuses = feature_status(plan, plan.features, latest, {"SDP.group=0": 3})
     assert list(lines(statuses)) == [
         "feature  level  tests  result              random  coverage",
@@ -138,7 +145,7 @@ def test_a_feature_without_test_or_coverage_is_a_hole(plan: FeaturePlan) -> None
         "nothing  L1     0      -                   -       -            HOLE: no test, no coverage",
         "failed: all: sdp_b",
     ]
-    assert totals([]).percent == 100.0
+    assert totals([]).percent == 0.0, "nothing was shown"
 
 
 def test_a_test_that_no_feature_has_is_told(tmp_path: Path) -> None:
@@ -155,7 +162,7 @@ def test_a_feature_of_which_nothing_was_covered_is_a_hole(plan: FeaturePlan) -> 
 
 
 def test_a_refused_test_has_not_passed_and_a_feature_of_which_nothing_passed_is_a_hole(plan: FeaturePlan) -> None:
-    latest = {"sdp_a": {Ending.REFUSED: 2}, "sdp_b": {Ending.PASSED: 1, Ending.REFUSED: 1}}
+    latest = latest_of(plan, sdp_a={Ending.REFUSED: 2}, sdp_b={Ending.PASSED: 1, Ending.REFUSED: 1})
     smoke, both, _ = feature_status(plan, plan.features, latest, {"SDP.group=0": 3})
     for status, refused in ((smoke, ("sdp_a",)), (both, ("sdp_a", "sdp_b"))):
         assert (status.passed, status.refused, status.holes) == (0, refused, ("nothing passed",))
@@ -165,7 +172,7 @@ def test_a_refused_test_has_not_passed_and_a_feature_of_which_nothing_passed_is_
         "refused: smoke: sdp_a",
     ]
     assert '<span class="other">1 refused</span>' in page([smoke])
-    (smoke, *_) = feature_status(plan, plan.features, {"sdp_a": {Ending.REFUSED: 1, Ending.HANG: 1}}, {})
+    (smoke, *_) = feature_status(plan, plan.features, latest_of(plan, sdp_a={Ending.REFUSED: 1, Ending.HANG: 1}), {})
     assert (smoke.failed, smoke.refused) == (("sdp_a",), ())
 
 

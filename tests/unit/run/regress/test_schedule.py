@@ -157,7 +157,7 @@ def test_what_a_worker_raises_when_it_is_called_is_raised(client: Client) -> Non
 
 
 def test_a_local_cluster_listens_on_loopback(client: Client) -> None:
-    assert client.scheduler_info()["address"].startswith(f"tcp://{LOOPBACK}:")
+    assert client.scheduler_info()["address"].startswith(f"tls://{LOOPBACK}:")
 
 
 def test_a_scheduler_that_does_not_answer_is_an_error() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 import shutil
 import sqlite3
@@ -44,7 +45,18 @@ def test_results_outlive_the_process_that_added_them(tmp_path: Path) -> None:
         assert store.tasks(run) == TASKS
         assert store.missing(run) == [TASKS[1], TASKS[2]]
         assert store.results(run) == [stored(TASKS[number]) for number in (0, 3, 4)]
-        assert store.counts(run) == {Ending.PASSED: 2, Ending.MISMATCH: 1}
+        assert store.counts(run) == {Ending.PASSED: 2, Ending.MISMATCH: 1, Ending.NOT_PLAYED: 2}
+
+
+def test_a_run_keeps_what_it_must_cover_and_whether_all_its_tasks_were_chosen(tmp_path: Path) -> None:
+    with Store(tmp_path / "store.sqlite") as store:
+        begun = store.start("L1", TASKS[:2], goal=90.5, complete=False)
+        whole = store.start("plan", TASKS)
+        assert (begun.goal, begun.complete, whole.goal, whole.complete) == (90.5, False, None, True)
+    with Store(tmp_path / "store.sqlite") as store:
+        assert store.runs() == [begun, whole]
+        store.extend(begun, TASKS[2:3])
+        assert store.run(begun.id) == dataclasses.replace(begun, complete=True)
 
 
 def test_the_first_result_of_a_task_stays_and_covers_once(store: Store) -> None:
@@ -102,23 +114,42 @@ def test_a_run_grows_by_tasks_that_it_does_not_have(store: Store) -> None:
     assert store.extend(run, TASKS[:4]) == []
 
 
-def test_the_latest_result_of_a_test_is_that_of_the_newest_run_that_played_it(store: Store) -> None:
-    one, other = (task(seed, "one") for seed in (1, 2)), task(1, "other")
+def test_the_latest_result_of_a_seed_is_that_of_the_newest_run_that_played_it(store: Store) -> None:
+    one, other = [task(seed, "one") for seed in (1, 2)], task(1, "other")
     tasks = [*one, other]
-    full, own = (replace(other, dut=replace(other.dut, **what)) for what in ({"config": "nv_full"}, {"rtl": "/my.f"}))
     first, second = store.start("first", tasks), store.start("second", tasks)
     for entry in tasks:
         store.add(first, ended(entry, Ending.HANG))
-    store.add(second, ended(tasks[0], Ending.PASSED))
-    store.add(second, ended(tasks[1], Ending.MISMATCH))
-    for entry in (full, own):
-        store.add(store.start("of another", [entry]), ended(entry, Ending.PASSED))
-    assert store.latest(EMBEDDED) == {
-        "one": {Ending.PASSED: 1, Ending.MISMATCH: 1},
-        "other": {Ending.HANG: 1},
+    store.add(second, ended(one[0], Ending.PASSED))
+    assert store.latest(first, second) == {
+        ("one", "SDP,PDP"): {Ending.PASSED: 1, Ending.HANG: 1},
+        ("other", "SDP,PDP"): {Ending.HANG: 1},
     }
-    assert store.latest(own.dut.device) == {"other": {Ending.PASSED: 1}}
-    assert store.latest(Device("nv_large", None)) == {}
+    assert store.latest(second) == {
+        ("one", "SDP,PDP"): {Ending.PASSED: 1, Ending.NOT_PLAYED: 1},
+        ("other", "SDP,PDP"): {Ending.NOT_PLAYED: 1},
+    }, "also what no run has played"
+    assert store.latest() == {}
+
+
+def test_another_state_of_the_simulator_is_another_result(store: Store) -> None:
+    plain = task(1, "one")
+    powered_up = replace(plain, plusargs=("+verilator+rand+reset+2",))
+    first, second = store.start("L1", [powered_up]), store.start("run", [plain])
+    store.add(first, ended(powered_up, Ending.HANG))
+    store.add(second, ended(plain, Ending.PASSED))
+    assert store.latest(first, second) == {("one", "SDP,PDP"): {Ending.HANG: 1, Ending.PASSED: 1}}
+
+
+def test_runs_are_found_by_what_they_are_evidence_of(store: Store) -> None:
+    old, new = ([replace(TASKS[0], dut=replace(TASKS[0].dut, evidence=text))] for text in ("old", "new"))
+    runs = [store.start("L1", tasks) for tasks in (old, new, TASKS[:1])]
+    assert [store.evidence(run) for run in runs] == ["old", "new", ""]
+    assert store.runs_with("new") == [runs[1]]
+    assert store.runs_with("") == [], "of nothing"
+    what = r"nv_small on the embedded DUT or the testbench must not change during a run"
+    with pytest.raises(InputError, match=rf"^{what}: random\.9\.nv_small\.verilator$"):
+        store.start("both", [*new, replace(old[0], seed=9)])
 
 
 def test_a_run_is_of_one_device_and_found_by_it(store: Store) -> None:
@@ -157,7 +188,7 @@ def test_a_store_of_another_version_is_refused_and_stays_as_it_is(tmp_path: Path
     with sqlite3.connect(path) as database:
         database.execute("PRAGMA user_version = 2")
     before = path.read_bytes()
-    with pytest.raises(InputError, match=r"store\.sqlite must be a regression store of version 3, not 2$"):
+    with pytest.raises(InputError, match=r"store\.sqlite must be a regression store of version 4, not 2$"):
         Store(path)
     assert path.read_bytes() == before
 
@@ -212,7 +243,7 @@ def test_another_file_is_not_taken_for_a_store(tmp_path: Path) -> None:
     other = tmp_path / "other.sqlite"
     with sqlite3.connect(other) as database:
         database.execute("CREATE TABLE mine (x)")
-    with pytest.raises(InputError, match=r"other\.sqlite must be a regression store of version 3, not 0$"):
+    with pytest.raises(InputError, match=r"other\.sqlite must be a regression store of version 4, not 0$"):
         Store(other)
 
 
@@ -275,4 +306,4 @@ def test_a_cell_with_another_content_is_refused(change: str, message: str, tmp_p
 
 def everything_of(store: Store, device: Device) -> tuple[object, ...]:
     run = store.run()
-    return store.device(run), store.tasks(run), store.results(run), store.latest(device)
+    return store.device(run), store.tasks(run), store.results(run), store.latest(run)

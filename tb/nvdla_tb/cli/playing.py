@@ -243,7 +243,7 @@ def play_and_report(
         if args.json:
             report.write_json(results, args.json)
         code = 1 if slower else summary.exit_code(summary.endings(results))
-        console.result(console.colour("red" if code else "green", report.summary(results)))
+        console.result(console.colour(summary.colour(summary.endings(results), code), report.summary(results)))
         return code
 
 

@@ -255,7 +255,7 @@ def conclude(store: Store, run: Run, args: argparse.Namespace) -> int:
     print("".join(f"slower: {line}\n" for line in late), end="")
     code = 1 if late else summary.exit_code(counts, missing)
     console = Console()
-    console.result(console.colour("red" if code else "green", summary.counts_line(counts, missing)))
+    console.result(console.colour(summary.colour(counts, code), summary.counts_line(counts, missing)))
     if model is not None:
         console.result(after_regression(run.title, passed=code == 0))
     return code

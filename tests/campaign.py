@@ -7,7 +7,6 @@ process, no file and no listening port may be left behind, and nothing may ever 
 
 from __future__ import annotations
 
-import argparse
 import os
 import random
 import re
@@ -24,6 +23,7 @@ from typing import Any
 
 import msgspec
 
+from nvdla_tb.cli.parsing import Parser
 from nvdla_tb.run.compile.build import build
 from nvdla_tb.run.dut import Dut
 from nvdla_tb.run.folders import MARKER
@@ -290,7 +290,7 @@ def _files(folder: Path) -> set[str]:
 
 def main() -> int:
     """Play a campaign, print its figures, and return 0 when nothing was wrong."""
-    parser = argparse.ArgumentParser(prog="python -m tests.campaign", description=__doc__.partition("\n")[0])
+    parser = Parser(prog="python -m tests.campaign", description=__doc__.partition("\n")[0])
     parser.add_argument("--kills", type=int, default=100, metavar="N", help="default: 100")
     parser.add_argument("--seed", type=int, default=1, metavar="N", help="of all choices (default: 1)")
     args = parser.parse_args()

@@ -71,3 +71,13 @@ def bank_entries(config: HwConfig, banks: int) -> int:
 def bank_bytes(config: HwConfig, banks: int) -> int:
     """Return the bytes that ``banks`` banks hold."""
     return bank_entries(config, banks) * config.cbuf_bank_width_bytes
+
+
+def fewest_data_banks(config: HwConfig, entries: int) -> int:
+    """Return the fewest banks that hold so many entries of the input."""
+    return -(-entries // bank_entries(config, 1))
+
+
+def fewest_weight_banks(config: HwConfig, nbytes: int) -> int:
+    """Return the fewest banks that hold so many bytes of weights."""
+    return -(-nbytes // bank_bytes(config, 1))

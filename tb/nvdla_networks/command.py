@@ -29,8 +29,10 @@ from nvdla_tb.cli.playing import (
     add_run_options,
     alone_in,
     check_model_only,
+    cycles_before,
     output_file,
     prepared,
+    remove_earlier_file,
     setup_of,
     slower_than_before,
 )
@@ -95,6 +97,7 @@ def main(args: argparse.Namespace) -> int:
     deployment.refuse([args.model])
     if args.model_only:
         check_model_only(args)
+    before = cycles_before(args)
     config = HwConfig.load(args.config)
     playing, accurate = networks_of(args, config)
     if args.golden and args.until is not None:
@@ -102,6 +105,8 @@ def main(args: argparse.Namespace) -> int:
     goldens = [read_golden(path) for path in args.golden]
     if goldens and len(goldens) != len(playing.runs):
         raise NetworkError(f"--golden must name {len(playing.runs)} files, one for each run, not {len(goldens)}")
+    for path in (args.json, args.html):
+        remove_earlier_file(path)
     played = play_model(playing.scenario, config)
     if args.save_trace:
         saved = write(with_golden(playing.scenario, played), args.save_trace)
@@ -117,9 +122,9 @@ def main(args: argparse.Namespace) -> int:
     accuracy = None if args.until is not None or played.verdict.refused is not None else accurate()
     labels = [path.name for path in args.image] or ["zeros"]
     report = report_of(playing, labels, played, result, expected, got, goldens, accuracy)
-    slower = slower_than_before(args, cycles_of(report))
+    slower = slower_than_before(args, cycles_of(report), before)
     if slower:
-        report = replace(report, problems=(*report.problems, *(f"slower: {line}" for line in slower)))
+        report = replace(report, problems=(*report.problems, *slower))
     print_report(report, args.classes, performance=args.performance)
     if args.results:
         write_results(args.results, playing, got or expected)

@@ -81,6 +81,7 @@ def main(args: argparse.Namespace) -> int:
         raise InputError("--rtl must not be given: the seeded bugs are those of the embedded DUT")
     if args.number is not None:
         raise InputError("--number must only be given with --mutants")
+    (args.results / "score.json").unlink(missing_ok=True)
     plays = []
     for core, config in cores:
         own = [bug for bug in bugs if bug.config == config.name]
@@ -199,6 +200,7 @@ def score_mutants(args: argparse.Namespace) -> int:
         raise InputError(f"--number must be from 1 to {len(mutants)}, not {args.number}")
     chosen = [(n, mutant) for n, mutant in enumerate(mutants, 1) if args.number in (None, n)]
     cases = cases_of(args, config)
+    (root / "score.json").unlink(missing_ok=True)
     source = folders.made(root, "source")
     # Only Verilator's models can note what is reached.
     notes = args.sim == "verilator"

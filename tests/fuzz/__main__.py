@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 
+from nvdla_tb.cli.parsing import Parser
 from tests.fuzz.readers import READERS, by_name
 from tests.fuzz.run import Tally, feed, feed_apart
 
@@ -13,7 +13,7 @@ _COLUMNS = f"{'reader':20} {'inputs':>9} {'accepted':>9} {'refused':>9} {'slowes
 
 def main() -> int:
     """Feed the readers, print a table and the findings, and return 1 when there are any."""
-    parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description=__doc__)
+    parser = Parser(prog="python -m tests.fuzz", description=__doc__)
     parser.add_argument("--inputs", type=int, default=23_000, metavar="N", help="of all readers together")
     parser.add_argument("--seed", type=int, default=1, metavar="SEED", help="of all mutations (default: 1)")
     parser.add_argument("--reader", metavar="NAME", help="this one alone")

@@ -207,6 +207,23 @@ def test_every_byte_of_a_random_onnx_network_is_equal_on_the_device(
     assert re.search(r"RTL and model: same bits \((10+) of \1 elements equal\)", capsys.readouterr().out)
 
 
+def test_no_layer_has_more_stalls_than_cycles(tmp_path: Path) -> None:
+    """Counters of PDP go on from layer to layer: late ones would exceed the cycles of theirs, and be left out."""
+    net = random_networks.NetworkBuilder("pools", (64, 12, 12), 1)
+    # Windows that have less than nine elements are layers of their own, which wait while the convolution reads.
+    pooled = net.pool(net.input, "AveragePool", 3, 1, 1, count_include_pad=0)
+    model = net.model(pooled, net.conv(net.input, 64, 3, pad=1))
+    (tmp_path / "pools.onnx").write_bytes(model.SerializeToString())
+    layers = reported(tmp_path, str(tmp_path / "pools.onnx"), "--performance")["performance"]
+    pools, (convolution,) = layers[:9], layers[9:]
+    waited = [layer["stalls"]["PDP_RDMA.D_PERF_READ_STALL"] for layer in pools]
+    cycles = [layer["cycles"] for layer in pools]
+    assert all(0 <= stalls <= taken for stalls, taken in zip(waited, cycles, strict=True))
+    # The counter itself then holds more than the cycles of the shortest layers.
+    assert sum(waited) > 2 * min(cycles)
+    assert "SDP_RDMA.D_PERF_MRDMA_READ_STALL" not in convolution["stalls"]
+
+
 @pytest.mark.parametrize(
     "model", [random_networks.mixed(side=12), random_networks.inception(side=24)], ids=["mixed", "normalisation"]
 )

@@ -22,7 +22,7 @@ def test_the_test_in_the_readme_passes(tmp_path: Path, monkeypatch: pytest.Monke
     (tmp_path / "readme_example.py").write_text(example, encoding="utf-8")
     monkeypatch.syspath_prepend(tmp_path)
     built = build(BuildSpec(HwConfig.load("nv_small")))
-    simulated(built, "readme_example", "relu_with_a_half_filled_last_surface", tmp_path / "run")
+    simulated(built, "readme_example", "a_padded_convolution", tmp_path / "run")
 
 
 @needs_icarus

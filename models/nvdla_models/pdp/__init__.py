@@ -26,7 +26,16 @@ from numpy.typing import NDArray
 from nvdla_models.arithmetic import HARDWARE, Rules, channel_blocks
 from nvdla_models.config import HwConfig
 from nvdla_models.pdp import floating, integer
-from nvdla_models.pdp.params import MAX_KERNEL, MAX_STRIDE, PAD_VALUE_BITS, RECIPROCAL_BITS, PdpParams, PoolMethod
+from nvdla_models.pdp.params import (
+    MAX_KERNEL,
+    MAX_STRIDE,
+    PAD_VALUE_BITS,
+    RECIPROCAL_BITS,
+    PdpParams,
+    PoolMethod,
+    padding_sums,
+    reciprocal,
+)
 from nvdla_models.precision import check_cube_array
 
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from nvdla_models.arithmetic import check_range, limits
 from nvdla_models.errors import InputError
+from nvdla_models.fp16 import FP17
 from nvdla_models.precision import Precision
 
 MAX_KERNEL = 8
@@ -119,6 +120,21 @@ class PdpParams:
             InputError: as there.
         """
         return _output_size("height", height + self.pad_top + self.pad_bottom, self.kernel_height, self.stride_y)
+
+
+def reciprocal(side: int, precision: Precision) -> int:
+    """Return the register's word for one over a side of the window, rounded to nearest: FP17 for FP16."""
+    return _fp17(1 / side) if precision is Precision.FP16 else round((1 << 16) / side)
+
+
+def padding_sums(value: int, precision: Precision) -> tuple[int, ...]:
+    """Return the sums that stand for 1 to 7 missing elements of one value: FP17 patterns for FP16."""
+    multiples = [value * count for count in range(1, MAX_KERNEL)]
+    return tuple(_fp17(number) if precision is Precision.FP16 else number for number in multiples)
+
+
+def _fp17(value: float) -> int:
+    return int(FP17.encode(np.array([value], np.float64))[0])
 
 
 def missing_elements(kernel: int, stride: int, pad_before: int, size: int, out_size: int) -> NDArray[np.int64]:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nvdla_models.cbuf import bank_bytes, bank_entries, feature_entries, image_entries
+from nvdla_models.cbuf import bank_entries, feature_entries, fewest_data_banks, fewest_weight_banks, image_entries
 from nvdla_models.layout import ImageWeightLayout, PixelLayout, WeightLayout
 from nvdla_models.layout.alignment import WEIGHT_SIZE_ALIGNMENT_BYTES
 from nvdla_models.layout.raw import round_up
@@ -117,7 +117,7 @@ def tiles_of(name: str, target: Target, conv: Conv, shape: Shape, block: Block) 
 
     def tiles_beside(buffered_bytes: int) -> int:
         """Return how many tiles there are beside so much of the weights, 0 where nothing else fits."""
-        banks = config.cbuf_bank_number - -(-buffered_bytes // bank_bytes(config, 1))
+        banks = config.cbuf_bank_number - fewest_weight_banks(config, buffered_bytes)
         rows = bank_entries(config, max(banks, 0)) // entries
         most = lines if rows >= shape[1] else min((rows - window.span(0)) // window.stride[0] + 1, lines)
         return -(-lines // most) if banks > 0 and most > 0 else 0
@@ -137,5 +137,5 @@ def tiles_of(name: str, target: Target, conv: Conv, shape: Shape, block: Block) 
         )
     most = -(-lines // staying)
     rows = min((most - 1) * window.stride[0] + window.span(0), shape[1])
-    banks = -(-rows * entries // bank_entries(config, 1))
+    banks = fewest_data_banks(config, rows * entries)
     return [Tile(line, min(most, lines - line), banks) for line in range(0, lines, most)]

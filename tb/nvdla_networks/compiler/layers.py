@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from nvdla_models.cdp import CdpParams
 from nvdla_models.conv import ConvParams
 from nvdla_models.layout import OperandLayout, PixelConversion, PixelLayout
-from nvdla_models.layout.raw import round_up
 from nvdla_models.sdp import SdpStage
 from nvdla_networks.compiler.arrange import Channels
 from nvdla_networks.compiler.convolutions import Block, Tile, blocks_of, packed_weights, tiles_of
@@ -35,7 +34,7 @@ from nvdla_tb.nvdla.layers import (
     Surface,
     on_the_fly,
 )
-from nvdla_tb.nvdla.surfaces import CbufUse, ImageSurface, WeightSurface
+from nvdla_tb.nvdla.surfaces import CbufUse, ImageSurface, WeightSurface, cube_operand, tight_weight_bytes
 
 _OPERAND_BYTES = 2
 
@@ -174,9 +173,7 @@ class LayerBuilder:
         assert values is not None
         layout, data = packed_weights(self._target, values, conv.groups, block, self._plan.channels[step.src])
         address = self._constant(f"{step.name}_w{block.kernel}", data)
-        # What CDMA fetches beyond the last weight would stay in the buffer.
-        whole = round_up(layout.elements * self._target.precision.nbytes, min(self._config.cbuf_bank_width_bytes, 128))
-        return WeightSurface(layout, address, whole_bytes=min(whole, layout.nbytes))
+        return WeightSurface(layout, address, whole_bytes=tight_weight_bytes(layout))
 
     def _sources(
         self, step: Compute, block: Block, dst: Cube, other: Cube | None
@@ -191,15 +188,10 @@ class LayerBuilder:
                 return None
             mine = _block_of(operands, block)
             if name == "x2" and other is not None:
-                return StageSource(mul=_register(mine.mul), memory=self._cube_operand(other))
+                return StageSource(mul=_register(mine.mul), memory=cube_operand(self._surface(other)))
             return self._source(f"{step.name}_{name}_{block.kernel}", stage, mine, channels)
 
         return source("x1", numbers.params.x1, numbers.x1), source("x2", numbers.params.x2, numbers.x2)
-
-    def _cube_operand(self, cube: Cube) -> OperandSurface:
-        precision, strides = self._target.precision, (cube.line_stride_bytes, cube.surface_stride_bytes)
-        layout = OperandLayout(self._config, precision, cube.shape, ("alu",), precision.nbytes, *strides)
-        return OperandSurface(layout, self._buffers[cube.buffer] + cube.offset)
 
     def _source(self, name: str, stage: SdpStage, operands: Operands, channels: Channels) -> StageSource | None:
         if stage.alu is None and not stage.mul:

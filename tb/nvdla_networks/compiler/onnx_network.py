@@ -12,12 +12,12 @@ from nvdla_models.cdp import CdpParams
 from nvdla_models.config import HwConfig
 from nvdla_models.errors import InputError
 from nvdla_models.layout.raw import round_up
+from nvdla_models.lrn import normalisation
 from nvdla_models.precision import Precision
 from nvdla_networks.compiler.arrange import arranged
 from nvdla_networks.compiler.fuse import Compute, fused
-from nvdla_networks.compiler.graph import Floats, Graph, Lrn
+from nvdla_networks.compiler.graph import Floats, Graph, Lrn, Node
 from nvdla_networks.compiler.layers import LayerBuilder
-from nvdla_networks.compiler.normalise import normalisation
 from nvdla_networks.compiler.operations import TaskWriter
 from nvdla_networks.compiler.plan import Plan, Pooled, planned
 from nvdla_networks.compiler.quantise import Arithmetic, Scales, arithmetic, one_scale, scales_of
@@ -85,9 +85,7 @@ class OnnxNetwork:
             if isinstance(step, Compute):
                 numbers[step.name] = arithmetic(step, scales, target, per_channel=per_channel)
             elif isinstance(lrn := step.operation, Lrn):
-                shape = placed.graph.shapes[step.output]
-                src, out = (one_scale(scales, value) for value in (step.inputs[0], step.output))
-                numbers[step.name] = normalisation(step.name, target, lrn, shape, src, out)
+                numbers[step.name] = _normalised(step, lrn, target, placed.graph.shapes[step.output][0], scales)
         return cls(name, placed.graph, target, plan, scales, numbers)
 
     def elsewhere(self) -> OnnxNetwork:
@@ -188,6 +186,22 @@ class _Placer:
         if name not in self._constants:
             self._constants[name] = self.reserve(f"c{len(self._constants)}", len(data), data)
         return self._constants[name]
+
+
+def _normalised(node: Node, lrn: Lrn, target: Target, channels: int, scales: Scales) -> CdpParams:
+    try:
+        return normalisation(
+            target.precision,
+            channels,
+            lrn.size,
+            alpha=lrn.alpha,
+            beta=lrn.beta,
+            bias=lrn.bias,
+            src_scale=one_scale(scales, node.inputs[0]),
+            dst_scale=one_scale(scales, node.output),
+        )
+    except InputError as error:
+        raise NetworkError(f"node {node.name!r}: {error}") from error
 
 
 def random_samples(graph: Graph, count: int, seed: int) -> list[dict[str, Any]]:

@@ -16,15 +16,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from nvdla_models.fixed_point import OPERAND_MOST, multipliers, shifted
 from nvdla_models.precision import Precision
 from nvdla_models.sdp import AluOp, SdpParams, SdpStage, output_converter
 from nvdla_networks.compiler.fuse import Compute, Step
 from nvdla_networks.compiler.graph import Clip, Concat, Conv, Flatten, Floats, Graph, Node, Pool, PRelu, Slice
 from nvdla_networks.compiler.interpret import values_of
 from nvdla_networks.compiler.target import Target
-
-_OPERAND_MOST = (1 << 15) - 1
-_MAX_SHIFT = 63
 
 _FINE_BITS = 12
 """Bits that the scale between X1 and the converter is finer than that of a value."""
@@ -206,7 +204,7 @@ def weight_scales(conv: Conv, src: float, target: Target, *, per_channel: bool) 
 def _fine_scale(unit: Floats, coarse: float) -> tuple[float, int]:
     """Return a scale that is finer than ``coarse`` by so many bits, and that multipliers of 16 bits can reach."""
     bits = _FINE_BITS
-    while bits and float(np.abs(unit).max()) / coarse * (1 << bits) > _OPERAND_MOST:
+    while bits and float(np.abs(unit).max()) / coarse * (1 << bits) > OPERAND_MOST:
         bits -= 1
     return coarse / (1 << bits), bits
 
@@ -234,28 +232,6 @@ def _params(target: Target, x1: SdpStage | None, x2: SdpStage | None, ratio: flo
     scale, shift = multipliers(np.full(1, ratio))
     converter = output_converter(0, int(scale[0]), shift)
     return SdpParams(x1, x2, converter, target.precision, target.precision)
-
-
-def multipliers(real: Floats) -> tuple[NDArray[np.int16], int]:
-    """Return numbers as integers of 16 bits and a right shift."""
-    most = float(np.abs(real).max())
-    shift = _MAX_SHIFT
-    while shift and most * 2.0**shift > _OPERAND_MOST:
-        shift -= 1
-    return _int16(real * 2.0**shift), shift
-
-
-def shifted(real: Floats) -> tuple[NDArray[np.int16], int]:
-    """Return numbers as integers of 16 bits and a left shift."""
-    most = float(np.abs(real).max())
-    shift = 0
-    while most / 2.0**shift > _OPERAND_MOST:
-        shift += 1
-    return _int16(real / 2.0**shift), shift
-
-
-def _int16(real: Floats) -> NDArray[np.int16]:
-    return np.clip(np.rint(real), -_OPERAND_MOST, _OPERAND_MOST).astype(np.int16)
 
 
 def _halves(step: Compute, target: Target) -> Arithmetic:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import platform
+import shlex
 import signal
 import sys
 from importlib.metadata import version
@@ -14,6 +15,7 @@ import shtab
 from nvdla_models.errors import InputError
 from nvdla_tb import __version__
 from nvdla_tb.cli.commands import all_commands
+from nvdla_tb.cli.parsing import Parser
 from nvdla_tb.paths import COMMAND
 from nvdla_tb.run.process import stop
 from nvdla_tb.run.space import ENVIRONMENT, in_words
@@ -36,7 +38,7 @@ def parser(chosen: str | None = None) -> argparse.ArgumentParser:
     commands = all_commands()
     width = max(map(len, commands))
     examples = "\n".join(f"  {name:{width}}  {command.example}" for name, command in commands.items())
-    top = argparse.ArgumentParser(
+    top = Parser(
         prog=COMMAND,
         description="Testbench for NVDLA-class accelerators: every byte that the RTL writes is predicted and judged.",
         epilog=f"examples:\n{examples}",
@@ -46,6 +48,8 @@ def parser(chosen: str | None = None) -> argparse.ArgumentParser:
     about = f"nvdla-testbench {__version__} (Python {platform.python_version()}, {used})"
     top.add_argument("--version", action="version", version=about)
     shtab.add_argument_to(top, COMPLETION, help="print a script with which a shell completes commands")
+    # What a report is of; ``main`` knows it.
+    top.set_defaults(command_line=COMMAND)
     subcommands = top.add_subparsers(dest="command", required=True, metavar="SUBCOMMAND")
     for name, command in commands.items():
         sub = subcommands.add_parser(
@@ -75,6 +79,7 @@ def main(arguments: list[str] | None = None) -> int:
             return 2
         # A script of completion needs the options of all subcommands.
         args = parser(None if words[0].startswith(COMPLETION) else words[0]).parse_args(words)
+        args.command_line = f"{COMMAND} {shlex.join(words)}"
         code: int = args.main(args)
     except InputError as error:
         print(f"error: {error}", file=sys.stderr)

@@ -43,7 +43,7 @@ def main(args: argparse.Namespace) -> int:
         print(f"HOLE: no feature has {', '.join(plan.aimless)}")
     drawn = random_endings(latest)
     if drawn:
-        print(f"random scenarios: {counts_line(drawn, 0)}")
+        print(f"random scenarios: {counts_line(drawn)}")
     holes = sum(bool(status.holes) for status in statuses)
     covered = totals(item_status(plan.model, hits))
     print(

@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from nvdla_models.errors import InputError
@@ -19,9 +20,12 @@ from nvdla_models.reading import shown
 from nvdla_tb.cli import numbers
 from nvdla_tb.cli.console import Console, Progress
 from nvdla_tb.cli.dut import BUILD_ROOT, add_dut_options, dut_of
+from nvdla_tb.cli.parsing import Parser
 from nvdla_tb.explain.handovers import load_handovers
-from nvdla_tb.report import failures, performance, report, summary
+from nvdla_tb.judge.verdict import Verdict
+from nvdla_tb.report import failures, page, performance, report, summary
 from nvdla_tb.report.leads import with_leads
+from nvdla_tb.report.live import LiveReport
 from nvdla_tb.report.summary import cause_of, groups
 from nvdla_tb.run import folders
 from nvdla_tb.run.compile.spec import Built
@@ -119,7 +123,7 @@ def check_model_only(args: argparse.Namespace) -> None:
     Raises:
         InputError: naming the first of them.
     """
-    parser = argparse.ArgumentParser()
+    parser = Parser()
     add_dut_options(parser)
     add_run_options(parser)
     for option, default in vars(parser.parse_args([])).items():
@@ -149,10 +153,11 @@ def check_run_options(args: argparse.Namespace) -> None:
     """Check the options of ``add_run_options`` before anything is built.
 
     Raises:
-        InputError: for options that contradict each other, a file of stages that cannot be used, and a folder of
-            results that cannot be made.
+        InputError: for options that contradict each other, files of stages and of earlier cycles that cannot be
+            used, and a folder of results that cannot be made.
     """
     folders.made(BUILD_ROOT, "runs")
+    cycles_before(args)
     if args.waves_from is not None:
         if not args.waves:
             raise InputError("--waves-from must only be given with --waves")
@@ -165,12 +170,13 @@ def check_run_options(args: argparse.Namespace) -> None:
 def run_name(title: str, dut: Dut) -> str:
     """Return the name of the folder of runs: different devices have different ones.
 
-    Nothing is added for the embedded device of the plan's configuration, of which ``title`` is the name.
+    Nothing is added for the embedded device of the plan's configuration, of which ``title`` is the name, in Verilator.
     """
     config = Path(dut.config)
     own = [text for text in (dut.rtl, dut.port_map) if text is not None]
     own += [dut.config] if config.suffix else []
     parts = [title, *([config.stem] if config.stem != title else [])]
+    parts += [dut.simulator] if dut.simulator != "verilator" else []
     if own:
         digest = hashlib.sha256("\n".join((*own, dut.top)).encode("utf-8", errors="surrogatepass")).hexdigest()
         parts += [*([Path(dut.rtl).stem] if dut.rtl else []), digest[:_DIGEST_CHARACTERS]]
@@ -195,18 +201,23 @@ def prepared(args: argparse.Namespace, jobs: Sequence[Job]) -> Sequence[Job]:
     return jobs
 
 
-def slower_than_before(args: argparse.Namespace, cycles: Mapping[str, int]) -> list[str]:
-    """Return what takes more cycles than in the run that ``--cycles-against`` names, a line each.
+def cycles_before(args: argparse.Namespace) -> Mapping[str, int] | None:
+    """Return the cycles of the run that ``--cycles-against`` names, None without it.
 
     Raises:
-        InputError: when that run has nothing in common with this one.
+        InputError: when the file does not hold them.
     """
-    if args.cycles_against is None:
+    return None if args.cycles_against is None else performance.read_cycles(args.cycles_against)
+
+
+def slower_than_before(
+    args: argparse.Namespace, cycles: Mapping[str, int], before: Mapping[str, int] | None
+) -> list[str]:
+    """Return what takes more cycles than before, a line each; a line, too, when nothing of this run was played then."""
+    if before is None:
         return []
-    before = performance.read_cycles(args.cycles_against)
-    return performance.slower(
-        cycles, before, args.slower, f"{args.cycles_against} has no scenario or layer of this run"
-    )
+    foreign = f"{args.cycles_against} has no scenario or layer of this run"
+    return performance.slower(cycles, before, args.slower, foreign)
 
 
 Plays = Sequence[tuple[argparse.Namespace, Sequence[Job], Built]]
@@ -218,37 +229,79 @@ def play_and_report(
 ) -> int:
     """Play jobs with live progress, print table, complaints and summary, and write the reports.
 
-    Each result goes to ``keep`` when it is there.
+    The reports are there before anything is played, and in them what was not played yet. Each result goes to ``keep``
+    when it is there.
 
     Returns:
         The exit code.
     """
     root = folders.made(BUILD_ROOT, "runs", run_name(title, dut_of(args)))
+    # Also when it is the file that this run writes.
+    before = cycles_before(args)
+    console, started = Console.of(args), time.monotonic()
+    plays = [(device, prepared(args, jobs), built) for device, jobs, built in plays]
+    planned = {
+        job.identity: job.result(dut_of(device), Verdict.not_played()) for device, jobs, _ in plays for job in jobs
+    }
+    write = partial(_write_pages, page.Head(root.name, args.command_line), root)
     with alone_in(root):
-        console, started = Console.of(args), time.monotonic()
-        results = _played(args, plays, root, console, keep)
-        report.write_pages(results, root, root.name)
-        if console.verbose:
-            console.result(f"\n{report.table(results)}\n")
-        problems = failures.told(results)
-        if problems:
-            console.result(f"{problems}\nall of it: {root / failures.FILE_NAME}")
-        if args.performance:
-            for result in results:
-                console.result(f"{result.identity}\n{performance.table(performance.layers_of(result.layers))}\n")
-        slower = slower_than_before(args, performance.cycles_of(results))
-        if slower:
-            console.result("\n".join(f"slower: {line}" for line in slower))
-        console.say(f"{time.monotonic() - started:.1f} s; reports: {root}/index.html, {root}/junit.xml")
-        if args.json:
-            report.write_json(results, args.json)
-        code = 1 if slower else summary.exit_code(summary.endings(results))
+        _remove_earlier(root, args, console)
+        with LiveReport(planned, write) as live:
+            results = _played(args, plays, root, console, live, keep)
+            slower = slower_than_before(args, performance.cycles_of(results), before)
+            problems = [*slower, *summary.problems_of(summary.endings(results))]
+            _tell(args, results, problems, root, console)
+            write(results, problems)
+            console.say(f"{time.monotonic() - started:.1f} s; reports: {root}/{page.PAGE}, {root}/{page.JUNIT}")
+            if args.json:
+                report.write_json(results, args.json)
+        code = summary.exit_code(summary.endings(results), problems)
         console.result(console.colour(summary.colour(summary.endings(results), code), report.summary(results)))
         return code
 
 
+def _write_pages(head: page.Head, root: Path, results: Sequence[Result], problems: Sequence[str]) -> None:
+    report.write_pages(replace(head, problems=problems), results, root)
+
+
+def _remove_earlier(root: Path, args: argparse.Namespace, console: Console) -> None:
+    """Remove the reports of an earlier run, and say so when those in the folder are of another command."""
+    command = page.command_of(root)
+    if command not in (None, args.command_line):
+        console.say(f"in {root} this run replaces the reports of: {command}")
+    report.remove_pages(root)
+    remove_earlier_file(args.json)
+
+
+def remove_earlier_file(path: Path | None) -> None:
+    """Remove the file that an option names for results, if there is one: until they are there, it has none."""
+    if path is not None and path.is_file():
+        path.unlink()
+
+
+def _tell(
+    args: argparse.Namespace, results: Sequence[Result], problems: Sequence[str], root: Path, console: Console
+) -> None:
+    """Print results: as much as is wanted of each, what failed, and the problems of the run as a whole."""
+    if console.verbose:
+        console.result(f"\n{report.table(results)}\n")
+    failing = failures.told(results)
+    if failing:
+        console.result(f"{failing}\nall of it: {root / failures.FILE_NAME}")
+    if args.performance:
+        for result in results:
+            console.result(f"{result.identity}\n{performance.table(performance.layers_of(result.layers))}\n")
+    for line in problems:
+        console.result(line)
+
+
 def _played(
-    args: argparse.Namespace, plays: Plays, root: Path, console: Console, keep: Callable[[Result], object]
+    args: argparse.Namespace,
+    plays: Plays,
+    root: Path,
+    console: Console,
+    live: LiveReport,
+    keep: Callable[[Result], object],
 ) -> list[Result]:
     """Play jobs, and return their results in the order of the jobs."""
     found: dict[str, Result] = {}
@@ -256,10 +309,10 @@ def _played(
     progress = Progress(console, sum(len(jobs) for _, jobs, _ in plays))
     for device, jobs, built in plays:
         setup = setup_of(args, device, built)
-        jobs = prepared(args, jobs)
         played |= {job.identity: (job, setup) for job in jobs}
         for job, result in run_jobs(jobs, setup, root, workers=args.jobs, isolated=args.isolate):
             found[job.identity] = result
+            live.add(job.identity, result)
             keep(result)
             progress.add(result)
     console.clear()

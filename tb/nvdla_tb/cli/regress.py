@@ -138,6 +138,9 @@ def main(args: argparse.Namespace) -> int:
     if not reads:
         folders.made(BUILD_ROOT)
     with existing_store(args.results) if reads else Store(args.results / STORE) as store:
+        if args.cycles_against is not None:
+            # Before anything is played.
+            store.run(args.cycles_against)
         if args.kind == "show":
             return conclude(store, store.run(args.run), args)
         if args.kind == "resume":
@@ -169,10 +172,11 @@ def main(args: argparse.Namespace) -> int:
         level = None if args.kind != "plan" or args.level is None else feature_plan(args).level(args.level)
         chosen = args.kind == "plan" and args.only is not None
         title = args.kind if level is None else f"chosen tests of {level.name}" if chosen else level.name
-        player = Player(args, store, store.start(title, tasks), until)
+        goal = getattr(args, "until_coverage", None)
         if level is None or chosen:
-            return player.play()
-        return player.play(level.search, level.steered)
+            return Player(args, store, store.start(title, tasks, goal=goal), until).play()
+        run = store.start(title, tasks, goal=goal, complete=not level.search)
+        return Player(args, store, run, until).play(level.search, level.steered)
 
 
 def _check_resumable(run: Run, tasks: Sequence[Task]) -> None:
@@ -199,14 +203,17 @@ def _play_random(args: argparse.Namespace, store: Store, until: float | None) ->
     """Play seeds in runs that memory can hold, one after the other; return the exit code of the worst."""
     code = 0
     for seeds in seed_lots(args):
-        if is_over(until):
-            left = args.first + args.seeds - seeds.start
-            print(f"the time is over; the seeds that are left: --first {seeds.start} --seeds {left}")
-            break
+        over = is_over(until)
         # A run is of one device.
         by_dut: dict[Dut, list[Task]] = {}
         for task in random_tasks(args, args.engines, seeds):
             by_dut.setdefault(task.dut, []).append(task)
         for tasks in by_dut.values():
-            code = max(code, Player(args, store, store.start(args.kind, tasks), until).play())
+            run = store.start(args.kind, tasks, goal=args.until_coverage)
+            code = max(code, Player(args, store, run, until).play())
+        left = args.first + args.seeds - seeds.stop
+        if over and left:
+            # Those of this run stand in its report as not played.
+            print(f"the time is over; more seeds that are left: --first {seeds.stop} --seeds {left}")
+            return 1
     return code

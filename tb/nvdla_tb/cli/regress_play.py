@@ -7,11 +7,12 @@ import math
 import shlex
 import time
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import closing
 from dataclasses import replace
 from functools import partial
 
+import msgspec
 from dask.distributed import Client
 from distributed.security import Security
 
@@ -23,12 +24,13 @@ from nvdla_tb.cli.console import Console, Progress
 from nvdla_tb.cli.dut import MODELS
 from nvdla_tb.cli.regress_tasks import random_tasks
 from nvdla_tb.coverage.model import CoverageModel, load_model
-from nvdla_tb.coverage.status import item_status, table, totals
-from nvdla_tb.judge.verdict import Ending
+from nvdla_tb.coverage.status import Hits, item_status, table, totals
+from nvdla_tb.judge.verdict import Ending, Verdict
 from nvdla_tb.paths import COMMAND
 from nvdla_tb.report import failures, page, performance, summary
 from nvdla_tb.report.features_table import feature_status, section
 from nvdla_tb.report.leads import with_leads
+from nvdla_tb.report.live import LiveReport
 from nvdla_tb.report.page_coverage import code_lines, code_sections, coverage_sections
 from nvdla_tb.report.summary import after_regression
 from nvdla_tb.run import folders
@@ -43,6 +45,7 @@ from nvdla_tb.run.regress.named import options_of
 from nvdla_tb.run.regress.schedule import PATIENCE_SECONDS, drive, reach, search
 from nvdla_tb.run.regress.store import Run, Store
 from nvdla_tb.run.regress.worker import Limits, remove_worker_folders, worker_folder_name
+from nvdla_tb.run.result import Result
 from nvdla_tb.run.systems import AnyScenario
 from nvdla_tb.run.task import Task
 from nvdla_tb.stimulus.generate.random import ENGINES
@@ -71,7 +74,10 @@ class Player:
             isolated=args.isolate,
             build=args.build,
         )
-        run.note_about(dict.fromkeys(task.dut for task in store.tasks(run)))
+        run.note_about(dict.fromkeys(task.dut for task in store.tasks(run)), args.command_line)
+        played = {result.key: _without_layers(result) for result in store.results(run)}
+        planned = _planned(store.tasks(run))
+        self._live = LiveReport({key: played.get(key, result) for key, result in planned.items()}, self._write)
         self._model = model_of(store, run)
         self._batch = batch_of(args)
         self._security = None if self._batch else credentials_of(args)
@@ -87,22 +93,30 @@ class Player:
         goal: float | None = getattr(args, "until_coverage", None)
         scratch = folders.made(self._run.folder, worker_folder_name("dask"))
         batch = self._batch
-        workers = (
-            batch_cluster(batch)
-            if batch
-            else cluster(args.scheduler, args.jobs, args.listen, scratch, security=self._security)
-        )
-        with workers as client:
-            if looked_at:
-                with Console.of(args).waiting("finding out what the tests of the level reach"):
-                    tasks = self._store.tasks(self._run)
-                    beforehand = reach(client, COVERAGE_DIR, tasks, self._coverage.reachable())
-                self._steer(client, range(looked_at), steered, beforehand)
-            self._drive(client)
-            if goal is not None:
-                self._go_on(client, goal, looked_at)
-        remove_worker_folders(self._run.folder)
-        return conclude(self._store, self._run, args)
+        with self._live:
+            workers = (
+                batch_cluster(batch)
+                if batch
+                else cluster(args.scheduler, args.jobs, args.listen, scratch, security=self._security)
+            )
+            with workers as client:
+                if looked_at:
+                    with Console.of(args).waiting("finding out what the tests of the level reach"):
+                        tasks = self._store.tasks(self._run)
+                        beforehand = reach(client, COVERAGE_DIR, tasks, self._coverage.reachable())
+                    self._steer(client, range(looked_at), steered, beforehand)
+                self._drive(client)
+                if goal is not None:
+                    self._go_on(client, goal, looked_at)
+            remove_worker_folders(self._run.folder)
+            return conclude(self._store, self._store.run(self._run.id), args)
+
+    def _write(self, results: Sequence[Result], problems: Sequence[str]) -> None:
+        """Replace the report by one of some results; that of ``conclude`` says more."""
+        folder = self._run.folder
+        page.write_html(self._run, results, (), folder / page.PAGE, problems=problems)
+        page.write_junit(_head(self._run, problems), results, folder / page.JUNIT)
+        failures.write(results, folder)
 
     def _drive(self, client: Client) -> None:
         total, missing = len(self._store.tasks(self._run)), len(self._store.missing(self._run))
@@ -115,6 +129,7 @@ class Player:
         drive_on = drive(self._store, self._run, client, self._limits, until=self._until, patience_seconds=patience)
         with closing(Optimiser(self._optimised(), MODELS)) as optimiser:
             for record in drive_on:
+                self._live.add(record.key, _without_layers(record))
                 progress.add(record)
                 missing -= 1
                 optimiser.ended(record.seconds, missing)
@@ -145,6 +160,7 @@ class Player:
         wanted = set(self._coverage.reachable()) - set(covered)
         with Console.of(self._args).waiting(f"looking at {len(seeds)} seeds for layers that reach more"):
             fresh = self._store.extend(self._run, search(client, COVERAGE_DIR, tasks, wanted, most))
+        self._live.plan(_planned(fresh))
         seconds = time.monotonic() - started
         print(f"{len(seeds)} seeds looked at in {seconds:.0f} s: {len(fresh)} reach more", flush=True)
         return len(fresh)
@@ -215,9 +231,9 @@ def conclude(store: Store, run: Run, args: argparse.Namespace) -> int:
     """
     with Console().waiting("looking for what failures without a cause have in common"):
         results = with_leads(store.results(run), {task.identity: partial(_scenario, task) for task in store.tasks(run)})
-    counts, missing = store.counts(run), len(store.missing(run))
-    device = store.device(run)
-    trend = [(earlier, store.counts(earlier), len(store.missing(earlier))) for earlier in store.runs_of(device)]
+    everything = list((_planned(store.tasks(run)) | {result.key: result for result in results}).values())
+    counts = store.counts(run)
+    trend = [(earlier, store.counts(earlier)) for earlier in store.runs_of(store.device(run))]
     folders.made(run.folder.parent, run.folder.name)
     hits, model, sections = store.coverage(run), model_of(store, run), []
     if model is not None:
@@ -229,12 +245,13 @@ def conclude(store: Store, run: Run, args: argparse.Namespace) -> int:
     if reached is not None:
         code_coverage.write_counts(counted, run.folder / code_coverage.MERGED_FILE)
         sections += code_sections(reached)
-    page.write_html(run, results, trend, run.folder / "index.html", sections)
-    page.write_junit(run.title, results, run.folder / "junit.xml")
-    failures.write(results, run.folder)
-    problems = failures.told(results)
-    if problems:
-        print(f"\n{problems}\nall of it: {run.folder / failures.FILE_NAME}")
+    problems = [*_problems(run, model, hits), *_slower(store, run, args), *summary.problems_of(counts)]
+    page.write_html(run, everything, trend, run.folder / page.PAGE, sections, problems)
+    page.write_junit(_head(run, problems), everything, run.folder / page.JUNIT)
+    failures.write(everything, run.folder)
+    failing = failures.told(results)
+    if failing:
+        print(f"\n{failing}\nall of it: {run.folder / failures.FILE_NAME}")
     if model is not None:
         print("\n" + "\n".join(table(model, item_status(model, hits))))
     if reached is not None:
@@ -242,23 +259,51 @@ def conclude(store: Store, run: Run, args: argparse.Namespace) -> int:
     again = f"{run.id} --results {shlex.quote(str(run.folder.parent))}"
     if model is not None:
         print(f"holes: {COMMAND} coverage {again}")
-    print(f"reports: {run.folder}/index.html, {run.folder}/junit.xml")
-    if missing or Ending.LOST in counts:
+    print(f"reports: {run.folder}/{page.PAGE}, {run.folder}/{page.JUNIT}")
+    if counts.keys() & {Ending.NOT_PLAYED, Ending.LOST}:
         named = dict.fromkeys(options_of(task.dut, task.plusargs) for task in store.tasks(run))
         print(f"resume: {COMMAND} regress resume {again}{''.join(named)}")
-    late: list[str] = []
-    if args.cycles_against is not None:
-        earlier = store.run(args.cycles_against)
-        now, before = (performance.cycles_of(store.results(which)) for which in (run, earlier))
-        foreign = f"run {earlier.id} has no scenario or layer of run {run.id}"
-        late = performance.slower(now, before, args.slower, foreign)
-    print("".join(f"slower: {line}\n" for line in late), end="")
-    code = 1 if late else summary.exit_code(counts, missing)
+    print("".join(f"{line}\n" for line in problems), end="")
+    code = summary.exit_code(counts, problems)
     console = Console()
-    console.result(console.colour(summary.colour(counts, code), summary.counts_line(counts, missing)))
+    console.result(console.colour(summary.colour(counts, code), summary.counts_line(counts)))
     if model is not None:
         console.result(after_regression(run.title, passed=code == 0))
     return code
+
+
+def _problems(run: Run, model: CoverageModel | None, hits: Hits) -> list[str]:
+    """Return what a run lacks besides tests that pass: tests that were never chosen, and the coverage it must reach."""
+    found = [] if run.complete else [f"the random scenarios of {run.title} were never chosen: start it anew"]
+    if run.goal is not None and model is not None:
+        covered = totals(item_status(model, hits))
+        if covered.percent < run.goal:
+            found.append(f"coverage must be {run.goal:g} % of the reachable bins, not {covered.percent:.1f} %")
+    return found
+
+
+def _slower(store: Store, run: Run, args: argparse.Namespace) -> list[str]:
+    """Return what takes more cycles than in the run that the options name."""
+    if args.cycles_against is None:
+        return []
+    earlier = store.run(args.cycles_against)
+    now, before = (performance.cycles_of(store.results(which)) for which in (run, earlier))
+    return performance.slower(now, before, args.slower, f"run {earlier.id} has no scenario or layer of run {run.id}")
+
+
+def _head(run: Run, problems: Sequence[str]) -> page.Head:
+    *about, command = run.read_about() or [run.title]
+    return page.Head(run.title, command, about, problems)
+
+
+def _planned(tasks: Iterable[Task]) -> dict[str, Result]:
+    """Return what a report says of tasks that were not played, by their keys."""
+    return {task.key: task.result(Verdict.not_played()) for task in tasks}
+
+
+def _without_layers(result: Result) -> Result:
+    """Return as much of a result as a report needs: many of them are in memory while a run is played."""
+    return msgspec.structs.replace(result, coverage={}, layers=[])
 
 
 def _scenario(task: Task) -> AnyScenario:

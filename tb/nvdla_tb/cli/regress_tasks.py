@@ -15,7 +15,7 @@ from nvdla_models.errors import InputError
 from nvdla_models.limits import RUN_SEEDS, RUN_TASKS
 from nvdla_models.reading import resolved
 from nvdla_tb.cli.dut import anywhere, dut_arguments, dut_of
-from nvdla_tb.cli.patterns import matches, said
+from nvdla_tb.cli.patterns import matches
 from nvdla_tb.cli.playing import plusarg_arguments
 from nvdla_tb.cli.run import devices, planned, plans_of
 from nvdla_tb.cli.trace import check_different
@@ -132,10 +132,10 @@ def _level_tasks(args: argparse.Namespace) -> list[Task]:
         # Its registers are behind another port than CSB.
         features = [feature for feature in features if not feature.bare_registers]
     tests = planned_tests(features)
-    if args.only is not None:
-        tests = [test for test in tests if matches(test.name, args.only)]
-        if not tests:
-            raise PlanError(f"no test of level {level.name} matches {said(args.only)}")
+    for pattern in args.only or ():
+        if not any(matches(test.name, [pattern]) for test in tests):
+            raise PlanError(f"no test of level {level.name} matches {pattern}")
+    tests = [test for test in tests if matches(test.name, args.only)]
     tasks = _test_tasks(args, tests, range(args.first, args.first + level.seeds))
     if args.only is None:
         tasks += random_tasks(args, ",".join(ENGINES), range(level.random))

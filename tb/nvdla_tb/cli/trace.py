@@ -14,7 +14,13 @@ from dlhdl_tb import deployment
 from nvdla_models.config import HwConfig
 from nvdla_models.errors import InputError
 from nvdla_tb.cli.dut import add_dut_options, anywhere, build_dut, dut_arguments
-from nvdla_tb.cli.playing import add_run_options, check_model_only, check_run_options, play_and_report
+from nvdla_tb.cli.playing import (
+    add_run_options,
+    check_model_only,
+    check_run_options,
+    play_and_report,
+    remove_earlier_file,
+)
 from nvdla_tb.judge.finding import Check
 from nvdla_tb.judge.text import complaints, margin_part
 from nvdla_tb.judge.verdict import Ending, Verdict
@@ -94,6 +100,7 @@ def compare(args: argparse.Namespace) -> int:
         InputError: for an option that needs a simulator.
     """
     check_model_only(args)
+    remove_earlier_file(args.json)
     started = time.monotonic()
     families: dict[str, list[Result]] = {}
     results = []

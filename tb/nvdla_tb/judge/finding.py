@@ -36,6 +36,7 @@ class Check(Enum):
     BENCH = "bench"
     BUILD = "build"
     LOST = "lost worker"
+    NOT_PLAYED = "not played"
 
 
 BYTES = (Check.VALUE, Check.MISSING, Check.STRAY, Check.DOUBLE, Check.LATE)

@@ -21,6 +21,7 @@ from nvdla_tb.judge.tracker import StartedLayer
 from nvdla_tb.judge.verdict import Verdict
 from nvdla_tb.nvdla.memory import Ram
 from nvdla_tb.nvdla.performance import Work, work_of
+from nvdla_tb.nvdla.timed import TIMED
 
 
 @dataclass
@@ -52,6 +53,11 @@ class LayerTimes:
         """Start without layers."""
         self._times: dict[int, LayerTime] = {}
         self.counters: dict[int, dict[str, int]] = {}
+        self._before_reset: set[int] = set()
+
+    def reset(self) -> None:
+        """Note a reset of the DUT, which clears its counters."""
+        self._before_reset = set(self._times)
 
     def started(self, layer: StartedLayer, expectation: Expectation, cycle: int | None) -> None:
         """Note that a layer was enabled, and how many bytes it must write."""
@@ -78,6 +84,37 @@ class LayerTimes:
         ]
         if ended:
             self.counters.setdefault(ended[-1], {})[name] = value
+
+    def counted(self, index: int) -> dict[str, int]:
+        """Return what the statistics that were read counted in a layer alone.
+
+        Counters that go on from layer to layer are differences. What is left out says nothing of the layer: a counter
+        that was off or that it does not use, and one that was not read after the layer before.
+        """
+        started = self._times[index].started
+        found = {}
+        for name, value in self.counters.get(index, {}).items():
+            unit, _, register = name.partition(".")
+            timed = TIMED.get(unit)
+            if timed is None or register not in timed.registers:
+                found[name] = value
+                continue
+            if f"{unit}.{timed.enable}" not in started.counting or not timed.registers[register](started.layer):
+                continue
+            before = self._count_before(index, unit, name) if timed.accumulates else 0
+            if before is not None and value >= before:
+                found[name] = value - before
+        return found
+
+    def _count_before(self, index: int, unit: str, name: str) -> int | None:
+        """Return a counter after the layer of its unit before one, None where it was not read."""
+        old = index in self._before_reset
+        earlier = [
+            at
+            for at, time in self._times.items()
+            if at < index and unit in time.started.groups and (at in self._before_reset) == old
+        ]
+        return self.counters.get(earlier[-1], {}).get(name) if earlier else 0
 
     def __iter__(self) -> Iterator[LayerTime]:
         """Iterate over all layers, in the order in which they were enabled."""
@@ -139,7 +176,7 @@ class LayerFacts(msgspec.Struct, frozen=True):
         ended: when its done bit was read, None when that was not seen.
         work: least work.
         moved: bytes that each port moved, None unless traffic was recorded.
-        counters: statistics that the program has read, by ``UNIT.REGISTER``.
+        counters: what statistics that the program has read counted in the layer, by ``UNIT.REGISTER``.
     """
 
     index: int
@@ -160,7 +197,7 @@ class LayerFacts(msgspec.Struct, frozen=True):
 
 def layer_facts(times: LayerTimes, verdict: Verdict, traffic: Traffic | None) -> list[LayerFacts]:
     """Return the layers of a finished run, in the order in which they were started; traffic is None unless recorded."""
-    return [_facts(time, times.counters.get(time.started.index, {}), verdict, traffic) for time in times]
+    return [_facts(time, times.counted(time.started.index), verdict, traffic) for time in times]
 
 
 def _facts(time: LayerTime, counters: dict[str, int], verdict: Verdict, traffic: Traffic | None) -> LayerFacts:

@@ -29,6 +29,7 @@ class Ending(Enum):
     BENCH_ERROR = "bench error"
     BUILD_ERROR = "build error"
     LOST = "lost worker"
+    NOT_PLAYED = "not played"
 
     @property
     def is_failure(self) -> bool:
@@ -37,6 +38,7 @@ class Ending(Enum):
 
 
 _ENDINGS = (
+    (Ending.NOT_PLAYED, (Check.NOT_PLAYED,)),
     (Ending.LOST, (Check.LOST,)),
     (Ending.BUILD_ERROR, (Check.BUILD,)),
     (Ending.CRASH, (Check.CRASH,)),
@@ -121,6 +123,11 @@ class Verdict(msgspec.Struct):
     first_unmapped: list[UnmappedAccess] = []
     expected: list[Check] = []
     expects_refusal: bool = False
+
+    @classmethod
+    def not_played(cls) -> Verdict:
+        """Return the verdict of a test that a run is to play and has not played."""
+        return cls.of(Check.NOT_PLAYED, "the run has not come to it, or was ended before")
 
     @classmethod
     def of(cls, check: Check, message: str) -> Verdict:

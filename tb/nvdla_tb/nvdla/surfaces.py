@@ -53,6 +53,14 @@ class OperandSurface(Placed[OperandLayout]):
     """Operands of an SDP stage in memory."""
 
 
+def cube_operand(cube: Surface) -> OperandSurface:
+    """Return a feature cube in memory as operands of an ALU of SDP, one for each element."""
+    layout, nbytes = cube.layout, cube.layout.precision.nbytes
+    strides = layout.line_stride_bytes, layout.surface_stride_bytes
+    operands = OperandLayout(layout.config, layout.precision, layout.shape, ("alu",), nbytes, *strides)
+    return OperandSurface(operands, cube.address, cube.ram)
+
+
 class LinesSurface(Placed[LinesLayout]):
     """Lines in memory, as BDMA copies them."""
 
@@ -196,11 +204,21 @@ class WeightSurface:
     def _check_whole_bytes(self, nbytes: int) -> None:
         if self.compression is not None:
             raise InputError(f"whole_bytes must be None for compressed weights, not {nbytes}")
-        layout = self.layout
-        entry = min(layout.config.cbuf_bank_width_bytes, WEIGHT_SIZE_ALIGNMENT_BYTES)
-        least = round_up(layout.elements * layout.precision.nbytes, entry)
-        if nbytes % entry or not least <= nbytes <= layout.nbytes:
-            raise InputError(f"whole_bytes must be a multiple of {entry} from {least} to {layout.nbytes}, not {nbytes}")
+        entry, least, most = _weight_entry(self.layout), tight_weight_bytes(self.layout), self.layout.nbytes
+        if nbytes % entry or not least <= nbytes <= most:
+            raise InputError(f"whole_bytes must be a multiple of {entry} from {least} to {most}, not {nbytes}")
+
+
+def _weight_entry(layout: KernelLayout) -> int:
+    return min(layout.config.cbuf_bank_width_bytes, WEIGHT_SIZE_ALIGNMENT_BYTES)
+
+
+def tight_weight_bytes(layout: KernelLayout) -> int:
+    """Return the least ``whole_bytes`` of weights: up to the end of the last entry that they reach.
+
+    What CDMA fetches beyond it would stay in the convolution buffer.
+    """
+    return round_up(layout.elements * layout.precision.nbytes, _weight_entry(layout))
 
 
 @dataclass(frozen=True)

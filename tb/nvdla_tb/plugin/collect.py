@@ -7,7 +7,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import pytest
 
 from nvdla_models.errors import InputError
@@ -16,8 +15,8 @@ from nvdla_tb.judge.verdict import Ending
 from nvdla_tb.paths import PLANS
 from nvdla_tb.plugin.dut import PlayedDut
 from nvdla_tb.plugin.entry import DUT, OF_DEVICE
+from nvdla_tb.plugin.session_report import ATTRIBUTE, ITEMS, SessionReport
 from nvdla_tb.report import failures
-from nvdla_tb.report import report as pages
 from nvdla_tb.run import project
 from nvdla_tb.run.result import Result
 from nvdla_tb.stimulus.generate.plan import PlanEntry, load_plan
@@ -26,23 +25,13 @@ from nvdla_tb.stimulus.generate.random import ENGINES
 RESULT: pytest.StashKey[Result] = pytest.StashKey()
 """Where an item keeps its result."""
 
-_ATTRIBUTE = "nvdla_result"
-"""Where its report has it as text, which comes through from workers of pytest-xdist."""
-
-ITEMS = {"nvdla_scenario": "a scenario of a plan", "nvdla_test": "a cocotb test"}
-"""Markers of the items that are played on the device."""
-
 
 class Told:
-    """Collects the results of a run and writes its pages; as a teller of builds, it tells them on the terminal."""
+    """Tells of builds on the terminal; what an item has found comes with its report."""
 
     def __init__(self, config: pytest.Config) -> None:
         """Take the run."""
-        self.root: Path | None = None
         self._config = config
-        self._results: dict[str, Result] = {}
-        self._selected: set[str] = set()
-        self._compared_nothing = False
 
     def say(self, text: str) -> None:
         """Take what is worth a line; workers of pytest-xdist have no terminal."""
@@ -61,33 +50,8 @@ class Told:
         """Hand the result on with the report."""
         reported = yield
         if call.when == "call" and RESULT in item.stash:
-            setattr(reported, _ATTRIBUTE, item.stash[RESULT].encode().decode())
+            setattr(reported, ATTRIBUTE, item.stash[RESULT].encode().decode())
         return reported
-
-    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Keep the result that came with a report, and the names of what is played."""
-        if not ITEMS.keys().isdisjoint(report.keywords):
-            self._selected.add(report.nodeid)
-        text = getattr(report, _ATTRIBUTE, None)
-        if text is not None:
-            self._results[report.nodeid] = msgspec.json.decode(text, type=Result)
-
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        """Fail a run that would pass although all that is played on the device was skipped, as ``run`` does."""
-        refused = all(result.ending is Ending.REFUSED for result in self._results.values())
-        if session.exitstatus == pytest.ExitCode.OK and self._selected and refused:
-            self._compared_nothing = True
-            session.exitstatus = pytest.ExitCode.TESTS_FAILED
-
-    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        """Write the pages of all results, as ``run`` does, and say so when nothing was compared."""
-        if self._results and self.root is not None:
-            pages.write_pages(list(self._results.values()), self.root, self.root.name)
-            terminalreporter.write_line(f"reports: {self.root}/index.html, {self.root}/junit.xml")
-        if self._compared_nothing:
-            skipped = f"{len(self._selected)} of {len(self._selected)} scenarios and cocotb tests were skipped"
-            terminalreporter.write_line(f"failed: nothing was compared: {skipped}", red=True)
 
 
 _PLAYED: pytest.StashKey[PlayedDut] = pytest.StashKey()
@@ -182,8 +146,8 @@ def pytest_configure(config: pytest.Config) -> None:
     except InputError as error:
         raise pytest.UsageError(str(error)) from error
     config.stash[DUT] = config.stash[_PLAYED] = played
-    told.root = played.root
     config.pluginmanager.register(told)
+    config.pluginmanager.register(SessionReport(config, played.root, played.dut))
     for line in (
         *(f"{marker}: {about}" for marker, about in ITEMS.items()),
         *(f"{engine.lower()}: a scenario with a layer of {engine}" for engine in ENGINES),

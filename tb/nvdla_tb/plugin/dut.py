@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import shlex
 from collections.abc import Iterator, Sequence
@@ -14,6 +13,7 @@ import msgspec
 
 from nvdla_models.config import HwConfig
 from nvdla_tb.cli.dut import DEFAULT_TOP, add_dut_options, compiled, dut_arguments, dut_of
+from nvdla_tb.cli.parsing import Parser
 from nvdla_tb.cli.playing import run_name
 from nvdla_tb.paths import COMMAND
 from nvdla_tb.run import folders
@@ -59,7 +59,7 @@ class PlayedDut:
         Raises:
             InputError: for a configuration that does not exist.
         """
-        parser = argparse.ArgumentParser(prog="pytest")
+        parser = Parser(prog="pytest")
         add_dut_options(parser)
         args = parser.parse_args(list(words))
         self.dut: Dut = dut_of(args)

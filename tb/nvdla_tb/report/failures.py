@@ -13,8 +13,8 @@ from nvdla_tb.judge.verdict import Ending
 from nvdla_tb.report.summary import Group, groups, passes_alone
 from nvdla_tb.run.result import Result
 from nvdla_tb.run.simulate import LOG_NAME
+from nvdla_tb.run.space import write_whole
 from nvdla_tb.stimulus.exchange import Explained
-from nvdla_tb.writing import writing
 
 FILE_NAME = "failures.txt"
 """Name of the file with all of it, in the folder of a run."""
@@ -39,19 +39,20 @@ _IN_FULL, _BY_NAME, _REASONS, _NAMES = 2, 3, 2, 4
 
 
 def whole(results: Sequence[Result]) -> str:
-    """Return why each test that did not pass did not, with the command that repeats it."""
-    return "\n\n".join(_block(result) for result in results if result.ending is not Ending.PASSED)
+    """Return why each test that was played and did not pass did not, with the command that repeats it."""
+    found = [result for result in results if result.ending not in (Ending.PASSED, Ending.NOT_PLAYED)]
+    missing = sum(result.ending is Ending.NOT_PLAYED for result in results)
+    return "\n\n".join([*([f"not played: {missing} tests"] if missing else []), *map(_block, found)])
 
 
 def write(results: Sequence[Result], folder: Path) -> None:
-    """Write ``whole`` to a folder, or remove what an earlier run has left of it when nothing failed."""
+    """Write ``whole`` to a folder, or remove what an earlier run has left of it when all passed."""
     text = whole(results)
     path = folder / FILE_NAME
-    # A link there would be followed.
-    path.unlink(missing_ok=True)
     if text:
-        with writing(path):
-            path.write_text(f"{text}\n", encoding="utf-8", errors="surrogateescape")
+        write_whole(path, f"{text}\n".encode(errors="surrogateescape"))
+    else:
+        path.unlink(missing_ok=True)
 
 
 def told(results: Sequence[Result]) -> str:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from nvdla_tb.coverage.status import Hits, Totals, item_status, totals
 from nvdla_tb.judge.verdict import Ending
 from nvdla_tb.markup import Cell, Section
-from nvdla_tb.report.summary import aligned
+from nvdla_tb.report.summary import aligned, has_failed
 from nvdla_tb.run.regress.features import Feature, FeaturePlan
 from nvdla_tb.run.regress.store import Latest
 
@@ -29,7 +29,7 @@ class FeatureStatus:
         passed: tests whose last runs all passed.
         failed: names of tests of which one failed.
         refused: names of tests of which one was refused, and none failed.
-        unplayed: names of tests that were never played.
+        unplayed: names of tests that were never played, or not with every seed.
         coverage: of its points and crosses.
         holes: missing parts, in words.
     """
@@ -55,10 +55,12 @@ def feature_status(plan: FeaturePlan, features: Sequence[Feature], latest: Lates
         # A scenario of the same name in a plan of the user's own is another test.
         ended = {test.name: latest.get((test.name, test.source), {}) for test in feature.tests}
         names = list(ended)
-        failed = tuple(name for name in names if any(ending.is_failure for ending in ended[name]))
+        failed = tuple(name for name in names if any(has_failed(ending) for ending in ended[name]))
         others = [name for name in names if name not in failed]
         refused = tuple(name for name in others if _NOT_PREDICTED.intersection(ended[name]))
-        unplayed = tuple(name for name in names if not ended[name])
+        # One of which some seeds were not played has not passed.
+        left = [name for name in others if name not in refused]
+        unplayed = tuple(name for name in left if not ended[name] or Ending.NOT_PLAYED in ended[name])
         passed = len(names) - len(failed) - len(refused) - len(unplayed)
         coverage = totals(item_status(plan.model, hits, feature.items))
         holes = (

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -14,47 +15,88 @@ from nvdla_tb.explain.page import FILE_NAME as PAGE_FILE
 from nvdla_tb.judge.text import complaints, margin_part, why_not_passed
 from nvdla_tb.judge.verdict import Ending
 from nvdla_tb.markup import Cell, Section, printable, render
-from nvdla_tb.report.summary import Group, counts_line, endings, groups, passes_alone, slowest
+from nvdla_tb.report.summary import Group, counts_line, endings, groups, has_failed, passes_alone, slowest
 from nvdla_tb.run.dut import about
 from nvdla_tb.run.regress.store import Run
 from nvdla_tb.run.result import Result
 from nvdla_tb.run.simulate import LOG_NAME
-from nvdla_tb.writing import writing
+from nvdla_tb.run.space import write_whole
 
-Trend = Sequence[tuple[Run, Mapping[Ending, int], int]]
-"""Runs, the oldest first, with the counts of their endings and of tasks that were not played."""
+PAGE, JUNIT = "index.html", "junit.xml"
+"""The files of a report, in the folder of its run."""
+
+THE_RUN = "the run"
+"""The test case that has failed in JUnit when the run as a whole has a problem."""
+
+_COMMAND = "command"
+
+
+@dataclass(frozen=True)
+class Head:
+    """What a report is of.
+
+    ::
+
+        Head("nv_small", "nvdla-tb run --only 'sdp_*'", problems=("nothing was compared: no test has passed",))
+
+    Attributes:
+        title: Its name.
+        command: The command that plays its tests.
+        about: More lines about it.
+        problems: Why the run as a whole has not passed, whatever its tests say.
+    """
+
+    title: str
+    command: str
+    about: Sequence[str] = ()
+    problems: Sequence[str] = ()
+
+
+Trend = Sequence[tuple[Run, Mapping[Ending, int]]]
+"""Runs, the oldest first, with the counts of their endings."""
 
 _NOT_PREDICTED = (Ending.REFUSED, Ending.GOLDEN)
 _TREND_RUNS = 30
 _COLUMNS = ("result:s", "task", "layers:n", "bytes judged:n", "worst margin:n", "cycles:n", "seconds:n")
 
 
-def write_html(run: Run, results: Sequence[Result], trend: Trend, path: Path, sections: Sequence[Section] = ()) -> None:
+def write_html(
+    run: Run,
+    results: Sequence[Result],
+    trend: Trend,
+    path: Path,
+    sections: Sequence[Section] = (),
+    problems: Sequence[str] = (),
+) -> None:
     """Write the page of a run: what was tested, summary, failures by cause, trend, slowest tests, every task.
 
-    The trend begins with the oldest run and holds this one; other sections come before the tables of tasks. Links to
-    what failures left behind are relative to the folder of the page.
+    The trend, if any, begins with the oldest run and holds this one; other sections come before the tables of tasks.
+    Links to what failures left behind are relative to the folder of the page. ``problems`` are those of ``Head``.
     """
-    title = f"Run {run.id}: {run.title}"
-    counts, missing = next((counts, missing) for other, counts, missing in trend if other.id == run.id)
-    sections = [_trend(trend, run), *sections]
-    _write(title, run.read_about(), counts_line(counts, missing), results, sections, path)
+    sections = [*([_trend(trend, run)] if trend else []), *sections]
+    _write(f"Run {run.id}: {run.title}", run.read_about(), problems, results, sections, path)
 
 
-def write_results(title: str, results: Sequence[Result], path: Path) -> None:
+def write_results(head: Head, results: Sequence[Result], path: Path) -> None:
     """Write the page of jobs that belong to no run of a store; see ``write_html``."""
-    duts = dict.fromkeys(result.dut for result in results)
-    _write(title, [about(dut) for dut in duts], counts_line(endings(results), 0), results, [], path)
+    duts = [about(dut) for dut in dict.fromkeys(result.dut for result in results)]
+    _write(head.title, [*duts, head.command, *head.about], head.problems, results, [], path)
 
 
 def _write(
-    title: str, tested: Sequence[str], counts: str, results: Sequence[Result], sections: Sequence[Section], path: Path
+    title: str,
+    tested: Sequence[str],
+    problems: Sequence[str],
+    results: Sequence[Result],
+    sections: Sequence[Section],
+    path: Path,
 ) -> None:
     text = render(
         "results.html",
         title=": ".join((title, *tested[:1])),
         heading=title,
-        about=(*tested, counts),
+        about=(*tested, counts_line(endings(results))),
+        problems=problems,
         failures=[_failure(group, path.parent) for group in groups(results)],
         sections=[
             *sections,
@@ -63,35 +105,58 @@ def _write(
             Section("Tasks", _COLUMNS, rows=[_row(result, path.parent) for result in results]),
         ],
     )
-    # A link there would be followed.
-    path.unlink(missing_ok=True)
-    with writing(path):
-        path.write_text(text, encoding="utf-8")
+    write_whole(path, text)
 
 
-def write_junit(title: str, results: Sequence[Result], path: Path) -> None:
-    """Write JUnit XML: devices as properties, refused tasks as skipped tests, endings as the types of failures."""
-    failed = sum(result.ending.is_failure for result in results)
-    refused = sum(result.ending in _NOT_PREDICTED for result in results)
-    root = ElementTree.Element(
-        "testsuite", name=printable(title), tests=str(len(results)), failures=str(failed), skipped=str(refused)
-    )
+def write_junit(head: Head, results: Sequence[Result], path: Path) -> None:
+    """Write JUnit XML: the command and devices as properties, endings as the types of failures.
+
+    Tasks that were not predicted are skipped tests. Those that were not played are errors, and so are the problems of
+    the run as a whole, in a test case of their own.
+    """
+    title, whole = printable(head.title), int(bool(head.problems))
+    counts = {
+        "tests": len(results) + whole,
+        "failures": sum(has_failed(result.ending) for result in results),
+        "errors": sum(result.ending is Ending.NOT_PLAYED for result in results) + whole,
+        "skipped": sum(result.ending in _NOT_PREDICTED for result in results),
+    }
+    root = ElementTree.Element("testsuite", {"name": title, **{name: str(count) for name, count in counts.items()}})
     properties = ElementTree.SubElement(root, "properties")
+    for name, value in ((_COMMAND, head.command), *(("about", line) for line in head.about)):
+        ElementTree.SubElement(properties, "property", name=name, value=printable(value))
     for dut in dict.fromkeys(result.dut for result in results):
         ElementTree.SubElement(properties, "property", name="device", value=printable(about(dut)))
     for result in results:
-        names = {"classname": printable(title), "name": printable(result.key)}
+        names = {"classname": title, "name": printable(result.key)}
         case = ElementTree.SubElement(root, "testcase", names, time=f"{result.seconds:.3f}")
         text = printable("\n".join(why_not_passed(result.verdict)))
-        if result.ending.is_failure:
+        if result.ending is Ending.NOT_PLAYED:
+            _error(case, result.ending.value, f"{text}\nrerun: {printable(result.rerun)}")
+        elif result.ending.is_failure:
             failure = ElementTree.SubElement(case, "failure", type=result.ending.value, message=text.split("\n", 1)[0])
             before = "" if result.after is None else f"\n{printable(passes_alone(result.after))}"
             failure.text = f"{text}{before}\nrerun: {printable(result.rerun)}"
         elif result.ending in _NOT_PREDICTED:
             ElementTree.SubElement(case, "skipped", message=text)
-    path.unlink(missing_ok=True)
-    with writing(path):
-        ElementTree.ElementTree(root).write(path, encoding="utf-8", xml_declaration=True)
+    if head.problems:
+        case = ElementTree.SubElement(root, "testcase", classname=title, name=THE_RUN, time="0.000")
+        _error(case, THE_RUN, printable("\n".join(head.problems)))
+    write_whole(path, ElementTree.tostring(root, encoding="utf-8", xml_declaration=True))
+
+
+def _error(case: ElementTree.Element, kind: str, text: str) -> None:
+    error = ElementTree.SubElement(case, "error", type=kind, message=text.split("\n", 1)[0])
+    error.text = text
+
+
+def command_of(folder: Path) -> str | None:
+    """Return the command that the report in a folder is of, None when there is no report that says so."""
+    try:
+        found = ElementTree.parse(folder / JUNIT).getroot().find(f"properties/property[@name='{_COMMAND}']")
+    except (OSError, ElementTree.ParseError):
+        return None
+    return None if found is None else found.get("value")
 
 
 def _failure(group: Group, base: Path) -> dict[str, Any]:
@@ -119,16 +184,16 @@ def _link(result: Result, base: Path) -> str:
 
 def _trend(trend: Trend, run: Run) -> Section:
     rows = []
-    for other, counts, missing in reversed(trend[-_TREND_RUNS:]):
+    for other, counts in reversed(trend[-_TREND_RUNS:]):
         passed = counts.get(Ending.PASSED, 0)
-        failed = sum(count for ending, count in counts.items() if ending.is_failure)
-        rest = sum(counts.get(ending, 0) for ending in _NOT_PREDICTED) + missing
+        failed = sum(count for ending, count in counts.items() if has_failed(ending))
+        rest = sum(counts.get(ending, 0) for ending in (*_NOT_PREDICTED, Ending.NOT_PLAYED))
         total = max(passed + failed + rest, 1)
         parts = (("good", passed), ("bad", failed), ("other", rest))
         started = datetime.fromtimestamp(other.started).strftime("%Y-%m-%d %H:%M")
         name = f"{other.id}: {other.title}" + (" (this)" if other.id == run.id else "")
-        line = counts_line(counts, missing)
-        rows.append((name, started, Cell("", bar=[(kind, 100 * n / total) for kind, n in parts]), line))
+        bar = [(kind, 100 * n / total) for kind, n in parts]
+        rows.append((name, started, Cell("", bar=bar), counts_line(counts)))
     return Section("Trend", ("run", "started", "share", "endings"), rows)
 
 

@@ -63,7 +63,8 @@ def performance_of(facts: LayerFacts, name: str | None = None) -> LayerPerforman
     if facts.ended is None:
         return None
     measured = Performance(facts.work, max(facts.ended - facts.begun, 1))
-    stalls = {register: value for register, value in facts.counters.items() if _STALL in register}
+    # A unit that was enabled while the layer before ran may have waited then, for longer than the layer itself took.
+    stalls = {r: value for r, value in facts.counters.items() if _STALL in r and value <= measured.cycles}
     return LayerPerformance(name or facts.name, measured, facts.moved or {}, stalls)
 
 
@@ -100,15 +101,14 @@ def _row(layer: LayerPerformance) -> tuple[str, ...]:
 
 
 def slower(now: Mapping[str, int], before: Mapping[str, int], percent: float, foreign: str) -> list[str]:
-    """Return layers and scenarios that take more cycles than before, by more than so many percent.
+    """Return a line for each layer and scenario that takes more cycles than before, by more than so many percent.
 
-    Raises:
-        InputError: when both runs have nothing in common; it says what is ``foreign``.
+    When both runs have nothing in common, the only line says what is ``foreign``.
     """
     if not now.keys() & before.keys():
-        raise InputError(f"--cycles-against: {foreign}")
+        return [f"--cycles-against: {foreign}"]
     return [
-        f"{name}: {now[name]} cycles, {before[name]} before ({100 * (now[name] / before[name] - 1):+.1f} %)"
+        f"slower: {name}: {now[name]} cycles, {before[name]} before ({100 * (now[name] / before[name] - 1):+.1f} %)"
         for name in now
         if name in before and now[name] > before[name] * (1 + percent / 100)
     ]

@@ -11,7 +11,8 @@ import msgspec
 from nvdla_tb.judge.text import margin_line, why_not_passed
 from nvdla_tb.judge.verdict import Ending
 from nvdla_tb.report import failures, page, performance
-from nvdla_tb.report.summary import aligned, golden_part
+from nvdla_tb.report.page import Head
+from nvdla_tb.report.summary import aligned, golden_part, has_failed
 from nvdla_tb.run.result import Result
 from nvdla_tb.run.space import write_whole
 from nvdla_tb.run.systems import note
@@ -20,8 +21,8 @@ _COLUMNS = ("result", "scenario.seed", "layers", "bytes judged", "worst margin",
 
 
 def outcome(ending: Ending) -> str:
-    """Return ``passed``, ``golden equal``, ``refused``, or ``failed`` for whatever somebody has to look at."""
-    return "failed" if ending.is_failure else ending.value
+    """Return ``passed``, ``golden equal``, ``refused``, ``not played``, or ``failed`` for what failed."""
+    return "failed" if has_failed(ending) else ending.value
 
 
 def table(results: Sequence[Result]) -> str:
@@ -30,11 +31,11 @@ def table(results: Sequence[Result]) -> str:
 
 
 def summary(results: Sequence[Result]) -> str:
-    """Return ``N passed, N failed, N refused``, and how many are equal to golden results that nothing predicts."""
+    """Return ``N passed, N failed, N refused``, and how many only golden results have judged, or were not played."""
     outcomes = [outcome(result.ending) for result in results]
-    golden = outcomes.count(Ending.GOLDEN.value)
+    golden, missing = (outcomes.count(ending.value) for ending in (Ending.GOLDEN, Ending.NOT_PLAYED))
     parts = [f"{outcomes.count(name)} {name}" for name in ("passed", "failed", "refused")]
-    return ", ".join([*parts, *golden_part(golden)])
+    return ", ".join([*parts, *golden_part(golden), *([f"{missing} not played"] if missing else [])])
 
 
 def write_json(results: Sequence[Result], path: Path) -> None:
@@ -69,14 +70,21 @@ def _plain(result: Result) -> dict[str, Any]:
     }
 
 
-def write_pages(results: Sequence[Result], folder: Path, title: str) -> None:
+def write_pages(head: Head, results: Sequence[Result], folder: Path) -> None:
     """Write what browsers and CI systems read, as regressions do, and what failed at full length.
 
-    These are ``index.html``, ``junit.xml`` and ``failures.txt`` in a folder.
+    These are ``index.html``, ``junit.xml`` and ``failures.txt`` in a folder, each of which is replaced at once.
     """
-    page.write_results(title, results, folder / "index.html")
-    page.write_junit(title, results, folder / "junit.xml")
+    page.write_results(head, results, folder / page.PAGE)
+    page.write_junit(head, results, folder / page.JUNIT)
     failures.write(results, folder)
+
+
+def remove_pages(folder: Path) -> None:
+    """Remove the files of ``write_pages``, and what a run that was killed has left of them."""
+    for name in (page.PAGE, page.JUNIT, failures.FILE_NAME):
+        for path in (folder / name, *folder.glob(f".{name}.*")):
+            path.unlink(missing_ok=True)
 
 
 def _row(result: Result) -> tuple[str, ...]:

@@ -65,7 +65,7 @@ def groups(results: Iterable[Result]) -> list[Group]:
     """Return failures by cause, and those without one by ending and kind; the largest group first."""
     found: dict[tuple[object, ...], list[Result]] = {}
     for result in results:
-        if result.ending.is_failure:
+        if has_failed(result.ending):
             cause = cause_of(result)
             key = (result.ending, *result.verdict.kind) if cause is None else (cause[0],)
             found.setdefault(key, []).append(result)
@@ -89,10 +89,16 @@ def slowest(results: Iterable[Result]) -> list[Result]:
     return sorted(results, key=lambda result: -result.seconds)[:_SLOWEST]
 
 
-def counts_line(counts: Mapping[Ending, int], missing: int) -> str:
+def has_failed(ending: Ending) -> bool:
+    """Return whether a test was played and somebody has to look at it."""
+    return ending.is_failure and ending is not Ending.NOT_PLAYED
+
+
+def counts_line(counts: Mapping[Ending, int]) -> str:
     """Return ``N passed, N refused, ...``, the failures by name, and what has not been played."""
-    failed = sum(count for ending, count in counts.items() if ending.is_failure)
-    kinds = ", ".join(f"{count} {ending.value}" for ending, count in counts.items() if ending.is_failure)
+    failed = sum(count for ending, count in counts.items() if has_failed(ending))
+    kinds = ", ".join(f"{count} {ending.value}" for ending, count in counts.items() if has_failed(ending))
+    missing = counts.get(Ending.NOT_PLAYED, 0)
     parts = [
         f"{counts.get(Ending.PASSED, 0)} passed",
         f"{failed} failed" + (f" ({kinds})" if kinds else ""),
@@ -107,11 +113,20 @@ def golden_part(count: int) -> list[str]:
     return [f"{count} golden equal, not predicted"] if count else []
 
 
-def exit_code(counts: Mapping[Ending, int], missing: int = 0) -> int:
-    """Return 0 when everything was played, something was right and nothing failed, else 1: comparing nothing fails."""
-    failed = any(ending.is_failure for ending in counts)
+NOTHING = "nothing was compared: no test has passed"
+"""The problem of a run without a test that passed."""
+
+
+def problems_of(counts: Mapping[Ending, int]) -> list[str]:
+    """Return why a run has not passed though none of its tests says so; empty without a reason."""
     right = counts.get(Ending.PASSED, 0) + counts.get(Ending.GOLDEN, 0)
-    return 0 if right and not failed and not missing else 1
+    return [] if right or any(ending.is_failure for ending in counts) else [NOTHING]
+
+
+def exit_code(counts: Mapping[Ending, int], problems: Sequence[str] = ()) -> int:
+    """Return 0 when all was played, something was right, nothing failed, and there are no other problems; else 1."""
+    failed = any(ending.is_failure for ending in counts)
+    return 1 if failed or problems or problems_of(counts) else 0
 
 
 def colour(counts: Mapping[Ending, int], code: int) -> str:

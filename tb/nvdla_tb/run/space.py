@@ -44,19 +44,40 @@ def in_words(error: OSError) -> str:
     return shown(f"{os.fsdecode(error.filename)}: {error.strerror}" if error.filename else error.strerror)
 
 
-def write_whole(path: Path, text: str) -> None:
-    """Write a text file; when that fails, the old file stays.
+def write_whole(path: Path, content: str | bytes) -> None:
+    """Replace a file by another at once, for good when it returns; when that fails, the old file stays.
+
+    A symbolic link is replaced, not followed; what is no file, such as a pipe, is written to.
+
+    Args:
+        path: The file.
+        content: Its bytes, or text for UTF-8.
 
     Raises:
         OSError: with the file's name.
     """
+    data = content.encode() if isinstance(content, str) else content
     part = path.with_name(f".{path.name}.{os.getpid()}") if path.is_file() or not path.exists() else path
     with writing(path):
         try:
-            part.write_text(text, encoding="utf-8")
+            with part.open("wb") as file:
+                file.write(data)
+                if part != path:
+                    file.flush()
+                    os.fsync(file.fileno())
             if part != path:
                 part.replace(path)
+                _keep_entries(path.parent)
         except OSError:
             if part != path:
                 part.unlink(missing_ok=True)
             raise
+
+
+def _keep_entries(folder: Path) -> None:
+    """Make what was renamed in a folder outlive the machine."""
+    number = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(number)
+    finally:
+        os.close(number)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from cocotb.handle import SimHandleBase
@@ -16,9 +16,6 @@ from cocotb.triggers import Event, RisingEdge, select
 from numpy.typing import NDArray
 
 from nvdla_models.config import HwConfig
-from nvdla_models.errors import InputError
-from nvdla_models.layout import FeatureLayout
-from nvdla_models.precision import Precision
 from nvdla_tb.explain.handovers import load_handovers
 from nvdla_tb.judge.detail import MissingInterrupt, Note, Restless
 from nvdla_tb.judge.finding import BYTES, Check, Finding
@@ -29,8 +26,9 @@ from nvdla_tb.judge.scoreboard import Scoreboard
 from nvdla_tb.judge.text import complaint, why_not_passed
 from nvdla_tb.judge.verdict import Ending, Verdict
 from nvdla_tb.nvdla.engines import chain_of
-from nvdla_tb.nvdla.layers import Layer, Surface
+from nvdla_tb.nvdla.layers import Layer
 from nvdla_tb.nvdla.memory import MemoryImage, Ram
+from nvdla_tb.nvdla.placing import Placing
 from nvdla_tb.nvdla.program.codec import encode
 from nvdla_tb.nvdla.program.ops import Program
 from nvdla_tb.nvdla.program.table import Refused
@@ -64,7 +62,7 @@ _TIED_LOW = (
 )
 
 
-class Bench(Events):
+class Bench(Events, Placing):
     """Everything around one DUT: what its pins show goes to the judge, whoever causes it.
 
     ::
@@ -192,6 +190,7 @@ class Bench(Events):
         # What happened before it is judged by what the registers held then.
         self.backend.look()
         self.judge.reset()
+        self.times.reset()
         await wait_cycles(self.clock, self._slower(QUIET_CYCLES))
 
     def _slower(self, cycles: int) -> int:
@@ -211,34 +210,6 @@ class Bench(Events):
     def memory(self) -> MemoryImage:
         """The image behind the primary memory port."""
         return self.memories[Ram.MC]
-
-    def place(self, cube: NDArray[Any]) -> Surface:
-        """Write a feature cube to the primary memory, packed without gaps, and return where it lies.
-
-        Args:
-            cube: (C, H, W), of int8, int16 or float16.
-
-        Raises:
-            InputError: for other axes, another dtype, or a precision that the configuration lacks.
-        """
-        if cube.ndim != 3:
-            raise InputError(f"cube must have the axes (C, H, W), not the shape {cube.shape}")
-        surface = self.reserve((cube.shape[0], cube.shape[1], cube.shape[2]), Precision.of(cube.dtype))
-        self.memory.write(surface.address, surface.layout.pack(cube))
-        return surface
-
-    def reserve(self, shape: tuple[int, int, int], precision: Precision = Precision.INT8) -> Surface:
-        """Return room for a feature cube in the primary memory, packed without gaps.
-
-        Args:
-            shape: (C, H, W).
-            precision: Precision of the cube.
-
-        Raises:
-            InputError: for a shape or a precision that the configuration cannot have.
-        """
-        layout = FeatureLayout.packed(self.config, precision, shape)
-        return Surface(layout, self.memory.allocate(layout.nbytes, f"cube_{len(self.memory.allocations)}"))
 
     def alter(self, ram: Ram, address: int, data: NDArray[np.uint8]) -> None:
         """Change bytes that the DUT reads; the model goes on to read what was there."""
@@ -261,6 +232,8 @@ class Bench(Events):
     async def run(self, *layers: Layer) -> None:
         """Run layers one after the other, each in the register groups that its units run next, and settle."""
         tracker = self.judge.tracker
+        for layer in layers:
+            self.check_placed(layer)
         for number, layer in enumerate(layers):
             groups = {unit: tracker.state.consumer(unit) for unit in chain_of(layer).units}
             await self.play(encode(layer, self.config, groups, sync_id=f"run_{tracker.layers_seen}_{number}"))

@@ -45,6 +45,8 @@ STAGES = "the file must hold tables [[stage]], and may hold [[reader]] and [[wri
         ("--waves-from cycle:1", "--waves-from must only be given with --waves"),
         ("--waves --waves-from cycle:-1", "--waves-from must be cycle:N or layer:N, not cycle:-1"),
         ("--waves --waves-from cycle:" + "1" * 19, f"--waves-from must be cycle:N or layer:N, not cycle:{'1' * 19}"),
+        ("--cycles-against none.json", "none.json: cannot be read: No such file or directory"),
+        ("--cycles-against stages.toml", "stages.toml must be JSON: Expecting value: line 1 column 1 (char 0)"),
         ("--stages stages.toml", f"stages.toml: {STAGES}"),
         ("--stages old.toml", "old.toml: a stage must have the key unit"),
     ],
@@ -136,6 +138,7 @@ def test_runs_of_different_devices_have_different_folders() -> None:
     duts = [
         embedded,
         replace(embedded, config="nv_full"),
+        replace(embedded, simulator="icarus"),
         replace(embedded, rtl="/a/my.f"),
         replace(embedded, rtl="/b/my.f"),
         replace(embedded, rtl="/a/my.f", top="other"),
@@ -143,9 +146,8 @@ def test_runs_of_different_devices_have_different_folders() -> None:
     ]
     names = [playing.run_name(title, dut) for title in ("nv_small", "nv_full") for dut in duts]
     assert len(set(names)) == len(names)
-    assert names[:2] == ["nv_small", "nv_small-nv_full"]
-    assert names[2].startswith("nv_small-my-")
-    assert playing.run_name("nv_small", replace(embedded, simulator="icarus")) == "nv_small"
+    assert names[:3] == ["nv_small", "nv_small-nv_full", "nv_small-icarus"]
+    assert names[3].startswith("nv_small-my-")
 
 
 OWN = Dut("nv_small", "verilator", "my.f")

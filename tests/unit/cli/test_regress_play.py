@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -11,14 +14,19 @@ import pytest
 from nvdla_tb.cli.regress_play import conclude
 from nvdla_tb.judge.verdict import Ending, Verdict
 from nvdla_tb.paths import PLANS
+from nvdla_tb.report import page
 from nvdla_tb.run.regress.store import Store
 from nvdla_tb.run.task import Task
 from nvdla_tb.stimulus.exchange import Explained
 from nvdla_tb.stimulus.generate.plan import load_plan
+from tests.unit.cli.conftest import Run
 from tests.unit.report.test_network_page import facts
-from tests.unit.run.regress.tasks import DUT, wrong
+from tests.unit.run.regress.tasks import DUT, task, wrong
 
 PLAN = PLANS / "nv_small.toml"
+ARGS = argparse.Namespace(cycles_against=None, slower=5.0, code_exclusions=())
+PASSED = Verdict(judged_bytes=8, cycles=100)
+TASKS = [Task("sdp_x1_bias_per_channel", seed, "plan", str(PLAN), DUT, "rerun") for seed in range(3)]
 UNKNOWN = Explained(["unknown"], [[]], [[]], ["no known cause fits"], [False])
 
 
@@ -37,6 +45,67 @@ def test_failures_without_a_cause_get_leads_from_their_scenarios(
             why = UNKNOWN if fails else None
             store.add(run, msgspec.structs.replace(task.result(verdict), layers=layers, explained=why))
         assert {result.ending for result in store.results(run)} == {Ending.PASSED, Ending.MISMATCH}
-        args = argparse.Namespace(cycles_against=None, slower=5.0, code_exclusions=())
-        assert conclude(store, run, args) == 1
+        assert conclude(store, run, ARGS) == 1
     assert "lead: all 4 failing layers of SDP have x1.prelu = yes" in capsys.readouterr().out
+
+
+def concluded(
+    root: Path, played: Sequence[Task], args: argparse.Namespace = ARGS, **given: Any
+) -> tuple[int, dict[str, str], list[str]]:
+    """Return the exit code of a run of which some tasks passed, what JUnit counts but 0, and what failed there."""
+    with Store(root / "results.sqlite") as store:
+        run = store.start("L1", TASKS, **given)
+        store.add(run, *(task.result(PASSED) for task in played))
+        code = conclude(store, run, args)
+    suite = ElementTree.parse(run.folder / page.JUNIT).getroot()
+    counts = {name: value for name, value in suite.items() if name != "name" and value != "0"}
+    return code, counts, [str(error.text) for error in suite.iter("error")]
+
+
+def test_a_run_that_was_played_to_its_end_has_nothing_wrong(tmp_path: Path) -> None:
+    assert concluded(tmp_path, TASKS) == (0, {"tests": "3"}, [])
+
+
+def test_tests_that_were_not_played_are_errors_and_keep_a_feature_from_being_green(tmp_path: Path) -> None:
+    code, counts, errors = concluded(tmp_path, TASKS[:1])
+    assert (code, counts, len(errors)) == (1, {"tests": "3", "errors": "2"}, 2)
+    html = (tmp_path / "0001" / page.PAGE).read_text(encoding="utf-8")
+    assert "1 passed, 0 failed, 0 refused, 2 not played" in html
+    assert html.count('<span class="bad">not played</span>') == 2
+    features = html.partition("<h2>Test plan</h2>")[2].partition("</table>")[0]
+    assert '<span class="good">1 passed' not in features
+
+
+@pytest.mark.parametrize(
+    ("given", "problem"),
+    [
+        ({"complete": False}, "the random scenarios of L1 were never chosen: start it anew"),
+        ({"goal": 90.0}, "coverage must be 90 % of the reachable bins, not 0.0 %"),
+    ],
+)
+def test_what_a_run_lacks_besides_tests_is_an_error_of_the_run(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], given: dict[str, Any], problem: str
+) -> None:
+    assert concluded(tmp_path, TASKS, **given) == (1, {"tests": "4", "errors": "1"}, [problem])
+    out = capsys.readouterr().out
+    assert f"{problem}\n" in out
+    assert "level L1, the gate: not passed" in out
+    assert problem in (tmp_path / "0001" / page.PAGE).read_text(encoding="utf-8")
+
+
+def test_a_comparison_with_a_run_of_other_tasks_loses_no_summary(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with Store(tmp_path / "results.sqlite") as store:
+        store.start("other", [task(7)])
+    args = argparse.Namespace(**{**vars(ARGS), "cycles_against": 1})
+    problem = "--cycles-against: run 1 has no scenario or layer of run 2"
+    assert concluded(tmp_path, TASKS, args) == (1, {"tests": "4", "errors": "1"}, [problem])
+    assert "3 passed, 0 failed, 0 refused\n" in capsys.readouterr().out
+
+
+def test_cycles_of_a_run_that_there_is_not_are_refused_before_anything_is_played(tb: Run, tmp_path: Path) -> None:
+    ran = tb(f"regress plan --only sdp_x1_* --results {tmp_path} --cycles-against 7")
+    assert (ran.out, ran.refusal) == ("", "there is no run 7; there are 0")
+    with Store(tmp_path / "results.sqlite") as store:
+        assert store.runs() == []

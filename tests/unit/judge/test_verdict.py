@@ -38,9 +38,11 @@ ENDINGS = {
     Check.BENCH: Ending.BENCH_ERROR,
     Check.BUILD: Ending.BUILD_ERROR,
     Check.LOST: Ending.LOST,
+    Check.NOT_PLAYED: Ending.NOT_PLAYED,
 }
 
 WEIGHT = (
+    Ending.NOT_PLAYED,
     Ending.LOST,
     Ending.BUILD_ERROR,
     Ending.CRASH,

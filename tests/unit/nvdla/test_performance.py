@@ -167,6 +167,56 @@ def test_a_statistic_belongs_to_the_layer_that_ended_last_in_its_group() -> None
     ]
 
 
+PDP_STALL, RDMA = "PDP.D_PERF_WRITE_STALL", "SDP_RDMA.D_PERF_{}RDMA_READ_STALL"
+
+
+def ran(times: LayerTimes, layer: StartedLayer, **read: int) -> None:
+    """Note a layer from its start to the read of its counters."""
+    times.started(layer, expected(layer, 1), 100 * layer.index)
+    times.ended(layer, 100 * layer.index + 50)
+    for name, value in read.items():
+        unit, _, register = name.partition("__")
+        times.see_counter(unit, layer.groups[unit], f"{unit}.{register}", value)
+
+
+def pooling(index: int, *, counts: bool = True) -> StartedLayer:
+    flags = frozenset(["PDP.dma_en"] if counts else [])
+    return StartedLayer(index, "PDP", index % 2, small_sdp(), groups={"PDP": index % 2}, counting=flags)
+
+
+def test_counters_that_go_on_from_layer_to_layer_are_differences() -> None:
+    times = LayerTimes()
+    for index, value in enumerate((7, 7, 30)):
+        ran(times, pooling(index), PDP__D_PERF_WRITE_STALL=value)
+    assert [times.counted(index) for index in range(3)] == [{PDP_STALL: 7}, {PDP_STALL: 0}, {PDP_STALL: 23}]
+
+
+def test_a_counter_that_was_off_or_not_read_before_says_nothing() -> None:
+    times = LayerTimes()
+    ran(times, pooling(0), PDP__D_PERF_WRITE_STALL=7)
+    ran(times, pooling(1, counts=False), PDP__D_PERF_WRITE_STALL=7)
+    ran(times, pooling(2), PDP__D_PERF_WRITE_STALL=9)
+    ran(times, pooling(3))
+    ran(times, pooling(4), PDP__D_PERF_WRITE_STALL=90)
+    assert [times.counted(index) for index in range(5)] == [{PDP_STALL: 7}, {}, {PDP_STALL: 2}, {}, {}]
+
+
+def test_counters_begin_anew_after_a_reset() -> None:
+    times = LayerTimes()
+    ran(times, pooling(0), PDP__D_PERF_WRITE_STALL=7)
+    times.reset()
+    ran(times, pooling(1), PDP__D_PERF_WRITE_STALL=9)
+    assert [times.counted(index) for index in range(2)] == [{PDP_STALL: 7}, {PDP_STALL: 9}]
+
+
+def test_a_stage_that_a_layer_does_not_use_shows_nothing() -> None:
+    times = LayerTimes()
+    layer = replace(started(0, small_sdp()), counting=frozenset(["SDP_RDMA.perf_dma_en"]))
+    read = {f"SDP_RDMA__D_PERF_{stage}RDMA_READ_STALL": 5 for stage in "MBNE"}
+    ran(times, layer, **read)
+    assert times.counted(0) == {RDMA.format("M"): 5}
+
+
 def test_half_as_many_kernels_of_two_bytes_are_multiplied_at_a_time() -> None:
     peaks = [work_of(small_conv(FULL, precision)).mac_peak for precision in (Precision.INT8, Precision.FP16)]
     assert peaks == [64 * 32, 64 * 16]

@@ -186,6 +186,9 @@ def test_the_file_holds_every_failure_and_goes_when_nothing_fails(tmp_path: Path
     path.symlink_to(precious)
     failures.write([result("a", in_group(0)), result("b", in_group(0))], tmp_path)
     assert path.read_text(encoding="utf-8").count("rerun: ") == 2
+    missing = result("c", Verdict.not_played())
+    failures.write([result("a", in_group(0)), missing, missing], tmp_path)
+    assert path.read_text(encoding="utf-8").startswith("not played: 2 tests\n\nfailed: a.3\n")
     failures.write([], tmp_path)
     assert not path.exists()
     assert precious.read_text(encoding="utf-8") == "kept"

@@ -14,6 +14,8 @@ from msgspec.structs import replace
 from nvdla_tb.judge.finding import Check
 from nvdla_tb.judge.verdict import Ending, Verdict
 from nvdla_tb.report import page
+from nvdla_tb.report.page import Head
+from nvdla_tb.report.summary import endings
 from nvdla_tb.run.regress.store import Run
 from nvdla_tb.run.result import Result
 from nvdla_tb.stimulus.exchange import Explained, Performance
@@ -22,6 +24,7 @@ from tests.unit.run.regress.tasks import VERDICTS, hang, task, wrong
 HOSTILE = "<script>alert('x')</script>&\x07\""
 
 
+HEAD = Head("title", "nvdla-tb run")
 PERFORMANCE = Performance(1e5, 0.25, 1 << 27)
 
 
@@ -58,9 +61,10 @@ class Collector(HTMLParser):
 
 def written(root: Path) -> Collector:
     run = Run(2, f"random {HOSTILE}", 0.0, root)
-    counts = {Ending.PASSED: 1, Ending.MISMATCH: 2, Ending.HANG: 1, Ending.REFUSED: 1}
-    trend = [(dataclasses.replace(run, id=1, title="earlier"), {Ending.PASSED: 5}, 0), (run, counts, 3)]
-    page.write_html(run, entries(root), trend, root / "index.html")
+    missing = [task(seed).result(Verdict.not_played()) for seed in (6, 7, 8)]
+    results = [*entries(root), *missing]
+    trend = [(dataclasses.replace(run, id=1, title="earlier"), {Ending.PASSED: 5}), (run, endings(results))]
+    page.write_html(run, results, trend, root / "index.html", problems=[f"not yet {HOSTILE}"])
     collector = Collector()
     collector.feed((root / "index.html").read_text(encoding="utf-8"))
     return collector
@@ -70,6 +74,7 @@ def test_the_page_shows_summary_trend_failures_and_tasks_and_hostile_names_stay_
     collector = written(tmp_path)
     for shown in (
         "1 passed, 3 failed (2 mismatch, 1 hang), 1 refused, 3 not played",
+        "not yet <script>alert('x')</script>",
         "1: earlier",
         "mismatch: wrong value, SDP, group 0, 2 times: random.2, random.3",
         "nvdla-tb regress random --first 2",
@@ -82,7 +87,7 @@ def test_the_page_shows_summary_trend_failures_and_tasks_and_hostile_names_stay_
 
 
 def test_junit_is_xml_whatever_it_holds(tmp_path: Path) -> None:
-    page.write_junit(HOSTILE, entries(tmp_path), tmp_path / "junit.xml")
+    page.write_junit(Head(HOSTILE, "run"), entries(tmp_path), tmp_path / "junit.xml")
     root = ElementTree.parse(tmp_path / "junit.xml").getroot()
     assert (root.get("tests"), root.get("failures"), root.get("skipped")) == ("5", "3", "1")
     kinds = [(str(case.get("name"))[:8], failure.get("type")) for case in root for failure in case.iter("failure")]
@@ -95,7 +100,7 @@ def test_any_name_and_message_leave_pages_well_formed(tmp_path: Path, text: str)
     failed = ended(1, Verdict.of(Check.TEST, f"one {text} two"), folder=folder)
     hostile = replace(failed, test=f"name {text}", rerun=f"rerun {text}")
     refused = replace(hostile, verdict=Verdict(refused=f"no {text}"))
-    page.write_junit(f"suite {text}", [hostile, refused], tmp_path / "junit.xml")
+    page.write_junit(Head(f"suite {text}", f"run {text}"), [hostile, refused], tmp_path / "junit.xml")
     root = ElementTree.parse(tmp_path / "junit.xml").getroot()
     shown = text if text in ("]]>", "\x85", "\U0001f600") else "\N{REPLACEMENT CHARACTER}" + text[1:]
     assert root.get("name") == f"suite {shown}"
@@ -106,7 +111,7 @@ def test_any_name_and_message_leave_pages_well_formed(tmp_path: Path, text: str)
     assert skipped is not None
     assert (failure.get("message"), skipped.get("message")) == (f"one {shown} two", f"no {shown}")
     assert failure.text == f"one {shown} two\nrerun: rerun {shown}"
-    page.write_results("title", [hostile, refused], tmp_path / "index.html")
+    page.write_results(HEAD, [hostile, refused], tmp_path / "index.html")
     collector = Collector()
     collector.feed((tmp_path / "index.html").read_text(encoding="utf-8"))
     assert f"one {shown} two" in collector.text
@@ -114,19 +119,58 @@ def test_any_name_and_message_leave_pages_well_formed(tmp_path: Path, text: str)
     assert all("#" not in link and " " not in link for link in collector.links if link), collector.links
 
 
+def test_what_was_not_played_and_problems_of_the_run_are_errors_in_junit(tmp_path: Path) -> None:
+    head = Head("L1", "nvdla-tb regress plan --level L1", ["the RTL"], ["nothing ended", "nor began"])
+    results = [ended(1, VERDICTS[Ending.PASSED]), task(2).result(Verdict.not_played())]
+    page.write_junit(head, results, tmp_path / "junit.xml")
+    root = ElementTree.parse(tmp_path / "junit.xml").getroot()
+    counts = [root.get(name) for name in ("tests", "errors", "failures", "skipped")]
+    assert counts == ["3", "2", "0", "0"]
+    errors = {case.get("name"): error for case in root.iter("testcase") for error in case.iter("error")}
+    unplayed, whole = errors["random.2.nv_small.verilator"], errors["the run"]
+    assert (unplayed.get("type"), unplayed.get("message")) == (
+        "not played",
+        "the run has not come to it, or was ended before",
+    )
+    assert str(unplayed.text).endswith("\nrerun: nvdla-tb regress random --first 2")
+    assert (whole.get("type"), whole.get("message"), whole.text) == (
+        "the run",
+        "nothing ended",
+        "nothing ended\nnor began",
+    )
+    about = [(found.get("name"), found.get("value")) for found in root.iter("property")][:2]
+    assert about == [("command", "nvdla-tb regress plan --level L1"), ("about", "the RTL")]
+
+
+def test_what_was_not_played_is_not_green_on_a_page(tmp_path: Path) -> None:
+    page.write_results(HEAD, [task(1).result(Verdict.not_played())], tmp_path / "index.html")
+    text = (tmp_path / "index.html").read_text(encoding="utf-8")
+    assert "0 passed, 0 failed, 0 refused, 1 not played" in text
+    assert '<span class="bad">not played</span>' in text
+    assert '"good"' not in text
+
+
+def test_a_folder_says_which_command_its_report_is_of(tmp_path: Path) -> None:
+    assert page.command_of(tmp_path) is None
+    page.write_junit(HEAD, [], tmp_path / page.JUNIT)
+    assert page.command_of(tmp_path) == "nvdla-tb run"
+    (tmp_path / page.JUNIT).write_text("<testsuite", encoding="utf-8")
+    assert page.command_of(tmp_path) is None
+
+
 def test_a_page_is_never_written_through_a_link(tmp_path: Path) -> None:
     precious = tmp_path / "precious"
     precious.write_text("kept", encoding="utf-8")
     for name in ("index.html", "junit.xml"):
         (tmp_path / name).symlink_to(precious)
-    page.write_results("title", entries(tmp_path), tmp_path / "index.html")
-    page.write_junit("title", entries(tmp_path), tmp_path / "junit.xml")
+    page.write_results(HEAD, entries(tmp_path), tmp_path / "index.html")
+    page.write_junit(HEAD, entries(tmp_path), tmp_path / "junit.xml")
     assert precious.read_text(encoding="utf-8") == "kept"
 
 
 def test_tasks_that_were_not_simulated_have_no_counts(tmp_path: Path) -> None:
     shown = [ended(1, VERDICTS[Ending.PASSED]), task(2).result(VERDICTS[Ending.LOST])]
-    page.write_results("title", shown, tmp_path / "index.html")
+    page.write_results(HEAD, shown, tmp_path / "index.html")
     text = (tmp_path / "index.html").read_text(encoding="utf-8")
     rows = text.partition("<h2>Tasks</h2>")[2].split("<tr>")[2:]
     cells = [re.findall(r"<td[^>]*>(?:<span[^>]*>)?([^<]*)", row) for row in rows]
@@ -138,5 +182,5 @@ def test_tasks_that_were_not_simulated_have_no_counts(tmp_path: Path) -> None:
 
 def test_the_first_of_a_group_is_explained(tmp_path: Path) -> None:
     explained = Explained(["it is <there>"], [["dst-base"]], [["dst-base"]])
-    page.write_results("title", [replace(entries(tmp_path)[1], explained=explained)], tmp_path / "index.html")
+    page.write_results(HEAD, [replace(entries(tmp_path)[1], explained=explained)], tmp_path / "index.html")
     assert "it is &lt;there&gt;" in (tmp_path / "index.html").read_text(encoding="utf-8")

@@ -13,6 +13,7 @@ from nvdla_tb.judge.detail import Note
 from nvdla_tb.judge.finding import Check, Finding
 from nvdla_tb.judge.verdict import Margin, Verdict
 from nvdla_tb.report import report
+from nvdla_tb.report.page import Head
 from nvdla_tb.run.result import Result
 from nvdla_tb.stimulus.exchange import Explained, Performance
 from tests.unit.run.regress.tasks import DUT, hang, wrong
@@ -37,6 +38,8 @@ REFUSED = result("other", Verdict(refused="no Y"))
 
 def test_the_summary_counts_every_outcome() -> None:
     assert report.summary([PASSED, FAILED, REFUSED, PASSED]) == "2 passed, 1 failed, 1 refused"
+    missing = result("later", Verdict.not_played())
+    assert report.summary([PASSED, missing, missing]) == "1 passed, 0 failed, 0 refused, 2 not played"
 
 
 def test_the_table_aligns_its_columns() -> None:
@@ -48,7 +51,7 @@ def test_the_table_aligns_its_columns() -> None:
 
 
 def test_page_and_junit_tell_what_the_terminal_does(tmp_path: Path) -> None:
-    report.write_pages([PASSED, FAILED, REFUSED], tmp_path, "plan <x>")
+    report.write_pages(Head("plan <x>", "nvdla-tb run"), [PASSED, FAILED, REFUSED], tmp_path)
     root = ElementTree.parse(tmp_path / "junit.xml").getroot()
     assert (root.get("tests"), root.get("failures"), root.get("skipped")) == ("3", "1", "1")
     failure = root.find("testcase[@name='bad.3.nv_small.verilator']/failure")
@@ -69,7 +72,7 @@ def test_reports_name_the_device_and_what_a_reader_must_know_of_it(tmp_path: Pat
         "the embedded stand-in proves the bench, not the vendor's arithmetic; "
         "the bound of single is the bench's own, as none is published"
     )
-    report.write_pages([PASSED, core], tmp_path, "plan")
+    report.write_pages(Head("plan", "nvdla-tb run"), [PASSED, core], tmp_path)
     properties = ElementTree.parse(tmp_path / "junit.xml").getroot().findall("properties/property[@name='device']")
     devices = [str(device.get("value")) for device in properties]
     assert [device.endswith(remark) for device in devices] == [False, True]

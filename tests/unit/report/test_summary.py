@@ -47,12 +47,21 @@ def test_a_regression_says_whether_it_was_the_gate(title: str, passed: bool, sai
 
 
 def test_a_run_that_lacks_tasks_has_not_passed() -> None:
-    assert summary.exit_code({Ending.PASSED: 3, Ending.REFUSED: 1}, 0) == 0
-    assert summary.exit_code({Ending.PASSED: 3}, 1) == 1
-    assert summary.exit_code({Ending.REFUSED: 3}, 0) == 1
+    assert summary.exit_code({Ending.PASSED: 3, Ending.REFUSED: 1}) == 0
+    assert summary.exit_code({Ending.PASSED: 3, Ending.NOT_PLAYED: 1}) == 1
+    assert summary.exit_code({Ending.REFUSED: 3}) == 1
     assert summary.exit_code({}) == 1
-    assert summary.exit_code({Ending.PASSED: 3, Ending.LOST: 1}, 0) == 1
-    assert summary.counts_line({Ending.PASSED: 3}, 0) == "3 passed, 0 failed, 0 refused"
+    assert summary.exit_code({Ending.PASSED: 3, Ending.LOST: 1}) == 1
+    assert summary.exit_code({Ending.PASSED: 3}, ["slower: a"]) == 1
+    assert summary.counts_line({Ending.PASSED: 3}) == "3 passed, 0 failed, 0 refused"
+    some = {Ending.PASSED: 3, Ending.HANG: 1, Ending.NOT_PLAYED: 2}
+    assert summary.counts_line(some) == "3 passed, 1 failed (1 hang), 0 refused, 2 not played"
+
+
+def test_a_run_in_which_no_test_says_that_it_has_failed_has_a_problem_when_none_has_passed() -> None:
+    assert summary.problems_of({}) == summary.problems_of({Ending.REFUSED: 2}) == [summary.NOTHING]
+    for ending in (Ending.PASSED, Ending.HANG, Ending.NOT_PLAYED):
+        assert summary.problems_of({ending: 1}) == []
 
 
 def test_equal_golden_results_are_right_and_counted_apart() -> None:
@@ -60,4 +69,4 @@ def test_equal_golden_results_are_right_and_counted_apart() -> None:
     assert summary.colour({Ending.PASSED: 3, Ending.GOLDEN: 1}, 0) == "yellow"
     assert summary.colour({Ending.PASSED: 3}, 0) == "green"
     assert summary.colour({Ending.PASSED: 3}, 1) == "red"
-    assert summary.counts_line({Ending.GOLDEN: 1}, 0) == "0 passed, 0 failed, 0 refused, 1 golden equal, not predicted"
+    assert summary.counts_line({Ending.GOLDEN: 1}) == "0 passed, 0 failed, 0 refused, 1 golden equal, not predicted"

@@ -18,6 +18,7 @@ from nvdla_tb.coverage.attributes.values import (
     yes,
 )
 from nvdla_tb.nvdla.layers import ConvLayer
+from nvdla_tb.nvdla.layers.conv import kernel_sides
 from nvdla_tb.nvdla.program.conv_buffer import Fetch
 from nvdla_tb.nvdla.surfaces import ImageSurface
 
@@ -34,7 +35,7 @@ def conv_attributes(layer: ConvLayer) -> Attributes:
     params, config = layer.params, layer.dst.layout.config
     channels, height, width = layer.src.layout.shape
     kernels = layer.weights.layout.shape[0]
-    rows, columns = layer.kernel_sides
+    rows, columns = kernel_sides(layer.weights.layout)
     _, out_height, out_width = layer.dst.layout.shape
     group = config.kernel_group_size(params.precision)
     return {

@@ -7,7 +7,7 @@ from nvdla_tb.nvdla.layers.conv import ConvLayer
 from nvdla_tb.nvdla.layers.pdp import LINE_BUFFER_ELEMENTS, PdpLayer, WidthSplit
 from nvdla_tb.nvdla.layers.pooled import PooledLayer, on_the_fly
 from nvdla_tb.nvdla.layers.rubik import RubikLayer, RubikMode
-from nvdla_tb.nvdla.layers.sdp import Sdp, SdpLayer
+from nvdla_tb.nvdla.layers.sdp import SdpLayer
 from nvdla_tb.nvdla.layers.stages import StageSource, is_per_channel, processing_precision, strides_are_ignored
 from nvdla_tb.nvdla.surfaces import LinesSurface, OperandSurface, PlanarSurface, Surface
 

@@ -13,6 +13,7 @@ from nvdla_models.errors import InputError
 from nvdla_models.layout import (
     FeatureLayout,
     ImageWeightLayout,
+    KernelLayout,
     PixelConversion,
     PixelLayout,
     WeightLayout,
@@ -24,6 +25,26 @@ from nvdla_tb.nvdla.layers.batch import Batch
 from nvdla_tb.nvdla.layers.checks import check_configs, check_precision, check_shape
 from nvdla_tb.nvdla.layers.stages import StageSource, check_one_pixel, check_stages, operand_layouts
 from nvdla_tb.nvdla.surfaces import CbufUse, ImageSurface, Surface, WeightSurface
+
+
+def kernel_sides(weights: KernelLayout) -> tuple[int, int]:
+    """Return height and width of kernels as they are multiplied: 4 x 4 in Winograd."""
+    shape = weights.packed_shape if isinstance(weights, WinogradWeightLayout) else weights.shape
+    return shape[2], shape[3]
+
+
+def slice_entries(layout: FeatureLayout | PixelLayout, params: ConvParams) -> int:
+    """Return the entries of the convolution buffer that one line of an input takes."""
+    channels, _, width = layout.shape
+    if isinstance(layout, FeatureLayout) and not params.winograd:
+        return feature_entries(layout.config, params.precision, channels, width)
+    entries = winograd_entries if params.winograd else image_entries
+    return entries(layout.config, params.precision, channels, params.pad_left + width + params.pad_right)
+
+
+def buffered_lines(height: int, params: ConvParams) -> int:
+    """Return the lines that an input of so many takes in the convolution buffer: in Winograd also its padding."""
+    return height + params.pad_top + params.pad_bottom if params.winograd else height
 
 
 @dataclass(frozen=True)
@@ -70,7 +91,7 @@ class ConvLayer:
         self._check_reuse()
         if weights.shape[1] != channels:
             raise InputError(f"weights must have the {channels} channels of src, not {weights.shape[1]}")
-        shape = self.params.output_shape((channels, self.height, width), (*weights.shape[:2], *self.kernel_sides))
+        shape = self.params.output_shape((channels, self.height, width), (*weights.shape[:2], *kernel_sides(weights)))
         check_shape("dst", dst.shape, shape)
         for name, got, precision in (
             ("weights", weights.precision, self.params.precision),
@@ -87,12 +108,6 @@ class ConvLayer:
         self.cbuf.check(self.entries, self.slices, weights, compressed=compressed, cubes=len(self.cubes))
 
     @property
-    def kernel_sides(self) -> tuple[int, int]:
-        """Height and width of the kernels as they are multiplied: 4 x 4 in Winograd."""
-        shape = self.weights.layout.packed_shape if self.params.winograd else self.weights.layout.shape
-        return shape[2], shape[3]
-
-    @property
     def height(self) -> int:
         """Lines of the input that are convolved."""
         return self.src.layout.shape[1] if self.lines is None else self.lines
@@ -100,18 +115,12 @@ class ConvLayer:
     @property
     def slices(self) -> int:
         """Lines of the input in the convolution buffer; in Winograd with the padding around it."""
-        height = self.height
-        return height + self.params.pad_top + self.params.pad_bottom if self.params.winograd else height
+        return buffered_lines(self.height, self.params)
 
     @property
     def entries(self) -> int:
         """Entries of the convolution buffer that one line of the input takes."""
-        layout, precision = self.src.layout, self.params.precision
-        channels, _, width = layout.shape
-        if isinstance(layout, FeatureLayout) and not self.params.winograd:
-            return feature_entries(layout.config, precision, channels, width)
-        entries = winograd_entries if self.params.winograd else image_entries
-        return entries(layout.config, precision, channels, self.params.pad_left + width + self.params.pad_right)
+        return slice_entries(self.src.layout, self.params)
 
     @property
     def cubes(self) -> tuple[ConvLayer, ...]:

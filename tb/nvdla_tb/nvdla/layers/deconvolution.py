@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from nvdla_models.cbuf import bank_bytes, bank_entries, feature_entries
+from nvdla_models.cbuf import fewest_data_banks, fewest_weight_banks
 from nvdla_models.conv import ConvParams
 from nvdla_models.errors import InputError
 from nvdla_models.layout import DeconvolutionWeightLayout, FeatureLayout, contracted_shape
 from nvdla_models.sdp import SdpParams
-from nvdla_tb.nvdla.layers.conv import ConvLayer
+from nvdla_tb.nvdla.layers.conv import ConvLayer, slice_entries
 from nvdla_tb.nvdla.layers.rubik import RubikLayer, RubikMode
 from nvdla_tb.nvdla.surfaces import CbufUse, Surface, WeightSurface
 
@@ -55,15 +55,13 @@ def deconvolve(
         truncate=0,
         precision=layout.precision,
     )
-    channels, height, width = src.layout.shape
+    height = src.layout.shape[1]
     out = params.output_shape(src.layout.shape, layout.set_layout.shape)
     whole = FeatureLayout.packed(config, precision, (layout.sets * kernels, *out[1:]))
     part = FeatureLayout.packed(config, precision, out)
     cbuf = CbufUse(
-        data_banks=-(
-            -feature_entries(config, src.layout.precision, channels, width) * height // bank_entries(config, 1)
-        ),
-        weight_banks=-(-layout.set_layout.nbytes // bank_bytes(config, 1)),
+        data_banks=fewest_data_banks(config, height * slice_entries(src.layout, params)),
+        weight_banks=fewest_weight_banks(config, layout.set_layout.nbytes),
         release_slices=height,
     )
     convolutions = [

@@ -86,6 +86,46 @@ class PdpLayer:
         check_line_buffer("split", self.params, src.config, widest)
 
 
+def split_width(params: PdpParams, width: int, parts: int, first: int, middle: int) -> WidthSplit | None:
+    """Return how to cut a cube into ``parts``; None for one part.
+
+    Each part reads up to the end of its last window; the columns that windows share with the part
+    before are read again by the hardware.
+
+    Args:
+        params: The pooling.
+        width: Input width in elements.
+        parts: Number of parts.
+        first: Output columns of the first part.
+        middle: Output columns of each part that is neither the first nor the last, which gets the rest.
+
+    Raises:
+        InputError: when there are fewer output columns than parts, or a part would read nothing.
+    """
+    if parts == 1:
+        return None
+    out = params.output_width(width)
+    if parts < 1 or out < parts:
+        raise InputError(f"split must be 1 to the output width {out}, not {parts}")
+    last = out - first - middle * (parts - 2)
+    if min(first, middle, last) < 1:
+        raise InputError(f"split must leave every part at least one output column, not {first}, {middle} and {last}")
+    first_in = (first - 1) * params.stride_x + params.kernel_width - params.pad_left
+    middle_in = middle * params.stride_x
+    last_in = width - first_in - (parts - 2) * middle_in
+    if min(first_in, last_in) < 1:
+        raise InputError(f"split must leave every part at least one input column, not {parts} parts")
+    return WidthSplit(
+        parts,
+        first_in=first_in,
+        middle_in=middle_in if parts > 2 else 0,
+        last_in=last_in,
+        first_out=first,
+        middle_out=middle if parts > 2 else 0,
+        last_out=last,
+    )
+
+
 def check_line_buffer(name: str, params: PdpParams, config: HwConfig, widest: int) -> None:
     """Refuse more output columns than the line buffer holds at a time.
 

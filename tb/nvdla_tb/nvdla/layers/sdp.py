@@ -1,4 +1,4 @@
-"""SDP layers from memory to memory; ``Sdp`` is their simplest form, for tests that are written by hand."""
+"""SDP layers from memory to memory."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from nvdla_models.errors import InputError
-from nvdla_models.sdp import SdpParams, SdpStage, output_converter
+from nvdla_models.sdp import SdpParams
 from nvdla_tb.nvdla.layers.checks import check_configs, check_precision, check_shape
 from nvdla_tb.nvdla.layers.stages import StageSource, check_one_pixel, check_stages, operand_layouts
 from nvdla_tb.nvdla.surfaces import Surface
@@ -43,25 +43,3 @@ class SdpLayer:
         for name, layout in (("src", src), ("dst", dst)):
             check_one_pixel(name, layout)
         check_stages(self.params, sources, src.shape)
-
-
-def Sdp(src: Surface, dst: Surface, *, relu: bool = False) -> SdpLayer:  # noqa: N802
-    """Return the SDP layer that copies a cube, converting its precision.
-
-    ::
-
-        await bench.run(Sdp(src, dst, relu=True))
-
-    Named like a class because it stands for one; ``SdpLayer`` takes everything that SDP can do.
-
-    Args:
-        src: The cube that is read.
-        dst: The cube that is written, of the same shape.
-        relu: Whether negative values become 0, which X1 does.
-
-    Raises:
-        InputError: when the cubes do not fit each other.
-    """
-    stage = SdpStage(alu=None, alu_shift=0, mul=False, mul_prelu=False, mul_shift=0, relu=True)
-    ends = src.layout.precision, dst.layout.precision
-    return SdpLayer(src, dst, SdpParams(stage if relu else None, None, output_converter(0, 1, 0), *ends))

@@ -33,12 +33,14 @@ Latest = Mapping[tuple[str, str], Mapping[Ending, int]]
 ABOUT_FILE = "about.txt"
 """Says in the folder of a run what was tested."""
 
-_VERSION = 3
+_VERSION = 4
 _PATIENCE_SECONDS = 60
 """How long another process may lock the file."""
 
 _TABLES = """
-CREATE TABLE runs (id INTEGER PRIMARY KEY, title TEXT NOT NULL, started REAL NOT NULL, folder TEXT NOT NULL);
+CREATE TABLE runs (
+  id INTEGER PRIMARY KEY, title TEXT NOT NULL, started REAL NOT NULL, folder TEXT NOT NULL,
+  goal REAL, complete INTEGER NOT NULL);
 CREATE TABLE tasks (
   run INTEGER NOT NULL REFERENCES runs, number INTEGER NOT NULL, key TEXT NOT NULL, test TEXT NOT NULL,
   task TEXT NOT NULL, PRIMARY KEY (run, key));
@@ -57,22 +59,33 @@ INSERT INTO coverage VALUES (?, ?, ?) ON CONFLICT (run, bin) DO UPDATE SET hits 
 
 @dataclass(frozen=True)
 class Run:
-    """One regression: number, title, start in seconds since 1970, and its folder beside the store."""
+    """One regression.
+
+    Attributes:
+        id: Its number.
+        title: The level that is played, or what else.
+        started: Seconds since 1970.
+        folder: Its folder beside the store.
+        goal: Percent of the reachable bins that it must cover, None when that is not asked for.
+        complete: Whether all its tasks are entered; those of a level are chosen while it is played.
+    """
 
     id: int
     title: str
     started: float
     folder: Path
+    goal: float | None = None
+    complete: bool = True
 
-    def note_about(self, duts: Iterable[Dut]) -> None:
-        """Write down what is tested, with the revision that the RTL has now; the folder exists."""
+    def note_about(self, duts: Iterable[Dut], command: str) -> None:
+        """Write down what is tested, with the revision of the RTL, and by which command, in the run's folder."""
         path = self.folder / ABOUT_FILE
-        lines = [*self.read_about(), *(about(dut) for dut in duts)]
+        lines = [*self.read_about(), *(about(dut) for dut in duts), command]
         with writing(path):
             path.write_text("".join(f"{line}\n" for line in dict.fromkeys(lines)), encoding="utf-8")
 
     def read_about(self) -> list[str]:
-        """Return a line for each device, revision and date under test."""
+        """Return a line for each device, revision and date under test, and for each command that has played it."""
         path = self.folder / ABOUT_FILE
         return read_text(path).splitlines() if path.is_file() else []
 
@@ -132,8 +145,8 @@ class Store:
         if isinstance(error, sqlite3.Error):
             raise StoreError(f"{self._path} cannot be used: {error}") from error
 
-    def start(self, title: str, tasks: Sequence[Task]) -> Run:
-        """Enter a new run with all its tasks.
+    def start(self, title: str, tasks: Sequence[Task], *, goal: float | None = None, complete: bool = True) -> Run:
+        """Enter a new run with its tasks; ``goal`` and ``complete`` are those of ``Run``.
 
         Raises:
             InputError: when there is no task, one of them twice, or they are of several devices.
@@ -143,16 +156,17 @@ class Store:
         _check(tasks, tasks[0].dut.device, tasks[0].dut.evidence)
         started = time.time()
         with self._database, closing(self._database.cursor()) as cursor:
-            cursor.execute("INSERT INTO runs (title, started, folder) VALUES (?, ?, '')", (title, started))
+            row = (title, started, goal, complete)
+            cursor.execute("INSERT INTO runs (title, started, folder, goal, complete) VALUES (?, ?, '', ?, ?)", row)
             number = cursor.lastrowid
             assert number is not None
-            run = self._run(number, title, started)
+            run = self._run(number, title, started, goal, complete)
             cursor.execute("UPDATE runs SET folder = ? WHERE id = ?", (run.folder.name, number))
             self._enter(run, tasks, 0)
         return run
 
     def extend(self, run: Run, tasks: Sequence[Task]) -> list[Task]:
-        """Enter more tasks of a run, and return those that it did not have.
+        """Enter more tasks of a run, which is complete then, and return those that it did not have.
 
         Raises:
             InputError: when one of them is there twice, or of another device than the run.
@@ -162,6 +176,7 @@ class Store:
         fresh = [task for task in tasks if task.key not in known]
         with self._database:
             self._enter(run, fresh, len(known))
+            self._database.execute("UPDATE runs SET complete = 1 WHERE id = ?", (run.id,))
         return fresh
 
     def _enter(self, run: Run, tasks: Sequence[Task], first: int) -> None:
@@ -187,14 +202,16 @@ class Store:
 
     def runs(self) -> list[Run]:
         """Return all runs, the oldest first."""
-        rows = self._read("SELECT id, title, started FROM runs ORDER BY id")
+        rows = self._read("SELECT id, title, started, goal, complete FROM runs ORDER BY id")
         return [self._run(*row) for row in rows]
 
-    def _run(self, number: int, title: object, started: object) -> Run:
+    def _run(self, number: int, title: object, started: object, goal: object, complete: object) -> Run:
         if not (isinstance(title, str) and isinstance(started, float)):
             raise StoreError(f"{self._path}: run {number} must have a title and a time, not {shown((title, started))}")
+        if not isinstance(goal, float | None):
+            raise StoreError(f"{self._path}: run {number} must have a number as its goal, or none, not {shown(goal)}")
         # Whoever copies a store copies the folders of its runs with it; no path in the file counts.
-        return Run(number, title, started, self._folder / f"{int(number):04}")
+        return Run(number, title, started, self._folder / f"{int(number):04}", goal, bool(complete))
 
     def device(self, run: Run) -> Device:
         """Return the device that all tasks of a run are of."""
@@ -265,21 +282,24 @@ class Store:
         return dict(rows)
 
     def counts(self, run: Run) -> dict[Ending, int]:
-        """Return how many tasks of a run ended how; endings that did not occur are absent."""
-        rows = self._read("SELECT ending, count(*) FROM results WHERE run = ? GROUP BY ending", (run.id,))
+        """Return how many tasks of a run ended how, or were not played; endings that did not occur are absent."""
+        rows = self._read(
+            "SELECT ifnull(ending, ?), count(*) FROM tasks LEFT JOIN results USING (run, key) WHERE run = ? GROUP BY 1",
+            (Ending.NOT_PLAYED.value, run.id),
+        )
         counts = dict(rows)
         return {ending: counts[ending.value] for ending in Ending if ending.value in counts}
 
     def latest(self, *runs: Run) -> Latest:
         """Return how tests ended, each seed with each state of the simulator in the newest of some runs that played it.
 
-        A seed that failed stays a failure until the same seed passes.
+        A seed that failed stays a failure until the same seed passes. One that none of them has played is not played.
         """
         marks = ", ".join("?" * len(runs))
         rows = self._read(
-            "SELECT test, json_extract(task, '$.source'), key, json_extract(task, '$.plusargs'), ending "
-            f"FROM results JOIN tasks USING (run, key) WHERE run IN ({marks}) ORDER BY run",
-            [run.id for run in runs],
+            "SELECT test, json_extract(task, '$.source'), key, json_extract(task, '$.plusargs'), ifnull(ending, ?) "
+            f"FROM tasks LEFT JOIN results USING (run, key) WHERE run IN ({marks}) ORDER BY ending IS NOT NULL, run",
+            [Ending.NOT_PLAYED.value, *(run.id for run in runs)],
         )
         newest = {tuple(identity): ending for *identity, ending in rows}
         found: dict[tuple[str, str], Counter[Ending]] = {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 import shutil
 import sqlite3
@@ -44,7 +45,18 @@ def test_results_outlive_the_process_that_added_them(tmp_path: Path) -> None:
         assert store.tasks(run) == TASKS
         assert store.missing(run) == [TASKS[1], TASKS[2]]
         assert store.results(run) == [stored(TASKS[number]) for number in (0, 3, 4)]
-        assert store.counts(run) == {Ending.PASSED: 2, Ending.MISMATCH: 1}
+        assert store.counts(run) == {Ending.PASSED: 2, Ending.MISMATCH: 1, Ending.NOT_PLAYED: 2}
+
+
+def test_a_run_keeps_what_it_must_cover_and_whether_all_its_tasks_were_chosen(tmp_path: Path) -> None:
+    with Store(tmp_path / "store.sqlite") as store:
+        begun = store.start("L1", TASKS[:2], goal=90.5, complete=False)
+        whole = store.start("plan", TASKS)
+        assert (begun.goal, begun.complete, whole.goal, whole.complete) == (90.5, False, None, True)
+    with Store(tmp_path / "store.sqlite") as store:
+        assert store.runs() == [begun, whole]
+        store.extend(begun, TASKS[2:3])
+        assert store.run(begun.id) == dataclasses.replace(begun, complete=True)
 
 
 def test_the_first_result_of_a_task_stays_and_covers_once(store: Store) -> None:
@@ -113,7 +125,10 @@ def test_the_latest_result_of_a_seed_is_that_of_the_newest_run_that_played_it(st
         ("one", "SDP,PDP"): {Ending.PASSED: 1, Ending.HANG: 1},
         ("other", "SDP,PDP"): {Ending.HANG: 1},
     }
-    assert store.latest(second) == {("one", "SDP,PDP"): {Ending.PASSED: 1}}
+    assert store.latest(second) == {
+        ("one", "SDP,PDP"): {Ending.PASSED: 1, Ending.NOT_PLAYED: 1},
+        ("other", "SDP,PDP"): {Ending.NOT_PLAYED: 1},
+    }, "also what no run has played"
     assert store.latest() == {}
 
 
@@ -173,7 +188,7 @@ def test_a_store_of_another_version_is_refused_and_stays_as_it_is(tmp_path: Path
     with sqlite3.connect(path) as database:
         database.execute("PRAGMA user_version = 2")
     before = path.read_bytes()
-    with pytest.raises(InputError, match=r"store\.sqlite must be a regression store of version 3, not 2$"):
+    with pytest.raises(InputError, match=r"store\.sqlite must be a regression store of version 4, not 2$"):
         Store(path)
     assert path.read_bytes() == before
 
@@ -228,7 +243,7 @@ def test_another_file_is_not_taken_for_a_store(tmp_path: Path) -> None:
     other = tmp_path / "other.sqlite"
     with sqlite3.connect(other) as database:
         database.execute("CREATE TABLE mine (x)")
-    with pytest.raises(InputError, match=r"other\.sqlite must be a regression store of version 3, not 0$"):
+    with pytest.raises(InputError, match=r"other\.sqlite must be a regression store of version 4, not 0$"):
         Store(other)
 
 

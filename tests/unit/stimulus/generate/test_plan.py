@@ -17,11 +17,11 @@ from nvdla_models.pdp import PdpParams, PoolMethod
 from nvdla_models.precision import Precision
 from nvdla_tb.judge.tracker import LayerTracker
 from nvdla_tb.nvdla.layers import PdpLayer
+from nvdla_tb.nvdla.layers.pdp import split_width
 from nvdla_tb.nvdla.memory import GUARD_BYTES
 from nvdla_tb.nvdla.program.ops import Comparison, InterruptNotify, MemLoad, Poll, RegRead, RegWrite, SyncWait
 from nvdla_tb.paths import PLANS
 from nvdla_tb.stimulus.generate.engines import GENERATORS
-from nvdla_tb.stimulus.generate.layers.pdp import split_width
 from nvdla_tb.stimulus.generate.plan import PlanEntry, load_plan
 from nvdla_tb.stimulus.refusal import refusal
 from tests.unit.nvdla.samples import SMALL

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from nvdla_models.cbuf import bank_bytes, bank_entries, feature_entries, image_entries, winograd_entries
+from nvdla_models.cbuf import fewest_data_banks, fewest_weight_banks
 from nvdla_models.config import HwConfig
 from nvdla_models.conv import ConvParams
 from nvdla_models.converter import Converter, ConverterEncoding
@@ -18,13 +18,13 @@ from nvdla_models.layout import (
     WinogradWeightLayout,
 )
 from nvdla_models.layout.alignment import WEIGHT_SIZE_ALIGNMENT_BYTES
-from nvdla_models.layout.raw import round_up
 from nvdla_models.layout.winograd import KERNEL_SIDE
 from nvdla_models.precision import Precision
 from nvdla_tb.nvdla.layers import Batch, ConvLayer, Layer, Surface, convolution_of
 from nvdla_tb.nvdla.layers.batch import DST_ATOMS
+from nvdla_tb.nvdla.layers.conv import buffered_lines, kernel_sides, slice_entries
 from nvdla_tb.nvdla.program.conv_buffer import ConvBuffer
-from nvdla_tb.nvdla.surfaces import CbufUse, ImageSurface, WeightSurface
+from nvdla_tb.nvdla.surfaces import CbufUse, ImageSurface, WeightSurface, tight_weight_bytes
 from nvdla_tb.stimulus.generate.describe import PlanError, Table
 from nvdla_tb.stimulus.generate.layers.sdp import take_processing
 from nvdla_tb.stimulus.generate.layers.workshop import (
@@ -78,28 +78,24 @@ def build_conv(shop: Workshop, name: str, table: Table, earlier: Sequence[Layer]
         src, *more = take_cubes(shop, name, table, earlier, cubes)
         src_stride = more[0].address - src.address if more else 0
         precision = src.layout.precision
-        channels, height, width = src.layout.shape
+        channels = src.layout.shape[0]
         params = _params(table, precision, winograd=winograd)
         shape = (kernels, channels, kernel_height, kernel_width)
         kind = WinogradWeightLayout if winograd else WeightLayout
         weights = kind(shop.config, precision, shape)
-        entries = feature_entries(shop.config, precision, channels, width)
-        if winograd:
-            entries = winograd_entries(shop.config, precision, channels, params.pad_left + width + params.pad_right)
-            height += params.pad_top + params.pad_bottom
     else:
         precision = take_precision(table)
         params = _params(table, precision, winograd=winograd)
         src = _image(shop, name, table, image)
-        channels, height, width = src.layout.shape
+        channels = src.layout.shape[0]
         mean = image.integers("mean", channels) if "mean" in image else None
         conversion = PixelConversion(precision, converter, mean, image.take("signed", bool, False))
         shape = (kernels, channels, kernel_height, kernel_width)
         weights = ImageWeightLayout(shop.config, precision, shape, image.take("post_extension", int, 1))
-        entries = image_entries(shop.config, precision, channels, params.pad_left + width + params.pad_right)
         image.done()
-    sides = weights.packed_shape[2:] if winograd else (kernel_height, kernel_width)
+    sides = kernel_sides(weights)
     src_height, src_width = src.layout.shape[1:]
+    height = buffered_lines(src_height, params)
     stay = _stay(table, earlier, src_height)
     if stay.lines is not None:
         src_height = height = stay.lines
@@ -107,7 +103,7 @@ def build_conv(shop: Workshop, name: str, table: Table, earlier: Sequence[Layer]
     output = take_precision(table, "output_precision", precision)
     processing, x1, x2, y = take_processing(shop, name, table, out, precision, output)
     placed = _weights(shop, name, table, weights)
-    cbuf = _cbuf(shop.config, table, height, cubes * entries, placed, stay)
+    cbuf = _cbuf(shop.config, table, height, cubes * slice_entries(src.layout, params), placed, stay)
     if cubes > 1:
         shop = shop.in_a_row()
     dst = take_destination(shop, name, table, out, output, 1 if cubes == 1 else DST_ATOMS)
@@ -128,9 +124,7 @@ def _weights(shop: Workshop, name: str, table: Table, layout: KernelLayout) -> W
     zeros = table.take("zero_percent", int)
     skip = table.take("weights_skip", int, 0)
     if zeros is None:
-        entry = min(shop.config.cbuf_bank_width_bytes, WEIGHT_SIZE_ALIGNMENT_BYTES)
-        tight = table.take("tight_weights", bool, False)
-        nbytes = round_up(layout.elements * layout.precision.nbytes, entry) if tight else None
+        nbytes = tight_weight_bytes(layout) if table.take("tight_weights", bool, False) else None
         return shop.place_weights(f"{name}_weights", layout, (low, high), numbers, nbytes, skip)
     return shop.place_compressed(f"{name}_weights", layout, (low, high), numbers, zeros, skip)
 
@@ -187,12 +181,12 @@ def _cbuf(config: HwConfig, table: Table, height: int, entries: int, placed: Wei
     spare_data, spare_weight = table.integers("spare_banks", 2, (0, 0))
     weights, before = placed.layout, stay.before
     banks = config.cbuf_bank_number - (placed.compression is not None)
-    data = -(-height * entries // bank_entries(config, 1))
+    data = fewest_data_banks(config, height * entries)
     needed = weights.nbytes + sum(layer.weights.layout.nbytes for layer in before)
     if not table.take("all_weights", bool, True) and not before and not stay.keep:
         group = weights.group_elements[0] * weights.precision.nbytes
         needed = min(needed, group + WEIGHT_SIZE_ALIGNMENT_BYTES)
-    weight = -(-needed // bank_bytes(config, 1))
+    weight = fewest_weight_banks(config, needed)
     data += min(spare_data, max(banks - data - weight, 0))
     weight = max(min(weight + spare_weight, banks - data), 1)
     if stay.keep:

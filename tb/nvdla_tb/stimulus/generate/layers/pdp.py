@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from nvdla_models.errors import InputError
-from nvdla_models.fp16 import FP17
-from nvdla_models.pdp import MAX_KERNEL, PdpParams, PoolMethod
+from nvdla_models.pdp import MAX_KERNEL, PdpParams, PoolMethod, padding_sums, reciprocal
 from nvdla_models.precision import Precision
-from nvdla_tb.nvdla.layers import ConvLayer, Layer, PdpLayer, PooledLayer, SdpLayer, WidthSplit
+from nvdla_tb.nvdla.layers import ConvLayer, Layer, PdpLayer, PooledLayer, SdpLayer
+from nvdla_tb.nvdla.layers.pdp import split_width
 from nvdla_tb.stimulus.generate.describe import PlanError, Table
 from nvdla_tb.stimulus.generate.layers.workshop import Workshop, take_destination, take_source
 
@@ -54,16 +52,13 @@ def _take_pooling(table: Table, precision: Precision) -> PdpParams:
     method = table.choice("method", PoolMethod, required=True)
     assert method is not None
     average = method is PoolMethod.AVERAGE
-    is_float = precision is Precision.FP16
-    reciprocals = tuple(_fp17(1 / n) if is_float else round((1 << 16) / n) for n in (kernel_width, kernel_height))
+    reciprocals = tuple(reciprocal(side, precision) for side in (kernel_width, kernel_height))
     if average:
         reciprocals = table.integers("reciprocals", 2, reciprocals)
     if average and "pad_values" in table:
         pad_values = table.integers("pad_values", MAX_KERNEL - 1)
     else:
-        value = table.take("pad_value", int, 0) if average else 0
-        multiples = [value * count for count in range(1, MAX_KERNEL)]
-        pad_values = tuple(_fp17(float(number)) if is_float else number for number in multiples)
+        pad_values = padding_sums(table.take("pad_value", int, 0) if average else 0, precision)
     return PdpParams(
         method=method,
         kernel_width=kernel_width,
@@ -79,48 +74,4 @@ def _take_pooling(table: Table, precision: Precision) -> PdpParams:
         recip_height=reciprocals[1] if average else 0,
         precision=precision,
         nan_to_zero=table.take("nan_to_zero", bool, False),
-    )
-
-
-def _fp17(value: float) -> int:
-    return int(FP17.encode(np.array([value]))[0])
-
-
-def split_width(params: PdpParams, width: int, parts: int, first: int, middle: int) -> WidthSplit | None:
-    """Return how to cut a cube into ``parts``; None for one part.
-
-    Each part reads up to the end of its last window; the columns that windows share with the part
-    before are read again by the hardware.
-
-    Args:
-        params: The pooling.
-        width: Input width in elements.
-        parts: Number of parts.
-        first: Output columns of the first part.
-        middle: Output columns of each part that is neither the first nor the last, which gets the rest.
-
-    Raises:
-        InputError: when there are fewer output columns than parts, or a part would read nothing.
-    """
-    if parts == 1:
-        return None
-    out = params.output_width(width)
-    if parts < 1 or out < parts:
-        raise InputError(f"split must be 1 to the output width {out}, not {parts}")
-    last = out - first - middle * (parts - 2)
-    if min(first, middle, last) < 1:
-        raise InputError(f"split must leave every part at least one output column, not {first}, {middle} and {last}")
-    first_in = (first - 1) * params.stride_x + params.kernel_width - params.pad_left
-    middle_in = middle * params.stride_x
-    last_in = width - first_in - (parts - 2) * middle_in
-    if min(first_in, last_in) < 1:
-        raise InputError(f"split must leave every part at least one input column, not {parts} parts")
-    return WidthSplit(
-        parts,
-        first_in=first_in,
-        middle_in=middle_in if parts > 2 else 0,
-        last_in=last_in,
-        first_out=first,
-        middle_out=middle if parts > 2 else 0,
-        last_out=last,
     )

@@ -13,19 +13,19 @@ from nvdla_models.config import HwConfig
 from nvdla_models.converter import Converter, ConverterEncoding
 from nvdla_models.errors import InputError
 from nvdla_models.layout import (
-    CompressedWeightLayout,
     FeatureLayout,
     KernelLayout,
     OperandLayout,
     PixelLayout,
     WinogradWeightLayout,
 )
-from nvdla_models.layout.alignment import WEIGHT_SIZE_ALIGNMENT_BYTES, WEIGHT_START_ALIGNMENT_BYTES
+from nvdla_models.layout.alignment import WEIGHT_START_ALIGNMENT_BYTES
 from nvdla_models.limits import DRAWN_BYTES
 from nvdla_models.precision import Precision
 from nvdla_tb.nvdla.layers import ConvLayer, Layer, OperandSurface, Surface, on_the_fly
 from nvdla_tb.nvdla.memory import MemoryImage
-from nvdla_tb.nvdla.surfaces import Compression, ImageSurface, WeightSurface
+from nvdla_tb.nvdla.placing import store_compressed
+from nvdla_tb.nvdla.surfaces import ImageSurface, WeightSurface
 from nvdla_tb.stimulus.generate.describe import PlanError, Table
 from nvdla_tb.stimulus.generate.layers.data import FLOATS, INTEGERS, draw_bytes, draw_patterns
 
@@ -135,15 +135,7 @@ class Workshop:
         """
         weights = self.draw_weights(layout, limits, numbers)
         weights[self.rng.random(weights.shape) < zero_percent / 100] = 0
-        packed = CompressedWeightLayout(layout).pack(weights)
-        addresses = []
-        for part, data in (("weights", packed.weights), ("mask", packed.wmb), ("sizes", packed.wgs)):
-            size = max(len(data), WEIGHT_SIZE_ALIGNMENT_BYTES)
-            addresses.append(self._weights(size, f"{name}_{part}", skip))
-            self.memory.write(addresses[-1], np.concatenate([data, np.zeros(size - len(data), np.uint8)]))
-        size = max(len(packed.weights), WEIGHT_SIZE_ALIGNMENT_BYTES)
-        compression = Compression(addresses[1], addresses[2], size)
-        return WeightSurface(layout, addresses[0], compression=compression)
+        return store_compressed(self.memory, lambda size, part: self._weights(size, part, skip), name, layout, weights)
 
     def _weights(self, nbytes: int, name: str, skip: int) -> int:
         """Return an address for weights, so many atoms after one that is aligned; nothing may read those."""

@@ -15,13 +15,12 @@ from numpy.typing import NDArray
 
 from nvdla_models.cdp import LOCAL_SIZES, CdpParams
 from nvdla_models.converter import Converter, ConverterEncoding
+from nvdla_models.errors import InputError
+from nvdla_models.fixed_point import multipliers
 from nvdla_models.fp16 import FP16, FP32
 from nvdla_models.lut import LE_ENTRIES, LO_ENTRIES, HybridLut, LutChoice, LutTable, LutUnit
 from nvdla_models.lut_integer import lookup
-from nvdla_networks.compiler.graph import Floats, Lrn, Shape, floats
-from nvdla_networks.compiler.quantise import multipliers
-from nvdla_networks.compiler.target import Target
-from nvdla_networks.errors import NetworkError
+from nvdla_models.precision import Precision
 
 _ENTRY_MOST = (1 << 15) - 1
 _TRIED_SUMS = 1024
@@ -36,50 +35,81 @@ _HALF_END = 1 << (LE_ENTRIES - 1 + _HALF_OFFSET)
 _HALF_STEPS = 8
 """Least entries up to the sum at which it is as large as the bias; the table ends at 16 to 32 times that sum."""
 
-_Factor = Callable[[Floats], Floats]
+_Floats = NDArray[np.float64]
+_Factor = Callable[[_Floats], _Floats]
 
 
-def normalisation(name: str, target: Target, lrn: Lrn, shape: Shape, src: float, out: float) -> CdpParams:
-    """Return the layer that normalises a cube of a shape, with these scales of input and output.
+def normalisation(
+    precision: Precision,
+    channels: int,
+    size: int,
+    *,
+    alpha: float,
+    beta: float,
+    bias: float,
+    src_scale: float = 1.0,
+    dst_scale: float = 1.0,
+) -> CdpParams:
+    """Return the layer that computes ``x / (bias + alpha / size * sum of the squares around x) ** beta``.
+
+    Args:
+        precision: Precision of both cubes.
+        channels: Of the cube; fewer than the window keep sums small.
+        size: Channels of the window around each element: 3, 5, 7 or 9.
+        alpha: As in the formula.
+        beta: As in the formula.
+        bias: As in the formula, above 0.
+        src_scale: The real number that an integer 1 of the input stands for; 1 in FP16.
+        dst_scale: Likewise of the output.
 
     Raises:
-        NetworkError: for a window that CDP does not have.
+        InputError: for a window that CDP does not have, a negative alpha, or a bias or scale that is not above 0.
     """
-    if lrn.size not in LOCAL_SIZES:
-        raise NetworkError(f"node {name!r}: size must be 3, 5, 7 or 9, which CDP has, not {lrn.size}")
+    if size not in LOCAL_SIZES:
+        raise InputError(f"size must be 3, 5, 7 or 9, which CDP has, not {size}")
+    for name, value in (("bias", bias), ("src_scale", src_scale), ("dst_scale", dst_scale)):
+        if not value > 0:
+            raise InputError(f"{name} must be above 0, not {value}")
+    if not alpha >= 0:
+        raise InputError(f"alpha must be at least 0, not {alpha}")
+    if precision is Precision.FP16 and (src_scale, dst_scale) != (1.0, 1.0):
+        raise InputError(f"src_scale and dst_scale must be 1 for FP16, not {src_scale} and {dst_scale}")
 
-    def factor(sums: Floats) -> Floats:
-        return np.asarray((lrn.bias + lrn.alpha / lrn.size * src * src * sums) ** -lrn.beta)
+    def factor(sums: _Floats) -> _Floats:
+        return np.asarray((bias + alpha / size * src_scale * src_scale * sums) ** -beta)
 
-    if target.is_float:
-        lut, output = _of_halves(factor, lrn), Converter(0, 1, 0, ConverterEncoding.CDP_OUTPUT)
+    if precision is Precision.FP16:
+        lut, output = _of_halves(factor, size, alpha, bias), Converter(0, 1, 0, ConverterEncoding.CDP_OUTPUT)
     else:
-        lut, unit = _best(factor, min(lrn.size, shape[0]) * target.most**2, target.most)
-        scale, shift = multipliers(np.full(1, unit * src / out))
+        most = precision.limits[1]
+        lut, unit = _best(factor, min(size, channels) * most**2, most)
+        scale, shift = multipliers(np.full(1, unit * src_scale / dst_scale))
         output = Converter(0, int(scale[0]), shift, ConverterEncoding.CDP_OUTPUT)
     return CdpParams(
-        lrn.size,
+        size,
         multiply=True,
         input_converter=Converter(0, 1, 0, ConverterEncoding.CDP_INPUT),
         output_converter=output,
         lut=lut,
-        precision=target.precision,
+        precision=precision,
     )
 
 
-def _of_halves(factor: _Factor, lrn: Lrn) -> HybridLut:
+def _of_halves(factor: _Factor, size: int, alpha: float, bias: float) -> HybridLut:
     """Return tables of FP16: a straight one up to where the factor falls slowly, and an exponential one."""
     with np.errstate(divide="ignore"):
-        bend = np.log2(np.float64(lrn.bias) * lrn.size) - np.log2(np.float64(lrn.alpha) * _HALF_STEPS)
+        bend = np.log2(np.float64(bias) * size) - np.log2(np.float64(alpha) * _HALF_STEPS)
     step = 2.0 ** np.clip(np.floor(bend), _HALF_OFFSET, np.log2(_HALF_END / (LO_ENTRIES - 1)))
 
-    def table(places: Floats, **layout: Any) -> LutTable:
+    def table(places: _Floats, **layout: Any) -> LutTable:
         entries = np.clip(factor(places), 0, FP16.max_value).astype("<f2").view("<u2")
         start, end = FP32.encode(np.array([0.0, places[-1]]))
         return LutTable(entries, int(start), int(end), **layout)
 
-    le = table(np.exp2(floats(np.arange(LE_ENTRIES) + _HALF_OFFSET)), exponent=True, index_offset=_HALF_OFFSET)
-    lo = table(floats(np.arange(LO_ENTRIES)) * step, index_select=int(np.log2(step)))
+    le = table(
+        np.exp2(np.arange(LE_ENTRIES, dtype=np.float64) + _HALF_OFFSET), exponent=True, index_offset=_HALF_OFFSET
+    )
+    lo = table(np.arange(LO_ENTRIES, dtype=np.float64) * step, index_select=int(np.log2(step)))
     return _hybrid(le, lo, LutChoice.LO)
 
 
@@ -134,15 +164,15 @@ def _select(entries: int, reach: int) -> int:
 
 
 def _linear(factor: _Factor, entries: int, start: int, select: int) -> LutTable:
-    places = floats(start + (np.arange(entries) << select))
+    places = (start + (np.arange(entries) << select)).astype(np.float64)
     end = start + ((entries - 1) << select)
     return LutTable(_entries(factor(places)), start, end, index_select=select)
 
 
 def _exponent(factor: _Factor) -> LutTable:
-    places = floats(np.exp2(np.arange(LE_ENTRIES)))
+    places = np.exp2(np.arange(LE_ENTRIES, dtype=np.float64))
     return LutTable(_entries(factor(places)), 0, _EXPONENT_END, exponent=True)
 
 
-def _entries(values: Floats) -> NDArray[np.int16]:
+def _entries(values: _Floats) -> NDArray[np.int16]:
     return np.rint(values).astype(np.int16)

@@ -1,0 +1,400 @@
+"""Data of a test in memory: arrays are packed, written and found again, and layers get room for their results."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nvdla_models.config import HwConfig
+from nvdla_models.errors import InputError
+from nvdla_models.layout import (
+    BDMA_UNIT_BYTES,
+    CompressedWeightLayout,
+    FeatureLayout,
+    ImageWeightLayout,
+    KernelLayout,
+    LinesLayout,
+    OperandLayout,
+    PixelLayout,
+    PlanarLayout,
+    WeightLayout,
+    WinogradWeightLayout,
+)
+from nvdla_models.layout.alignment import WEIGHT_SIZE_ALIGNMENT_BYTES, WEIGHT_START_ALIGNMENT_BYTES
+from nvdla_models.precision import Precision
+from nvdla_tb.nvdla.layers import Layer, LinesSurface, OperandSurface, PlanarSurface, Surface, on_the_fly
+from nvdla_tb.nvdla.memory import MemoryImage, Ram
+from nvdla_tb.nvdla.surfaces import Compression, ImageSurface, WeightSurface, tight_weight_bytes
+
+Array = NDArray[Any]
+_Masked = Surface | OperandSurface | PlanarSurface | LinesSurface
+
+
+class Placing:
+    """Puts arrays into the memories of a configuration, each into an allocation of its own.
+
+    ::
+
+        src = bench.place(bench.rng.integers(-128, 128, (33, 14, 14), dtype=np.int8))
+        dst = bench.reserve((16, 14, 14))
+        ...
+        got = bench.read_back(dst)      # int8, (16, 14, 14)
+    """
+
+    config: HwConfig
+    memories: Mapping[Ram, MemoryImage]
+
+    def place(
+        self,
+        cube: Array,
+        *,
+        ram: Ram = Ram.MC,
+        line_stride_bytes: int | None = None,
+        surface_stride_bytes: int | None = None,
+    ) -> Surface:
+        """Write a feature cube to memory, and return where it lies.
+
+        ::
+
+            src = bench.place(bench.rng.integers(-128, 128, (33, 4, 5), dtype=np.int8))
+
+        Args:
+            cube: (C, H, W), of int8, int16 or float16. The channels that fill the last atom become 0.
+            ram: The memory.
+            line_stride_bytes: Distance of two lines; W atoms when it is left out.
+            surface_stride_bytes: Distance of two surfaces; H lines when it is left out. Gaps are not written.
+
+        Raises:
+            InputError: for other axes or strides, another dtype, or what the configuration lacks.
+        """
+        if cube.ndim != 3:
+            raise InputError(f"cube must have the axes (C, H, W), not the shape {cube.shape}")
+        surface = self.reserve(
+            (cube.shape[0], cube.shape[1], cube.shape[2]),
+            Precision.of(cube.dtype),
+            ram=ram,
+            line_stride_bytes=line_stride_bytes,
+            surface_stride_bytes=surface_stride_bytes,
+        )
+        self._write(surface, surface.layout.pack(cube), surface.layout.written_mask())
+        return surface
+
+    def reserve(
+        self,
+        shape: tuple[int, int, int],
+        precision: Precision = Precision.INT8,
+        *,
+        ram: Ram = Ram.MC,
+        line_stride_bytes: int | None = None,
+        surface_stride_bytes: int | None = None,
+    ) -> Surface:
+        """Return room for a feature cube, which a layer is to write.
+
+        ::
+
+            dst = bench.reserve((16, 14, 14))
+
+        Args:
+            shape: (C, H, W).
+            precision: Precision of the cube.
+            ram: The memory.
+            line_stride_bytes: Distance of two lines; W atoms when it is left out.
+            surface_stride_bytes: Distance of two surfaces; H lines when it is left out.
+
+        Raises:
+            InputError: for a shape, strides, a precision or a memory that the configuration cannot have.
+        """
+        layout = FeatureLayout.packed(self.config, precision, shape)
+        if line_stride_bytes is not None or surface_stride_bytes is not None:
+            line = layout.line_stride_bytes if line_stride_bytes is None else line_stride_bytes
+            surface = shape[1] * line if surface_stride_bytes is None else surface_stride_bytes
+            layout = FeatureLayout(self.config, precision, shape, line, surface)
+        return Surface(layout, self._allocate(ram, layout.nbytes, "cube"), ram)
+
+    def place_image(self, image: Array, pixel_format: str, *, x_offset: int = 0, ram: Ram = Ram.MC) -> ImageSurface:
+        """Write an image to memory, and return where its planes lie.
+
+        ::
+
+            src = bench.place_image(bench.rng.integers(0, 256, (4, 20, 20), dtype=np.uint8), "T_A8B8G8R8")
+
+        Args:
+            image: (C, H, W) of the format's elements: uint8, uint16, int16 or float16. Channels are R, G, B, A, or
+                Y, U, V, A, whatever their order in memory.
+            pixel_format: Name of the format in the register map, such as ``T_R8``.
+            x_offset: Pixels before the first one of each line, in its atom.
+            ram: The memory.
+
+        Raises:
+            InputError: for a format that the configuration lacks, or an image that is not of the format.
+        """
+        if image.ndim != 3:
+            raise InputError(f"image must have the axes (C, H, W), not the shape {image.shape}")
+        shape = (image.shape[0], image.shape[1], image.shape[2])
+        layout = PixelLayout.packed(self.config, pixel_format, shape, x_offset)
+        data = layout.pack(image)
+        address = self._allocate(ram, layout.nbytes, "image")
+        self.memories[ram].write(address, data)
+        return ImageSurface(layout, tuple(address + offset for offset in layout.plane_offsets), ram)
+
+    def place_weights(
+        self,
+        weights: Array,
+        *,
+        image: bool = False,
+        post_extension: int = 1,
+        winograd: bool = False,
+        winograd_scale: float = 1.0,
+        compressed: bool = False,
+        ram: Ram = Ram.MC,
+    ) -> WeightSurface:
+        """Write the kernels of a convolution to memory, in kernel groups, and return where they lie.
+
+        ::
+
+            weights = bench.place_weights(bench.rng.integers(-128, 128, (16, 33, 3, 3), dtype=np.int8))
+
+        Args:
+            weights: (K, C, R, S), of int8, int16 or float16.
+            image: Whether they are for an image, whose columns become channels.
+            post_extension: Lines of an image's kernels that are multiplied at once: 1, 2 or 4.
+            winograd: Whether they are for Winograd: 3 x 3 kernels, transformed to 4 x 4.
+            winograd_scale: Factor that keeps the transformed kernels in the range of the precision.
+            compressed: Whether zeros are left out, with a mask of those that are there.
+            ram: The memory.
+
+        Raises:
+            InputError: for other axes or sizes, another dtype, or what the configuration lacks.
+        """
+        if weights.ndim != 4:
+            raise InputError(f"weights must have the axes (K, C, R, S), not the shape {weights.shape}")
+        if image and winograd:
+            raise InputError("winograd must be False for the kernels of an image, which are multiplied directly")
+        if post_extension != 1 and not image:
+            raise InputError(f"post_extension must be 1 but for the kernels of an image, not {post_extension}")
+        config, precision = self.config, Precision.of(weights.dtype)
+        shape = (weights.shape[0], weights.shape[1], weights.shape[2], weights.shape[3])
+        layout: KernelLayout
+        if image:
+            layout = of_image = ImageWeightLayout(config, precision, shape, post_extension)
+            weights = of_image.pre_extend(weights)
+        elif winograd:
+            layout = of_winograd = WinogradWeightLayout(config, precision, shape)
+            weights = of_winograd.convert(weights, winograd_scale)
+        else:
+            layout = WeightLayout(config, precision, shape)
+        if compressed:
+            memory = self._memory(ram)
+            name = f"weights_{len(memory.allocations)}"
+            allocate = partial(memory.allocate, alignment_bytes=WEIGHT_START_ALIGNMENT_BYTES)
+            return store_compressed(memory, allocate, name, layout, weights, ram)
+        nbytes = tight_weight_bytes(layout)
+        address = self._allocate(ram, nbytes, "weights", WEIGHT_START_ALIGNMENT_BYTES)
+        self.memories[ram].write(address, layout.pack(weights)[:nbytes])
+        return WeightSurface(layout, address, ram, whole_bytes=None if nbytes == layout.nbytes else nbytes)
+
+    def place_operands(
+        self, values: Array, multipliers: Array | None = None, *, precision: Precision | None = None, ram: Ram = Ram.MC
+    ) -> OperandSurface:
+        """Write operands of SDP to memory, one for each channel or each element, and return where they lie.
+
+        ::
+
+            bias = bench.place_operands(bench.rng.integers(-999, 1000, 16, dtype=np.int16))
+
+        Args:
+            values: (C,) or (C, H, W), of int8, int16 or float16.
+            multipliers: Of the same shape and dtype: each beside its value, so that one stage of SDP adds the one
+                and multiplies by the other. The pair is both bias and scale.
+            precision: What SDP computes in: INT8 as soon as its input or output is INT8. Left out, FP16 for
+                float16 and INT8 for the others.
+            ram: The memory.
+
+        Raises:
+            InputError: for other axes, another dtype, or what the configuration lacks.
+        """
+        arrays = {"alu": values} if multipliers is None else {"alu": values, "mul": multipliers}
+        if values.ndim not in (1, 3):
+            raise InputError(f"operands must have the axes (C,) or (C, H, W), not the shape {values.shape}")
+        if multipliers is not None and (multipliers.shape, multipliers.dtype) != (values.shape, values.dtype):
+            raise InputError(
+                f"multipliers must be {values.dtype} of the shape {values.shape} like the values, "
+                f"not {multipliers.dtype} of {multipliers.shape}"
+            )
+        kind = Precision.of(values.dtype)
+        computed = precision or (Precision.FP16 if kind is Precision.FP16 else Precision.INT8)
+        if (computed is Precision.FP16) != (kind is Precision.FP16):
+            raise InputError(f"operands must be float16 for FP16 and integers for the others, not {values.dtype}")
+        shape = (values.shape[0], 1, 1) if values.ndim == 1 else (values.shape[0], values.shape[1], values.shape[2])
+        layout = OperandLayout.packed(self.config, computed, shape, tuple(arrays), kind.nbytes)
+        surface = OperandSurface(layout, self._allocate(ram, layout.nbytes, "operands"), ram)
+        data = layout.pack({name: array.reshape(shape) for name, array in arrays.items()})
+        self._write(surface, data, layout.written_mask())
+        return surface
+
+    def place_planes(self, cube: Array, *, ram: Ram = Ram.MC) -> PlanarSurface:
+        """Write a cube to memory as one plane for each channel, which RUBIK merges, and return where they lie.
+
+        ::
+
+            src = bench.place_planes(bench.rng.integers(-128, 128, (40, 4, 5), dtype=np.int8))
+
+        Args:
+            cube: (C, H, W), of int8, int16 or float16.
+            ram: The memory.
+
+        Raises:
+            InputError: for other axes, another dtype, or what the configuration lacks.
+        """
+        if cube.ndim != 3:
+            raise InputError(f"cube must have the axes (C, H, W), not the shape {cube.shape}")
+        shape = (cube.shape[0], cube.shape[1], cube.shape[2])
+        surface = self.reserve_planes(shape, Precision.of(cube.dtype), ram=ram)
+        self._write(surface, surface.layout.pack(cube), surface.layout.written_mask())
+        return surface
+
+    def reserve_planes(
+        self, shape: tuple[int, int, int], precision: Precision = Precision.INT8, *, ram: Ram = Ram.MC
+    ) -> PlanarSurface:
+        """Return room for the planes that RUBIK splits a cube into.
+
+        ::
+
+            dst = bench.reserve_planes((40, 4, 5))
+
+        Args:
+            shape: (C, H, W).
+            precision: Precision of the elements.
+            ram: The memory.
+
+        Raises:
+            InputError: for a shape, a precision or a memory that the configuration cannot have.
+        """
+        layout = PlanarLayout.packed(self.config, precision, shape)
+        alignment = layout.alignment.start_address_bytes
+        return PlanarSurface(layout, self._allocate(ram, layout.nbytes, "planes", alignment), ram)
+
+    def place_lines(self, data: NDArray[np.uint8], *, ram: Ram = Ram.MC) -> LinesSurface:
+        """Write lines of bytes to memory, which BDMA copies, and return where they lie.
+
+        ::
+
+            src = bench.place_lines(bench.rng.integers(0, 256, (2, 3, 64), dtype=np.uint8))
+
+        Args:
+            data: (surfaces, lines, bytes) of uint8; lines are multiples of 32 bytes.
+            ram: The memory.
+
+        Raises:
+            InputError: for other axes or sizes, another dtype, or a configuration without BDMA.
+        """
+        if data.ndim != 3 or data.dtype != np.uint8:
+            raise InputError(f"data must be uint8 (surfaces, lines, bytes), not {data.dtype} of the shape {data.shape}")
+        surface = self.reserve_lines((data.shape[0], data.shape[1], data.shape[2]), ram=ram)
+        self._write(surface, surface.layout.pack(data), surface.layout.written_mask())
+        return surface
+
+    def reserve_lines(self, shape: tuple[int, int, int], *, ram: Ram = Ram.MC) -> LinesSurface:
+        """Return room for the lines that BDMA copies.
+
+        ::
+
+            dst = bench.reserve_lines((2, 3, 64))
+
+        Args:
+            shape: (surfaces, lines, bytes of a line).
+            ram: The memory.
+
+        Raises:
+            InputError: for a shape or a memory that the configuration cannot have.
+        """
+        layout = LinesLayout(self.config, shape, shape[2], shape[1] * shape[2])
+        return LinesSurface(layout, self._allocate(ram, layout.nbytes, "lines"), ram)
+
+    def read_back(self, surface: Surface | PlanarSurface | LinesSurface) -> Array:
+        """Return what memory holds where a surface lies.
+
+        ::
+
+            got = bench.read_back(dst)
+
+        Args:
+            surface: A cube, planes or lines.
+
+        Returns:
+            The cube (C, H, W) of int8, int16 or float16, or lines of uint8.
+
+        Raises:
+            InputError: for bytes that nobody has written.
+        """
+        memory, layout = self._memory(surface.ram), surface.layout
+        unwritten = layout.written_mask() & ~memory.written(surface.address, layout.nbytes)
+        if unwritten.any():
+            first = surface.address + int(np.flatnonzero(unwritten)[0])
+            raise InputError(
+                f"surface must be written before it is read back: {int(unwritten.sum())} bytes are not, "
+                f"the first at {first:#x} ({memory.describe(first)})"
+            )
+        return layout.unpack(memory.read_array(surface.address, layout.nbytes))
+
+    def check_placed(self, layer: Layer) -> None:
+        """Check that a layer writes to memory.
+
+        Raises:
+            InputError: for one that was made without destination, so that ``Pdp`` takes its result on the fly.
+        """
+        dst = layer.dst
+        is_flying = isinstance(dst, Surface) and dst == on_the_fly(self.config, dst.layout.precision, dst.shape)
+        if is_flying and self._memory(dst.ram).allocation_at(dst.address) is None:
+            raise InputError("dst must be given, because no Pdp takes the result on the fly")
+
+    def _memory(self, ram: Ram) -> MemoryImage:
+        if ram not in self.memories:
+            allowed = ", ".join(known.value for known in self.memories)
+            raise InputError(f"ram must be {allowed} on {self.config.name}, not {ram.value}")
+        return self.memories[ram]
+
+    def _allocate(self, ram: Ram, nbytes: int, what: str, alignment_bytes: int = BDMA_UNIT_BYTES) -> int:
+        memory = self._memory(ram)
+        return memory.allocate(nbytes, f"{what}_{len(memory.allocations)}", alignment_bytes)
+
+    def _write(self, surface: _Masked, data: NDArray[np.uint8], mask: NDArray[np.bool_]) -> None:
+        """Write the bytes that a mask marks; gaps stay unwritten, so that it is seen when they are read."""
+        edges = np.flatnonzero(np.diff(mask.astype(np.int8), prepend=0, append=0))
+        for start, stop in zip(edges[::2], edges[1::2], strict=True):
+            self.memories[surface.ram].write(surface.address + int(start), data[start:stop])
+
+
+def store_compressed(
+    memory: MemoryImage,
+    allocate: Callable[[int, str], int],
+    name: str,
+    layout: KernelLayout,
+    weights: Array,
+    ram: Ram = Ram.MC,
+) -> WeightSurface:
+    """Write kernels to memory without those that are 0, with their mask and the sizes of their groups.
+
+    Args:
+        memory: The memory.
+        allocate: Returns an address for so many bytes of a name.
+        name: Prefix of the names of the three parts.
+        layout: How the kernels would lie in whole.
+        weights: The kernels, of the layout's ``packed_shape``.
+        ram: Which memory it is.
+
+    Raises:
+        InputError: for a configuration that cannot decompress.
+    """
+    packed = CompressedWeightLayout(layout).pack(weights)
+    addresses = []
+    for part, data in (("weights", packed.weights), ("mask", packed.wmb), ("sizes", packed.wgs)):
+        size = max(len(data), WEIGHT_SIZE_ALIGNMENT_BYTES)
+        addresses.append(allocate(size, f"{name}_{part}"))
+        memory.write(addresses[-1], np.concatenate([data, np.zeros(size - len(data), np.uint8)]))
+    size = max(len(packed.weights), WEIGHT_SIZE_ALIGNMENT_BYTES)
+    return WeightSurface(layout, addresses[0], ram, Compression(addresses[1], addresses[2], size))

@@ -1,0 +1,182 @@
+"""The short form of convolutions."""
+
+from __future__ import annotations
+
+from nvdla_models.cbuf import fewest_data_banks
+from nvdla_models.conv import ConvParams
+from nvdla_models.converter import Converter, ConverterEncoding
+from nvdla_models.errors import InputError
+from nvdla_models.layout import PixelConversion, WinogradWeightLayout
+from nvdla_models.lut import HybridLut
+from nvdla_models.precision import Precision
+from nvdla_tb.nvdla.layers import ConvLayer, Surface, on_the_fly
+from nvdla_tb.nvdla.layers.conv import buffered_lines, kernel_sides, slice_entries
+from nvdla_tb.nvdla.short.axes import Pair, Sides, pair, sides
+from nvdla_tb.nvdla.short.steps import Operand, Steps, dealt, pattern, whole
+from nvdla_tb.nvdla.surfaces import CbufUse, ImageSurface, WeightSurface
+
+
+def Conv(  # noqa: N802
+    src: Surface | ImageSurface,
+    weights: WeightSurface,
+    dst: Surface | None = None,
+    *,
+    stride: Pair = 1,
+    padding: Sides = 0,
+    dilation: Pair = 1,
+    pad_value: float = 0,
+    truncate: int = 0,
+    pre_truncate: int = 0,
+    convert_input: tuple[int, int, int] | None = None,
+    mean: tuple[int, ...] | None = None,
+    signed: bool = False,
+    bias: Operand | None = None,
+    scale: Operand | None = None,
+    shift: int = 0,
+    residual: Surface | None = None,
+    relu: bool = False,
+    prelu: Operand | None = None,
+    prelu_shift: int = 0,
+    lut: HybridLut | None = None,
+    convert: tuple[int, int, int] = (0, 1, 0),
+    nan_to_zero: bool = False,
+    banks: tuple[int, int] | None = None,
+) -> ConvLayer:
+    """Return the convolution of a cube or an image, with SDP on the fly.
+
+    ::
+
+        src = bench.place(bench.rng.integers(-128, 128, (33, 14, 14), dtype=np.int8))
+        weights = bench.place_weights(bench.rng.integers(-128, 128, (16, 33, 3, 3), dtype=np.int8))
+        await bench.run(Conv(src, weights, bench.reserve((16, 14, 14)), padding=1, truncate=8, relu=True))
+
+    Images, by kernels that are laid out for them; Winograd, likewise::
+
+        image = bench.place_image(bench.rng.integers(0, 256, (4, 20, 20), dtype=np.uint8), "T_A8B8G8R8")
+        kernels = bench.place_weights(bench.rng.integers(-128, 128, (16, 4, 3, 3), dtype=np.int8), image=True)
+        await bench.run(Conv(image, kernels, bench.reserve((16, 18, 18)), convert_input=(128, 1, 0), truncate=6))
+
+    What follows ``signed`` is done by SDP to each sum; ``Sdp`` says what and in which order. The share of the
+    convolution buffer, entries and kernel groups follow from the sizes.
+
+    Named like a class because it stands for one.
+
+    Args:
+        src: The cube (C, H, W), of the precision of the weights, or an image.
+        weights: The kernels (K, C, R, S) as ``place_weights`` returns them.
+        dst: The cube that is written, (K, H_out, W_out). None when PDP takes the result on the fly: then the layer is
+            the input of ``Pdp``.
+        stride: Distance of two windows, 1 to 8 elements.
+        padding: Elements around the input, fewer than the dilated kernel has.
+        dilation: Distance of two taps of a kernel, 1 to 32 elements.
+        pad_value: What stands in the padding.
+        truncate: Right shift of the sums, 0 to 31 bits, rounded half away from zero; not in FP16.
+        pre_truncate: Right shift after the transform of tiles by Winograd, 0 to 3 bits.
+        convert_input: Offset, scale and shift of the input converter: ``(x - offset) * scale >> shift``. Without it,
+            pixels are taken bit by bit: 8 bits as INT8.
+        mean: What is subtracted from pixels instead of the offset, by channel.
+        signed: Whether the converter takes pixels as signed numbers.
+        bias: What is added to each sum.
+        scale: What it is multiplied by.
+        shift: Right shift of the products, 0 to 63 bits.
+        residual: A cube (K, H_out, W_out) that is added.
+        relu: Whether negative values become 0.
+        prelu: What negative values are multiplied by.
+        prelu_shift: Right shift of the products of ``prelu``, 0 to 63 bits.
+        lut: Tables in which Y looks the result up.
+        convert: Offset, scale and shift of the output converter of SDP.
+        nan_to_zero: Whether NaN count as 0, in FP16.
+        banks: Banks of the convolution buffer for data and for weights. Without it as few for data as hold all lines,
+            and all others for weights.
+
+    Returns:
+        The layer, for ``bench.run`` or ``Pdp``.
+
+    Raises:
+        InputError: when cubes, kernels, operands and steps do not fit each other, the convolution buffer or the
+            configuration.
+
+    Source: unit description, "Convolution Pipeline"; programming guide, "Limitation", Convolution.
+    """
+    layout, kernels = src.layout, weights.layout
+    config, precision = kernels.config, kernels.precision
+    stride_y, stride_x = pair("stride", stride)
+    dilation_y, dilation_x = pair("dilation", dilation)
+    top, bottom, left, right = sides("padding", padding)
+    params = ConvParams(
+        stride_x=stride_x,
+        stride_y=stride_y,
+        dilation_x=dilation_x,
+        dilation_y=dilation_y,
+        pad_left=left,
+        pad_right=right,
+        pad_top=top,
+        pad_bottom=bottom,
+        pad_value=_pad_value(pad_value, precision),
+        truncate=truncate,
+        precision=precision,
+        nan_to_zero=nan_to_zero,
+        winograd=isinstance(kernels, WinogradWeightLayout),
+        pre_truncate=pre_truncate,
+    )
+    out = params.output_shape(layout.shape, (*kernels.shape[:2], *kernel_sides(kernels)))
+    dst = dst or on_the_fly(config, precision, out)
+    steps = Steps(bias, scale, shift, residual, relu, prelu, prelu_shift, lut, convert, nan_to_zero)
+    found = dealt(config, steps, precision, dst.layout.precision, out)
+    return ConvLayer(
+        src,
+        weights,
+        dst,
+        params,
+        found.params,
+        _share(src, weights, params, banks),
+        _conversion(src, precision, convert_input, mean, signed=signed),
+        found.x1,
+        found.x2,
+    )
+
+
+def _pad_value(value: float, precision: Precision) -> int:
+    if precision is Precision.FP16:
+        return pattern(value)
+    return whole("pad_value", value, precision, *precision.limits)
+
+
+def _conversion(
+    src: Surface | ImageSurface,
+    precision: Precision,
+    convert: tuple[int, int, int] | None,
+    mean: tuple[int, ...] | None,
+    *,
+    signed: bool,
+) -> Converter | PixelConversion | None:
+    """Return the input converter of a cube, None when it is off, or the conversion of an image."""
+    if convert is None and (mean is not None or signed):
+        convert = (0, 1, 0)
+    converter = None if convert is None else Converter(*convert, ConverterEncoding.CDMA_INPUT)
+    if isinstance(src, ImageSurface):
+        return PixelConversion(precision, converter, mean, signed)
+    for name, given in (("mean", mean is not None), ("signed", signed)):
+        if given:
+            raise InputError(f"{name} must be left out, because src is a feature cube and no image")
+    return converter
+
+
+def _share(
+    src: Surface | ImageSurface, weights: WeightSurface, params: ConvParams, banks: tuple[int, int] | None
+) -> CbufUse:
+    """Return a share of the convolution buffer in which all lines of the input find room."""
+    config = weights.layout.config
+    lines = buffered_lines(src.layout.shape[1], params)
+    if banks is None:
+        entries = slice_entries(src.layout, params)
+        data = fewest_data_banks(config, lines * entries)
+        # Compressed weights have their mask in the last bank.
+        left = config.cbuf_bank_number - (weights.compression is not None) - data
+        if left < 1:
+            raise InputError(
+                f"src must leave a bank of the convolution buffer to the weights, but its {lines} lines of {entries} "
+                f"entries take {data} of the {left + data} banks of {config.name}"
+            )
+        banks = data, left
+    return CbufUse(*banks, release_slices=lines)

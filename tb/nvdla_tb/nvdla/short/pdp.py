@@ -1,0 +1,99 @@
+"""The short form of pooling, from memory or on the fly."""
+
+from __future__ import annotations
+
+from nvdla_models.config import HwConfig
+from nvdla_models.errors import InputError
+from nvdla_models.pdp import PdpParams, PoolMethod, padding_sums, reciprocal
+from nvdla_tb.nvdla.layers import ConvLayer, PdpLayer, PooledLayer, SdpLayer, Surface, WidthSplit
+from nvdla_tb.nvdla.layers.pdp import line_buffer_elements, split_width
+from nvdla_tb.nvdla.short.axes import Pair, Sides, pair, sides
+
+
+def Pdp(  # noqa: N802
+    src: Surface | ConvLayer | SdpLayer,
+    dst: Surface,
+    *,
+    window: Pair,
+    stride: Pair | None = None,
+    padding: Sides = 0,
+    method: str = "max",
+    pad_value: int = 0,
+    nan_to_zero: bool = False,
+    split: WidthSplit | None = None,
+) -> PdpLayer | PooledLayer:
+    """Return the pooling of a cube, or of what a convolution or SDP hands on.
+
+    ::
+
+        src = bench.place(bench.rng.integers(-128, 128, (20, 8, 8), dtype=np.int8))
+        await bench.run(Pdp(src, bench.reserve((20, 4, 4)), window=2))
+
+    On the fly, behind a convolution without destination::
+
+        await bench.run(Pdp(Conv(src, weights, padding=1, relu=True), bench.reserve((16, 4, 4)), window=2))
+
+    Windows must end with the padded cube. An output that is wider than the line buffer is cut into parts.
+
+    Named like a class because it stands for one.
+
+    Args:
+        src: The cube that is read, (C, H, W), or the layer whose result is taken on the fly.
+        dst: The cube that is written, (C, H_out, W_out).
+        window: Size of the windows, 1 to 8 elements.
+        stride: Distance of two windows, 1 to 16 elements; windows lie side by side when it is left out.
+        padding: Elements around the input, fewer than the window has; the largest and the smallest ignore them.
+        method: ``max``, ``min`` or ``average``.
+        pad_value: What stands in the padding for the average.
+        nan_to_zero: Whether NaN count as 0, in FP16 from memory.
+        split: How the width is cut into parts, instead of as few as the line buffer needs.
+
+    Returns:
+        The layer, for ``bench.run``.
+
+    Raises:
+        InputError: when input, windows and output do not fit each other or the configuration.
+
+    Source: unit description, "Planar Data Processor"; programming guide, "PDP programming".
+    """
+    known = {choice.value: choice for choice in PoolMethod}
+    if method not in known:
+        raise InputError(f"method must be one of {', '.join(known)}, not {method!r}")
+    layout = (src if isinstance(src, Surface) else src.dst).layout
+    height, width = pair("window", window)
+    stride_y, stride_x = (height, width) if stride is None else pair("stride", stride)
+    top, bottom, left, right = sides("padding", padding)
+    for side in (height, width):
+        if side < 1:
+            raise InputError(f"window must be at least 1 element, not {side}")
+    average = known[method] is PoolMethod.AVERAGE
+    params = PdpParams(
+        known[method],
+        kernel_width=width,
+        kernel_height=height,
+        stride_x=stride_x,
+        stride_y=stride_y,
+        pad_left=left,
+        pad_right=right,
+        pad_top=top,
+        pad_bottom=bottom,
+        pad_values=padding_sums(pad_value if average else 0, layout.precision),
+        recip_width=reciprocal(width, layout.precision) if average else 0,
+        recip_height=reciprocal(height, layout.precision) if average else 0,
+        precision=layout.precision,
+        nan_to_zero=nan_to_zero,
+    )
+    if isinstance(src, Surface):
+        return PdpLayer(src, dst, params, split or _parts(params, layout.config, layout.shape[2]))
+    if split is not None:
+        raise InputError("split must be left out on the fly, where PDP takes lines as a whole")
+    return PooledLayer(src, dst, params)
+
+
+def _parts(params: PdpParams, config: HwConfig, width: int) -> WidthSplit | None:
+    """Return the cut into as few parts as the line buffer needs, of one size but the last; None for one part."""
+    out = params.output_width(width)
+    most = line_buffer_elements(params, config) or out
+    parts = -(-out // most)
+    each = -(-out // parts)
+    return split_width(params, width, parts, each, each)

@@ -1,0 +1,126 @@
+"""Reports of pytest runs: what was not played is an error there, whatever ended the run."""
+
+from __future__ import annotations
+
+import re
+import signal
+import subprocess
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+import pytest
+
+from nvdla_tb.paths import PROJECT_FILE
+from nvdla_tb.report import page
+from tests.sim.test_pytest_plugin import command_of, completed, environment_of, fill, folder_of
+
+SCENARIOS = "".join(
+    f'[[scenario]]\nname = "sdp_{name}"\nabout = "mine"\nlayer = [{{ engine = "SDP", shape = [8, 2, 2] }}]\n'
+    for name in ("a", "b", "c")
+)
+PLAN = f'config = "nv_small"\n{SCENARIOS}'
+
+CONFTEST = """import os
+import signal
+
+import pytest
+
+
+def pytest_runtest_setup(item):
+    wanted = os.environ.get("END_AT")
+    if wanted == item.name:
+        if os.environ["END_HOW"] == "exit":
+            pytest.exit("enough", returncode=0)
+        if os.environ["END_HOW"] == "fail":
+            pytest.fail("of the fixture")
+        # With pytest-xdist it is the process that writes the reports.
+        pid = os.getppid() if "PYTEST_XDIST_WORKER" in os.environ else os.getpid()
+        os.kill(pid, int(os.environ["END_HOW"]))
+"""
+PLAIN = "def test_plain():\n    pass\n"
+
+
+@pytest.fixture
+def repository(tmp_path: Path, simulator: str) -> Path:
+    """A user's repository with three scenarios, and a plain test."""
+    fill(tmp_path, {PROJECT_FILE: f'sim = "{simulator}"\nplans = ["mine.toml"]\n', "pytest.ini": "[pytest]\n"})
+    fill(tmp_path, {"mine.toml": PLAN, "conftest.py": CONFTEST, "test_plain.py": PLAIN})
+    return tmp_path
+
+
+def suite(repository: Path, simulator: str) -> tuple[dict[str, str], dict[str, list[str]]]:
+    """Return the counts that JUnit has, without those that are 0, and how each test case ended, by its scenario."""
+    root = ElementTree.parse(repository / "sim_build" / "runs" / folder_of(simulator) / page.JUNIT).getroot()
+    counts = {name: value for name, value in root.items() if name != "name" and value != "0"}
+    names = [(case, re.search(r"sdp_\w|the run", str(case.get("name")))) for case in root.iter("testcase")]
+    return counts, {name[0]: [child.tag for child in case] for case, name in names if name is not None}
+
+
+def ended(repository: Path, how: str, *words: str, at: str = "sdp_b.1") -> int:
+    """Return the exit code of a run that is ended in some way before an item."""
+    kept = environment_of()
+    run = subprocess.run(
+        command_of(*words), cwd=repository, env={**kept, "END_AT": at, "END_HOW": how}, capture_output=True, timeout=900
+    )
+    return run.returncode
+
+
+PASSED = {"sdp_a": [], "sdp_b": [], "sdp_c": []}
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
+def test_a_signal_leaves_what_was_not_played_as_errors(
+    repository: Path, simulator: str, number: signal.Signals
+) -> None:
+    assert completed(repository, "mine.toml").returncode == 0
+    assert suite(repository, simulator) == ({"tests": "3"}, PASSED)
+    code = ended(repository, str(int(number)), "mine.toml", "test_plain.py")
+    assert code == (pytest.ExitCode.INTERRUPTED if number is signal.SIGINT else -number)
+    counts, cases = suite(repository, simulator)
+    assert (cases["sdp_b"], cases["sdp_c"], cases["the run"]) == (["error"], ["error"], ["error"])
+    assert int(counts["errors"]) >= 3
+
+
+def test_a_killed_run_with_workers_leaves_what_was_not_played_as_errors(repository: Path, simulator: str) -> None:
+    code = ended(repository, str(int(signal.SIGKILL)), "-n", "1", "mine.toml", at="sdp_a.1")
+    assert code == -signal.SIGKILL
+    assert suite(repository, simulator) == (
+        {"tests": "4", "errors": "4"},
+        {name: ["error"] for name in (*PASSED, "the run")},
+    )
+
+
+@pytest.mark.parametrize("workers", [(), ("-n", "1")])
+def test_a_run_that_ends_early_with_a_good_exit_code_has_failed(
+    repository: Path, simulator: str, workers: tuple[str, ...]
+) -> None:
+    how = "exit" if not workers else "fail"
+    words = ["mine.toml", *workers, *(["-x"] if workers else [])]
+    assert ended(repository, how, *words) == pytest.ExitCode.TESTS_FAILED
+    _, cases = suite(repository, simulator)
+    assert cases["sdp_a"] == []
+    assert cases["sdp_b"] == (["failure"] if workers else ["error"])
+    assert cases["sdp_c"] == cases["the run"] == ["error"]
+
+
+def test_a_filter_that_matches_nothing_leaves_no_earlier_pass_and_a_run_of_other_tests_leaves_it(
+    repository: Path, simulator: str
+) -> None:
+    assert completed(repository, "mine.toml").returncode == 0
+    assert completed(repository, "test_plain.py").returncode == 0
+    assert completed(repository, "-k", "plain").returncode == 0
+    assert completed(repository, "--collect-only").returncode == 0
+    assert suite(repository, simulator) == ({"tests": "3"}, PASSED)
+    typo = completed(repository, "-k", "sdp_typo")
+    assert typo.returncode == pytest.ExitCode.NO_TESTS_COLLECTED
+    assert "this run replaces the reports of: pytest " in typo.stdout
+    assert suite(repository, simulator) == ({"tests": "1", "errors": "1"}, {"the run": ["error"]})
+
+
+def test_a_worker_that_dies_leaves_an_error(repository: Path, simulator: str) -> None:
+    dies = CONFTEST.replace("os.getppid()", "os.getpid()")
+    (repository / "conftest.py").write_text(dies, encoding="utf-8")
+    words = ("-n", "1", "--max-worker-restart", "0", "mine.toml")
+    assert ended(repository, str(int(signal.SIGKILL)), *words) == pytest.ExitCode.TESTS_FAILED
+    _, cases = suite(repository, simulator)
+    assert (cases["sdp_a"], cases["sdp_b"], cases["sdp_c"]) == ([], ["error"], ["error"])

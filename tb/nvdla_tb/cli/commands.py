@@ -83,6 +83,11 @@ COMMANDS = {
         "play traces of the public format and judge every byte and CRC",
         "nvdla-tb trace traces/sdp_* --rtl my_filelist.f",
     ),
+    "drive": Command(
+        "nvdla_tb.cli.drive",
+        "run a driver in C or C++ and judge every layer that it starts",
+        "nvdla-tb drive driver.so --rtl my_filelist.f",
+    ),
     "replay": Command(
         "nvdla_tb.cli.replay",
         "play a failure bundle again, and say whether it is reproduced",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from enum import Enum
+
 import msgspec
 
 from nvdla_models.layout import Element
@@ -368,6 +370,35 @@ class Hang(Detail, frozen=True, tag=True):
     interrupt_status: int | None = None
 
 
+class DriverFaultKind(Enum):
+    """How a driver in C went wrong."""
+
+    IDLES = "idles"
+    WAITS = "waits"
+    SILENT = "silent"
+    RETURNED = "returned"
+    CALL = "call"
+    PROCESS = "process"
+
+
+class DriverFault(Detail, frozen=True, tag=True):
+    """What a driver in C did wrong, and what it did before.
+
+    Attributes:
+        driver: its library and its entry.
+        kind: what it did: made accesses that move nothing, waited for an interrupt that did not come, made no access
+            for too long, returned another value than 0, called a function with what it does not take, or was running
+            when the process ended.
+        message: seconds, value or reason.
+        accesses: its last accesses, the newest at the end.
+    """
+
+    driver: str
+    kind: DriverFaultKind
+    message: str
+    accesses: tuple[str, ...]
+
+
 class Note(Detail, frozen=True, tag=True):
     """The words of a test, the simulator or a tool; the first line sums them up."""
 
@@ -405,5 +436,6 @@ AnyDetail = (
     | ShortGolden
     | Hang
     | NoAnswer
+    | DriverFault
     | Note
 )

@@ -102,6 +102,8 @@ def complaint(finding: Finding) -> str:
             return "\n".join(_hang(finding, hang))
         case details.NoAnswer() as lost:
             return _no_answer(lost)
+        case details.DriverFault() as fault:
+            return "\n".join(_driver(fault))
         case details.Note(message=message):
             return message
 
@@ -197,6 +199,22 @@ def _request(request: details.Outstanding) -> str:
 def _no_answer(lost: details.NoAnswer) -> str:
     verb = "answer" if lost.accepted else "accept"
     return f"CSB did not {verb} the {lost.access} within {lost.deadline_cycles} cycles"
+
+
+_OF_DRIVERS = {
+    details.DriverFaultKind.IDLES: "makes accesses, and neither a layer starts nor memory moves",
+    details.DriverFaultKind.WAITS: "waits for an interrupt that does not come",
+    details.DriverFaultKind.SILENT: "has asked nothing of the bench for {} seconds",
+    details.DriverFaultKind.RETURNED: "returned {}, not 0",
+    details.DriverFaultKind.CALL: "cannot go on: {}",
+    details.DriverFaultKind.PROCESS: "was running: {}",
+}
+
+
+def _driver(fault: details.DriverFault) -> list[str]:
+    lines = [f"driver {fault.driver} {_OF_DRIVERS[fault.kind].format(fault.message)}"]
+    lines += ["  its last accesses:" if fault.accesses else "  it made no access"]
+    return lines + [f"    {access}" for access in fault.accesses]
 
 
 def _hang(finding: Finding, hang: details.Hang) -> list[str]:

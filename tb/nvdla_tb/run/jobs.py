@@ -13,10 +13,10 @@ from typing import Any
 import msgspec
 
 from nvdla_models.errors import InputError
-from nvdla_models.reading import resolved
+from nvdla_models.reading import resolved, shown
 from nvdla_tb.explain.page import FILE_NAME as PAGE_FILE
 from nvdla_tb.explain.runs import write_page
-from nvdla_tb.judge.detail import Note
+from nvdla_tb.judge.detail import DriverFault, DriverFaultKind, Note
 from nvdla_tb.judge.finding import Check, Finding
 from nvdla_tb.judge.text import complaints
 from nvdla_tb.judge.verdict import Ending, Verdict
@@ -28,7 +28,7 @@ from nvdla_tb.run.process import last_lines, spread
 from nvdla_tb.run.result import Result, identity
 from nvdla_tb.run.simulate import LOG_NAME, SharedProcess, SimResult, simulate
 from nvdla_tb.run.systems import ENTRY_ENVIRONMENT, AnyScenario, entry_module, save_scenario
-from nvdla_tb.stimulus.exchange import REQUEST, Answer, Request
+from nvdla_tb.stimulus.exchange import ACCESSES_FILE, LAST_ACCESSES, REQUEST, Answer, Driver, Request
 from nvdla_tb.stimulus.scenario import Scenario
 
 RESULT_FILE = "result.json"
@@ -65,7 +65,8 @@ class Job:
     ``plusargs`` are the simulator's, ``altered`` a file of bytes that only the DUT finds in its memory, ``stages`` one
     of hand-overs to watch; ``waves_from`` holds waves back, and ``waves_option`` is that of ``rerun``, None when it
     takes none. ``traffic`` records what each memory port moves, ``dump`` are ranges of memory to save; ``kept`` is the
-    folder that what it leaves will lie in, None when that is where it is played.
+    folder that what it leaves will lie in, None when that is where it is played. ``driver`` is a driver in C that plays
+    after the scenario, in a process of its own.
     """
 
     name: str
@@ -84,6 +85,7 @@ class Job:
     traffic: bool = False
     dump: tuple[Range, ...] = ()
     kept: Path | None = None
+    driver: Driver | None = None
 
     @property
     def identity(self) -> str:
@@ -133,6 +135,7 @@ class Job:
             dump=self.dump,
             about=about(dut),
             kept=_absolute(self.kept),
+            driver=self.driver,
         )
 
     def result(self, dut: Dut, verdict: Verdict, seconds: float = 0.0, folder: Path | None = None) -> Result:
@@ -238,10 +241,15 @@ def run_job(job: Job, setup: Setup, work_dir: Path, process: SharedProcess | Non
     if job.test is not None:
         result = _tested(job, job.test, setup, work_dir)
     else:
-        result = _scenario(job, setup, work_dir, process if process and process.takes(job.plusargs) else None)
+        result = _scenario(job, setup, work_dir, process if process and _shares(job, process) else None)
     if result.ending.is_failure:
         keep_page(result, work_dir, job.kept)
     return result
+
+
+def _shares(job: Job, process: SharedProcess) -> bool:
+    """Return whether a job can be played in a process with others; what a driver in C does there nobody knows."""
+    return job.driver is None and process.takes(job.plusargs)
 
 
 def _scenario(job: Job, setup: Setup, work_dir: Path, process: SharedProcess | None) -> Result:
@@ -279,7 +287,7 @@ def _played(job: Job, setup: Setup, work_dir: Path, process: SharedProcess | Non
     else:
         run = run_entry(
             setup.built,
-            "play",
+            "play" if job.driver is None else "drive",
             request,
             work_dir,
             timeout_seconds=setup.timeout_seconds,
@@ -295,6 +303,7 @@ def _played(job: Job, setup: Setup, work_dir: Path, process: SharedProcess | Non
             shutil.copyfile(run.log_path, work_dir / LOG_NAME)
         tail = last_lines(run.log_path)[-_LOG_LINES:]
         verdict = Verdict.of(_check_of(run), "\n".join((run.message, *tail)))
+        verdict.findings[:0] = _of_driver(job.driver, run, work_dir)
         return job.result(dut, verdict, run.seconds, work_dir)
     verdict = _verdict_of(answer, run)
     if verdict.ending is Ending.REFUSED and not job.refusable:
@@ -332,12 +341,23 @@ def _tested(job: Job, test: PythonTest, setup: Setup, work_dir: Path) -> Result:
     answer = Answer.load(work_dir / RESULT_FILE)
     if answer is None:
         verdict = Verdict(self_checking=True) if run.check is None else Verdict.of(run.check, run.message)
+        verdict.findings[:0] = _of_driver(None, run, work_dir)
         return job.result(setup.dut, verdict, run.seconds, work_dir)
     verdict = _verdict_of(answer, run)
     if run.check is not None and not (run.check is Check.TEST and verdict.ending.is_failure):
         verdict.add(Finding(run.check, Note(run.message)))
     result = job.result(setup.dut, verdict, run.seconds, work_dir)
     return msgspec.structs.replace(result, explained=answer.explained, layers=answer.layers)
+
+
+def _of_driver(driver: Driver | None, run: SimResult, work_dir: Path) -> list[Finding]:
+    """Return the finding that names what a driver did before its process ended without an answer."""
+    path = work_dir / ACCESSES_FILE
+    if not path.is_file():
+        return []
+    accesses = tuple(shown(line) for line in last_lines(path)[-LAST_ACCESSES:])
+    name = "in the test" if driver is None else driver.name
+    return [Finding(_check_of(run), DriverFault(name, DriverFaultKind.PROCESS, run.message, accesses))]
 
 
 def _verdict_of(answer: Answer, run: SimResult) -> Verdict:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Awaitable, Iterator
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -16,6 +16,7 @@ from cocotb.triggers import Event, RisingEdge, select
 from numpy.typing import NDArray
 
 from nvdla_models.config import HwConfig
+from nvdla_models.errors import InputError
 from nvdla_tb.explain.handovers import load_handovers
 from nvdla_tb.judge.detail import MissingInterrupt, Note, Restless
 from nvdla_tb.judge.finding import BYTES, Check, Finding
@@ -36,6 +37,7 @@ from nvdla_tb.nvdla.registers import RegisterMap
 from nvdla_tb.sim.backend import Backend, CoroutineBackend
 from nvdla_tb.sim.clocking import cycle, has_one_clock, start_clocks, wait_cycles
 from nvdla_tb.sim.csb import CsbTimeout, PollTimeout
+from nvdla_tb.sim.driver.player import CHECKS, DriverPlayer
 from nvdla_tb.sim.ending import judge_at_end, judge_before_another
 from nvdla_tb.sim.interrupts import HangError
 from nvdla_tb.sim.native import is_native
@@ -45,8 +47,8 @@ from nvdla_tb.sim.player import SimulationPlayer
 from nvdla_tb.sim.scope import LAYER_SCOPE, WaveScope
 from nvdla_tb.sim.stages import StageWatch
 from nvdla_tb.sim.transactions import Played, transactions
-from nvdla_tb.sim.watchdog import Watchdog
-from nvdla_tb.stimulus.exchange import Request
+from nvdla_tb.sim.watchdog import Stuck, Watchdog
+from nvdla_tb.stimulus.exchange import ACCESSES_FILE, ENTRY, SILENT_SECONDS, Driver, Request
 from nvdla_tb.stimulus.scenario import ScenarioError
 from nvdla_tb.stimulus.settings import BenchSettings
 
@@ -110,7 +112,7 @@ class Bench(Events, Placing):
         self.times = LayerTimes()
         self.judge.watchers.append(self.times)
         self.verdict = self.judge.verdict
-        self._seed = seed
+        self._seed, self._request, self._pins = seed, request, pins
         self._refused = Event()
         self.stopped = self._csb_is_dead = False
         self.accesses: list[Access] = []
@@ -244,9 +246,52 @@ class Bench(Events, Placing):
         if self._played is not None:
             self._played.before(program)
         player = self._player(program)
+        try:
+            stuck = await self._carry_out(player.play(), self._watchdog.stuck())
+            if stuck is not None:
+                at = cycle()
+                self.judge.report(Check.HANG, await self._watchdog.hang(stuck, player.waiting_for), at)
+        finally:
+            if self._played is not None:
+                self._played.after()
+
+    async def drive(
+        self, library: Path | str, entry: str = ENTRY, *, silent_seconds: float = SILENT_SECONDS
+    ) -> None:
+        """Run a driver in C or C++ to its end, and settle; what it does wrong is part of the verdict.
+
+        ::
+
+            bench = await Bench.start(dut, settings=BenchSettings(serve_interrupts=False))
+            await bench.drive("build/driver.so")
+
+        Args:
+            library: The driver as a shared library, compiled with ``nvdla_tb.h``.
+            entry: Its function to call.
+            silent_seconds: Wall-clock time that it may compute without asking anything of the bench.
+
+        Raises:
+            InputError: when the bench serves the interrupts that the driver waits for.
+        """
+        if self.settings.serve_interrupts:
+            raise InputError("a driver serves interrupts itself: serve_interrupts of the settings must be False")
+        driver = Driver(str(Path(library).resolve()), entry, silent_seconds)
+        result = self._request.result
+        record = None if result is None else Path(result).with_name(ACCESSES_FILE)
+        player = DriverPlayer(driver, self._pins, self.backend, self._slower(LINE_CYCLES), record)
+        stuck = await self._carry_out(player.play(), self._watchdog.stuck(lambda: self.judge.tracker.layers_seen))
+        fault, at = player.fault_at_end(stuck is not None), cycle()
+        if fault is not None:
+            self.judge.report(CHECKS[fault.kind], fault, at)
+        if stuck is not None:
+            self.judge.report(Check.HANG, await self._watchdog.hang(stuck, ()), at)
+        await self.settle()
+
+    async def _carry_out(self, playing: Awaitable[None], stuck: Awaitable[Stuck]) -> Stuck | None:
+        """Wait until what is played ends, by itself or because of a refusal, and return how the DUT stands if it does."""
         waiters = {
-            "end": player.play(),
-            "hang": self._watchdog.stuck(),
+            "end": playing,
+            "hang": stuck,
             "refusal": self._refused.wait(),
             "mismatch": self._watchdog.first_mismatch(),
             "dead interrupts": self.interrupts.failed.wait(),
@@ -265,11 +310,9 @@ class Bench(Events, Placing):
                 self.stopped = True
                 self.scoreboard.abandon()
             elif ended == "hang":
-                at = cycle()
-                self.judge.report(Check.HANG, await self._watchdog.hang(ended_by, player.waiting_for), at)
-        finally:
-            if self._played is not None:
-                self._played.after()
+                assert isinstance(ended_by, Stuck)
+                return ended_by
+        return None
 
     async def interrupted(self, program: Program, after_cycles: int) -> None:
         """Play a program and reset the DUT after so many cycles; what it did until then is judged."""

@@ -40,6 +40,24 @@ async def play(dut: SimHandleBase) -> None:
 
 
 @cocotb.test()
+async def drive(dut: SimHandleBase) -> None:
+    """Load memory, run a driver in C, compare golden results, and judge all of it."""
+    request = Request.from_env()
+    config = HwConfig.load(request.config)
+    assert request.scenario is not None
+    assert request.driver is not None
+    scenario, driver = read(Path(request.scenario), config), request.driver
+    bench = await Bench.start(dut, config, scenario.settings, scenario.seed, request)
+    first = next((n for n, op in enumerate(scenario.ops) if not isinstance(op, MemInit | MemLoad)), len(scenario.ops))
+    await bench.play(scenario.ops[:first])
+    await bench.drive(driver.library, driver.entry, silent_seconds=driver.silent_seconds)
+    await bench.play(scenario.ops[first:])
+    verdict = bench.finish()
+    leave(bench, scenario.ops, request)
+    assert not verdict.ending.is_failure, "\n".join(complaints(verdict))
+
+
+@cocotb.test()
 async def serve(dut: SimHandleBase) -> None:
     """Play and judge one scenario per request, each after a reset, until nobody asks any more."""
     with closing(_requests()) as asked:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import msgspec
@@ -43,32 +44,38 @@ class Watchdog:
         self._registers, self._settings = pins.registers, pins.settings
         self._clock, self._line = pins.dut.dla_core_clk, pins.dut.dla_intr
 
-    @property
-    def activity(self) -> int:
-        """A count that changes whenever something moves on CSB or a memory port, or a layer's interrupt is seen.
+    async def stuck(self, steps: Callable[[], int] | None = None) -> Stuck:
+        """Return once CSB and the memory ports have been idle for long enough, or memory moves in vain.
 
         What the bench does to serve the line counts for nothing: a line that stays high keeps it busy for ever.
-        """
-        return self._backend.accesses + self._ports.handshakes + self._judge.interrupts_seen
 
-    async def stuck(self) -> Stuck:
-        """Return once CSB and the memory ports have been idle for long enough, or memory moves in vain."""
+        Args:
+            steps: Returns a count of what takes a program further; that of its accesses when it is left out.
+        """
+        counted = steps or (lambda: self._backend.accesses)
         step = max(self._settings.hang_cycles // _CHECKS_PER_DEADLINE, 1)
-        last, quiet = self.activity, 0
-        accesses, judged, before, since = self._backend.accesses, self._judged, last, 0
+        quiet, accesses = 0, counted()
+        last = accesses + self._moves
+        judged, before, since = self._judged, last, 0
         while quiet < self._settings.hang_cycles:
             await wait_cycles(self._clock, step)
-            quiet = quiet + step if self.activity == last else 0
-            last = self.activity
+            now, activity = counted(), counted() + self._moves
+            quiet = quiet + step if activity == last else 0
+            last = activity
             since += step
-            if self._backend.accesses != accesses:
-                accesses, before, since = self._backend.accesses, last, 0
+            if now != accesses:
+                accesses, before, since = now, last, 0
             if last - before <= _LEAST_ACCESSES or last - before <= self._most_accesses:
                 continue
             if self._judged == judged:
                 return Stuck(since, last - before)
             judged, before, since = self._judged, last, 0
         return Stuck(quiet)
+
+    @property
+    def _moves(self) -> int:
+        """A count that changes whenever something moves on a memory port, or a layer's interrupt is seen."""
+        return self._ports.handshakes + self._judge.interrupts_seen
 
     @property
     def _judged(self) -> int:

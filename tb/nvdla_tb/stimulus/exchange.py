@@ -23,6 +23,38 @@ REQUEST = "NVDLA_REQUEST"
 """The environment variable that holds the request."""
 
 
+ACCESSES_FILE = "driver.log"
+"""File beside the answer with the accesses of a driver, the last ones at the end."""
+
+LAST_ACCESSES = 8
+"""How many of them a finding names."""
+
+ENTRY = "nvdla_tb_main"
+"""The function of a driver that is called when none is named."""
+
+SILENT_SECONDS = 30.0
+"""How long a driver may compute without asking anything of the bench when nothing else is said."""
+
+
+class Driver(msgspec.Struct, frozen=True):
+    """A driver in C or C++.
+
+    Attributes:
+        library: its shared library.
+        entry: the function that is called.
+        silent_seconds: wall-clock time that it may compute without asking anything of the bench.
+    """
+
+    library: str
+    entry: str = ENTRY
+    silent_seconds: float = SILENT_SECONDS
+
+    @property
+    def name(self) -> str:
+        """File and function, as findings name it."""
+        return f"{Path(self.library).name}:{self.entry}"
+
+
 class Request(msgspec.Struct, frozen=True):
     """A task for a simulator; paths are absolute.
 
@@ -42,6 +74,7 @@ class Request(msgspec.Struct, frozen=True):
         dump: ranges of memory to save beside the answer.
         about: device under test, for pages.
         kept: folder that what the test leaves will lie in, None when that is where it is left.
+        driver: what plays after the scenario, which then holds memory and golden results, None without one.
     """
 
     config: str
@@ -59,6 +92,7 @@ class Request(msgspec.Struct, frozen=True):
     dump: tuple[Range, ...] = ()
     about: str = ""
     kept: str | None = None
+    driver: Driver | None = None
 
     @classmethod
     def from_env(cls, config: str | None = None) -> Request:

@@ -33,6 +33,7 @@ from nvdla_tb.judge.csb_rules import CsbRule
 from nvdla_tb.judge.detail import (
     BadAccess,
     CsbViolation,
+    DriverFault,
     EarlyAccess,
     EarlyInterrupt,
     Hang,
@@ -146,8 +147,11 @@ def _of_control(verdict: Verdict) -> Iterator[Suspect]:
     """Yield what interrupts, states and addresses say."""
     bytes_are_right = not verdict.wrong_bytes
     engines = {finding.layer.engine.split("-")[0] for finding in verdict.findings if finding.layer is not None}
+    driven = any(isinstance(finding.detail, DriverFault) for finding in verdict.failures)
     for finding in verdict.failures:
         match finding.detail:
+            case Hang() as hang if driven and _rests(hang):
+                yield Suspect((Part("the driver", ()),), "every unit is idle, and nothing is outstanding")
             case Hang() as hang:
                 yield _of_hang(hang, [f.layer for f in verdict.wrong_bytes if f.check is Check.MISSING])
             case MissingInterrupt(name=name) if bytes_are_right:
@@ -230,6 +234,12 @@ def _of_pattern(explanation: Explanation, engine: str) -> Suspect | None:
         arithmetic = part(first, "arithmetic of {}")
         return Suspect((arithmetic, *parts(others)), f"{count} scattered elements are wrong", is_likely=True)
     return None
+
+
+def _rests(hang: Hang) -> bool:
+    """Return whether the device has nothing to do."""
+    owed = (hang.units, hang.running, hang.requests, hang.unmatched, hang.csb, hang.unanswered, hang.interrupt_status)
+    return not any(owed)
 
 
 def _of_hang(hang: Hang, missing: Sequence[LayerId | None]) -> Suspect:

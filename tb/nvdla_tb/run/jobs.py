@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from nvdla_models.errors import InputError
-from nvdla_models.reading import resolved, shown
+from nvdla_models.reading import resolved
 from nvdla_tb.explain.page import FILE_NAME as PAGE_FILE
 from nvdla_tb.explain.runs import write_page
 from nvdla_tb.judge.detail import DriverFault, DriverFaultKind, Note
@@ -302,8 +302,8 @@ def _played(job: Job, setup: Setup, work_dir: Path, process: SharedProcess | Non
             # The process died before it took the request: what it said lies in its own folder.
             shutil.copyfile(run.log_path, work_dir / LOG_NAME)
         tail = last_lines(run.log_path)[-_LOG_LINES:]
-        verdict = Verdict.of(_check_of(run), "\n".join((run.message, *tail)))
-        verdict.findings[:0] = _of_driver(job.driver, run, work_dir)
+        verdict = _of_driver(job.driver, run, work_dir)
+        verdict = verdict or Verdict.of(_check_of(run), "\n".join((run.message, *tail)))
         return job.result(dut, verdict, run.seconds, work_dir)
     verdict = _verdict_of(answer, run)
     if verdict.ending is Ending.REFUSED and not job.refusable:
@@ -341,8 +341,7 @@ def _tested(job: Job, test: PythonTest, setup: Setup, work_dir: Path) -> Result:
     answer = Answer.load(work_dir / RESULT_FILE)
     if answer is None:
         verdict = Verdict(self_checking=True) if run.check is None else Verdict.of(run.check, run.message)
-        verdict.findings[:0] = _of_driver(None, run, work_dir)
-        return job.result(setup.dut, verdict, run.seconds, work_dir)
+        return job.result(setup.dut, _of_driver(None, run, work_dir) or verdict, run.seconds, work_dir)
     verdict = _verdict_of(answer, run)
     if run.check is not None and not (run.check is Check.TEST and verdict.ending.is_failure):
         verdict.add(Finding(run.check, Note(run.message)))
@@ -350,14 +349,16 @@ def _tested(job: Job, test: PythonTest, setup: Setup, work_dir: Path) -> Result:
     return msgspec.structs.replace(result, explained=answer.explained, layers=answer.layers)
 
 
-def _of_driver(driver: Driver | None, run: SimResult, work_dir: Path) -> list[Finding]:
-    """Return the finding that names what a driver did before its process ended without an answer."""
+def _of_driver(driver: Driver | None, run: SimResult, work_dir: Path) -> Verdict | None:
+    """Return the verdict of a process that ended without an answer while a driver in C ran in it, None without one."""
     path = work_dir / ACCESSES_FILE
     if not path.is_file():
-        return []
-    accesses = tuple(shown(line) for line in last_lines(path)[-LAST_ACCESSES:])
-    name = "in the test" if driver is None else driver.name
-    return [Finding(_check_of(run), DriverFault(name, DriverFaultKind.PROCESS, run.message, accesses))]
+        return None
+    accesses = tuple(line for line in last_lines(path) if line)[-LAST_ACCESSES:]
+    name = "of the test" if driver is None else driver.name
+    return Verdict(
+        findings=[Finding(_check_of(run), DriverFault(name, DriverFaultKind.PROCESS, run.message, accesses))]
+    )
 
 
 def _verdict_of(answer: Answer, run: SimResult) -> Verdict:

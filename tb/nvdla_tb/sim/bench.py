@@ -255,9 +255,7 @@ class Bench(Events, Placing):
             if self._played is not None:
                 self._played.after()
 
-    async def drive(
-        self, library: Path | str, entry: str = ENTRY, *, silent_seconds: float = SILENT_SECONDS
-    ) -> None:
+    async def drive(self, library: Path | str, entry: str = ENTRY, *, silent_seconds: float = SILENT_SECONDS) -> None:
         """Run a driver in C or C++ to its end, and settle; what it does wrong is part of the verdict.
 
         ::
@@ -288,7 +286,7 @@ class Bench(Events, Placing):
         await self.settle()
 
     async def _carry_out(self, playing: Awaitable[None], stuck: Awaitable[Stuck]) -> Stuck | None:
-        """Wait until what is played ends, by itself or because of a refusal, and return how the DUT stands if it does."""
+        """Wait until what is played ends, however it does, and return how the DUT stands still if it is that."""
         waiters = {
             "end": playing,
             "hang": stuck,

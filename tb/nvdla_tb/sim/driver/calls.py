@@ -1,4 +1,4 @@
-"""What a driver asks of the bench, one type a function of ``nvdla_tb.h``, and the table of functions that it is given."""
+"""What a driver asks of the bench, one type a function of ``nvdla_tb.h``, and the table of those functions."""
 
 from __future__ import annotations
 

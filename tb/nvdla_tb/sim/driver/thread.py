@@ -1,4 +1,4 @@
-"""The thread that a driver runs in: each function that it calls becomes a call for the bench, and waits for its answer."""
+"""The thread of a driver: each function that it calls becomes a call for the bench, and waits for its answer."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from queue import SimpleQueue
 from threading import Event, Lock, Thread
 from typing import Any
 
+from nvdla_models.errors import InputError
 from nvdla_tb.nvdla.registers import RegisterMap
 from nvdla_tb.sim.driver import calls
 from nvdla_tb.sim.driver.record import Record
@@ -64,7 +65,7 @@ class DriverThread:
             try:
                 with self._lock:
                     return method(*arguments)
-            except Exception as error:  # noqa: BLE001  # the bench raises it
+            except Exception as error:  # the bench raises it
                 self.calls.put(calls.Failed(error))
                 Event().wait()
 
@@ -97,11 +98,11 @@ class DriverThread:
 
     def _mem_write(self, ram: int, address: int, data: int | None, nbytes: int) -> None:
         self._record.add(f"write of {nbytes} bytes of memory {ram} at {address:#x}")
-        self._ask(calls.MemoryWrite(ram, address, ctypes.string_at(data or 0, nbytes)))
+        self._ask(calls.MemoryWrite(ram, address, ctypes.string_at(_pointer(data, nbytes), nbytes)))
 
     def _mem_read(self, ram: int, address: int, to: int | None, nbytes: int) -> None:
         self._record.add(f"read of {nbytes} bytes of memory {ram} at {address:#x}")
-        ctypes.memmove(to or 0, self._ask(calls.MemoryRead(ram, address, nbytes)), nbytes)
+        ctypes.memmove(_pointer(to, nbytes), self._ask(calls.MemoryRead(ram, address, nbytes)), nbytes)
 
     def _allocate(self, ram: int, nbytes: int, alignment_bytes: int) -> Any:
         self._record.add(f"allocation of {nbytes} bytes of memory {ram}")
@@ -136,3 +137,10 @@ class DriverThread:
     def _name(self, address: int) -> str:
         register = self._registers.at(address)
         return f"{address:#x}" if register is None else f"{register.full_name} ({address:#x})"
+
+
+def _pointer(given: int | None, nbytes: int) -> int:
+    """Return a pointer that so many bytes are moved at; what ctypes does with NULL is no access of it."""
+    if given is None and nbytes:
+        raise InputError("a pointer to bytes must not be NULL")
+    return given or 0

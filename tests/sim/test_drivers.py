@@ -1,4 +1,4 @@
-"""Drivers in C: the example is judged on both back ends, its seeded faults are named, and hostile drivers hang nothing."""
+"""Drivers in C: the example is judged on both back ends, seeded faults are named, hostile drivers hang nothing."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from nvdla_models.config import HwConfig
 from nvdla_tb.cli.drive import INCLUDE
 from nvdla_tb.judge.text import complaints
 from nvdla_tb.judge.verdict import Ending
-from nvdla_tb.nvdla.program.ops import Program
 from nvdla_tb.run.compile.build import build
 from nvdla_tb.run.compile.spec import BuildSpec, Built
 from nvdla_tb.run.jobs import Job, PythonTest, run_job
@@ -28,6 +27,8 @@ from tests.sim.conftest import ICARUS, NATIVE, setup_of
 
 EXAMPLE = ROOT / "examples" / "driver"
 HANG_CYCLES = 2000
+LONGER_THAN_A_FLUSH = 20_000
+"""The convolution buffer of the device is flushed after a reset, and a driver polls for that meanwhile."""
 SILENT_SECONDS = 3.0
 
 
@@ -42,21 +43,25 @@ def native() -> Built:
     return build(BuildSpec(HwConfig.load("nv_small"), "verilator", backend="native"))
 
 
-def made(folder: Path, old: str = "", new: str = "") -> Path:
-    """Build the example with its own Makefile, with one text in the place of another."""
+@pytest.fixture(scope="module")
+def example(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Build the example with its own Makefile."""
+    folder = tmp_path_factory.mktemp("example") / "driver"
     shutil.copytree(EXAMPLE, folder, ignore=shutil.ignore_patterns("*.so"))
-    source = folder / "driver.c"
-    text = source.read_text(encoding="utf-8")
-    assert text.count(old) == 1 or not old
-    source.write_text(text.replace(old, new, 1), encoding="utf-8")
     path = os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))
     subprocess.run(["make"], cwd=folder, env={**os.environ, "PATH": path}, check=True, capture_output=True)
     return folder / "driver.so"
 
 
-@pytest.fixture(scope="module")
-def example(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return made(tmp_path_factory.mktemp("example") / "driver")
+def faulty(folder: Path, old: str, new: str) -> Path:
+    """Build the example with one text in the place of another."""
+    text = (EXAMPLE / "driver.c").read_text(encoding="utf-8")
+    assert text.count(old) == 1
+    source, library = folder / "driver.c", folder / "driver.so"
+    source.write_text(text.replace(old, new), encoding="utf-8")
+    options = ["-shared", "-fPIC", f"-I{INCLUDE}", f"-I{EXAMPLE}"]
+    subprocess.run(["cc", *options, "-o", str(library), str(source)], check=True)
+    return library
 
 
 @pytest.fixture(scope="module")
@@ -68,10 +73,11 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return library
 
 
-def driven(built: Built, folder: Path, library: Path, entry: str = ENTRY, ops: Program = ()) -> Result:
+def driven(built: Built, folder: Path, library: Path, entry: str = ENTRY) -> Result:
     """Run a driver in a process of its own, as the command does."""
-    settings = BenchSettings(serve_interrupts=False, hang_cycles=HANG_CYCLES)
-    scenario = Scenario(library.stem, "nv_small", ops, 1, settings)
+    hang_cycles = LONGER_THAN_A_FLUSH if entry == ENTRY else HANG_CYCLES
+    settings = BenchSettings(serve_interrupts=False, hang_cycles=hang_cycles)
+    scenario = Scenario(library.stem, "nv_small", (), 1, settings)
     driver = Driver(str(library), entry, SILENT_SECONDS)
     job = Job(scenario.name, 1, "again", lambda: scenario, driver=driver)
     return run_job(job, setup_of(built), folder)
@@ -91,25 +97,21 @@ def test_every_byte_of_the_example_is_judged(built: Built, tmp_path: Path, examp
 
 
 def test_a_wrong_stride_is_named(native: Built, tmp_path: Path) -> None:
-    library = made(
-        tmp_path / "driver", "set(SDP, SDP_D_DST_LINE_STRIDE, LINE);", "set(SDP, SDP_D_DST_LINE_STRIDE, 2 * LINE);"
-    )
+    library = faulty(tmp_path, "set(SDP, SDP_D_DST_LINE_STRIDE, LINE);", "set(SDP, SDP_D_DST_LINE_STRIDE, 2 * LINE);")
     result = driven(native, tmp_path / "run", library)
     assert result.ending.is_failure
     assert any("outside every allocation" in line for line in said(result))
 
 
 def test_an_interrupt_that_is_cleared_without_being_read_is_named(native: Built, tmp_path: Path) -> None:
-    library = made(
-        tmp_path / "driver", "uint32_t status = bench->reg_read(GLB + S_INTR_STATUS);", "uint32_t status = 0x3f003f;"
-    )
+    library = faulty(tmp_path, "uint32_t status = bench->reg_read(GLB + S_INTR_STATUS);", "uint32_t status = 0x3f003f;")
     result = driven(native, tmp_path / "run", library)
     assert result.ending.is_failure
     assert any(line.startswith("interrupt SDP_0 of a layer that was started must be raised") for line in said(result))
 
 
 def test_an_address_of_the_other_map_is_named(native: Built, tmp_path: Path) -> None:
-    library = made(tmp_path / "driver", "set(PDP, D_OP_ENABLE, 1);", "set(0x11000, D_OP_ENABLE, 1);")
+    library = faulty(tmp_path, "set(PDP, D_OP_ENABLE, 1);", "set(0x11000, D_OP_ENABLE, 1);")
     result = driven(native, tmp_path / "run", library)
     assert result.ending.is_failure
     assert "register: write of 0x1 to 0x11008 hits no register" in "\n".join(said(result))
@@ -148,7 +150,8 @@ FOUND = {
     ),
     "reads_a_null_pointer": (
         Ending.CRASH,
-        "driver hostile.so:reads_a_null_pointer was running: nvdla_tb.sim.entry.drive: the simulator was ended by SIGSEGV",
+        "driver hostile.so:reads_a_null_pointer was running: nvdla_tb.sim.entry.drive: the simulator was ended by "
+        "SIGSEGV",
         "read of SDP.S_STATUS (0x9000): 0x0",
     ),
     "aborts": (

@@ -11,6 +11,8 @@ from nvdla_tb.judge.detail import (
     BadAccess,
     CrcMismatch,
     CsbViolation,
+    DriverFault,
+    DriverFaultKind,
     EarlyAccess,
     EarlyInterrupt,
     GoldenMismatch,
@@ -272,6 +274,16 @@ TOLD = (
         "  dla_intr is high, and GLB.S_INTR_STATUS reads 0x0\n"
         "  every unit's S_STATUS is IDLE",
         ("SDP_0",),
+    ),
+    Told(
+        Finding(Check.TEST, DriverFault("a.so:main", DriverFaultKind.RETURNED, "3", ("read of 0x4: 0x1", "time")), 70),
+        "driver a.so:main returned 3, not 0\n  its last accesses:\n    read of 0x4: 0x1\n    time",
+        ("a.so:main", "returned"),
+    ),
+    Told(
+        Finding(Check.HANG, DriverFault("a.so:main", DriverFaultKind.SILENT, "30", ())),
+        "driver a.so:main has asked nothing of the bench for 30 seconds\n  it made no access",
+        ("a.so:main", "silent"),
     ),
     Told(
         Finding(Check.HANG, LOST, 500), "CSB did not answer the read of PDP.S_STATUS within 500 cycles", ("no answer",)

@@ -97,17 +97,32 @@ def test_every_byte_of_the_example_is_judged(built: Built, tmp_path: Path, examp
 
 
 def test_a_wrong_stride_is_named(native: Built, tmp_path: Path) -> None:
-    library = faulty(tmp_path, "set(SDP, SDP_D_DST_LINE_STRIDE, LINE);", "set(SDP, SDP_D_DST_LINE_STRIDE, 2 * LINE);")
+    stride = "set(SDP, SDP_D_DST_SURFACE_STRIDE, "
+    library = faulty(tmp_path, f"{stride}SURFACE);", f"{stride}2 * SURFACE);")
     result = driven(native, tmp_path / "run", library)
     assert result.ending.is_failure
-    assert any("outside every allocation" in line for line in said(result))
+    assert any("outside every allocation" in line and "write of" in line for line in said(result))
 
 
-def test_an_interrupt_that_is_cleared_without_being_read_is_named(native: Built, tmp_path: Path) -> None:
-    library = faulty(tmp_path, "uint32_t status = bench->reg_read(GLB + S_INTR_STATUS);", "uint32_t status = 0x3f003f;")
+def test_a_stride_that_cannot_be_is_a_fault_of_the_program(native: Built, tmp_path: Path) -> None:
+    stride = "set(SDP, SDP_D_DST_LINE_STRIDE, "
+    library = faulty(tmp_path, f"{stride}LINE);", f"{stride}2 * LINE);")
     result = driven(native, tmp_path / "run", library)
-    assert result.ending.is_failure
-    assert any(line.startswith("interrupt SDP_0 of a layer that was started must be raised") for line in said(result))
+    rule = "surface_stride_bytes must be at least the 960 bytes of a surface, not 512"
+    assert said(result) == [f"refused: SDP.D_DST_SURFACE_STRIDE.dst_surface_stride: {rule}"]
+    assert result.ending is Ending.PROTOCOL
+
+
+def test_an_interrupt_that_is_cleared_before_it_is_read_is_named(native: Built, tmp_path: Path) -> None:
+    read = "uint32_t status = bench->reg_read(GLB + S_INTR_STATUS);"
+    library = faulty(tmp_path, read, f"bench->reg_write(GLB + S_INTR_STATUS, 0xffffffff); {read}")
+    result = driven(native, tmp_path / "run", library)
+    assert result.ending is Ending.HANG
+    lines = said(result)
+    waits = "driver driver.so:nvdla_tb_main waits for an interrupt that does not come"
+    accesses = lines[lines.index(waits) + 2 :]
+    assert "    write of 0xffffffff to GLB.S_INTR_STATUS (0x100c)" in accesses
+    assert "    read of GLB.S_INTR_STATUS (0x100c): 0x0" in accesses
 
 
 def test_an_address_of_the_other_map_is_named(native: Built, tmp_path: Path) -> None:

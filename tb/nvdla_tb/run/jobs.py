@@ -307,8 +307,9 @@ def _played(job: Job, setup: Setup, work_dir: Path, process: SharedProcess | Non
         return job.result(dut, verdict, run.seconds, work_dir)
     verdict = _verdict_of(answer, run)
     if verdict.ending is Ending.REFUSED and not job.refusable:
-        # It was made for this configuration, so that the bench or what made it is wrong.
-        verdict.add(Finding(Check.BENCH, Note(f"refused: {verdict.refused}")))
+        # It was made for this configuration, so that the bench or what made it is wrong, or the driver.
+        check = Check.BENCH if job.driver is None else Check.PROGRAM
+        verdict.add(Finding(check, Note(f"refused: {verdict.refused}")))
         verdict.refused = None
     if verdict.ending in (Ending.PASSED, Ending.GOLDEN) and not run.passed:
         # The verdict was good, but the simulator did not end as it should.

@@ -14,8 +14,11 @@ from __future__ import annotations
 
 import argparse
 import random
+import struct
 import sys
 import tempfile
+import zipfile
+import zlib
 from collections.abc import Callable
 from multiprocessing import get_context
 from multiprocessing.sharedctypes import Synchronized
@@ -28,6 +31,12 @@ PACKAGES = ("nvdla_tb", "nvdla_models", "nvdla_networks", "nvdla_score", "dlhdl_
 with atheris.instrument_imports(include=list(PACKAGES)):
     from tests.fuzz.readers import READERS, Reader, by_name
     from tests.fuzz.run import fault_of
+
+_UNSTRUCTURED = (
+    *(ArithmeticError, LookupError, OSError, EOFError, ValueError, NotImplementedError, RuntimeError),
+    *(struct.error, zipfile.BadZipFile, zlib.error),
+)
+"""What a mutation raises for data that an earlier one has broken."""
 
 _MOST_BYTES = 1 << 20
 _INPUT_SECONDS = 20
@@ -99,7 +108,7 @@ def mutator(reader: Reader) -> Callable[[bytes, int, int], bytes]:
         if rng.randrange(4):
             try:
                 return reader.mutate(rng, data)[:most]
-            except (ArithmeticError, LookupError, OSError, ValueError, NotImplementedError, RuntimeError):
+            except _UNSTRUCTURED:
                 pass  # an earlier mutation has left nothing that has this structure
         changed: bytes = atheris.Mutate(data, most)
         return changed

@@ -5,9 +5,9 @@ project and mutates on with what has reached a new branch. Hypothesis's ``target
 which nobody has for "new code", and keeps no corpus between examples. Mutations are those of the reader, which keep
 checksums, headers and syntax right, and in a quarter of the inputs libFuzzer's own.
 
-Readers take turns, a process each, so that one of them may die without ending the run; what has reached new code is kept
-for the next round. Findings are printed when they come, and after each round a line for each reader with what it saw by
-then.
+Readers take turns, a process each, so that one of them may die without ending the run; what has reached new code is
+kept for the next round. Findings are printed when they come, and after each round a line for each reader with what it
+saw by then.
 """
 
 from __future__ import annotations

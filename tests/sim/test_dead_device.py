@@ -50,12 +50,7 @@ CODE = """
     if (csb2nvdla_valid && csb2nvdla_ready) taken <= taken + 1;
     if (taken == 2 && $test$plusargs("finishes")) $finish;
     if (taken == 2 && $test$plusargs("stops")) $fatal(1, "the device gives up");
-    if (taken == 2 && $test$plusargs("loops")) loops <= 1;
   end
-
-  // A combinational loop that never settles.
-  reg loops = 0;
-  wire ring = loops && !ring;
 
   // Reads are answered with 0 or with ones, but for that of S_INTR_STATUS of a device that copies.
   wire copies = $test$plusargs("copies");

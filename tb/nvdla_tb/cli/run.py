@@ -15,7 +15,7 @@ from dlhdl_tb.config import SYSTEM, DlhdlConfig, configs_of, is_dlhdl
 from dlhdl_tb.scenario import load_plan as load_dlhdl_plan
 from nvdla_models.config import HwConfig
 from nvdla_models.errors import InputError
-from nvdla_models.reading import resolved
+from nvdla_models.reading import resolved, shown
 from nvdla_tb.cli import numbers
 from nvdla_tb.cli.console import Console
 from nvdla_tb.cli.dut import (
@@ -67,7 +67,7 @@ def main(args: argparse.Namespace) -> int:
     deployment.refuse(paths)
     chosen = planned(paths, args.only, load_plan if is_nvdla else load_dlhdl_plan)
     if args.list:
-        print("\n".join(f"{entry.name:45} {entry.about}" for entry, _ in chosen))
+        print("\n".join(f"{entry.name:45} {shown(entry.about)}" for entry, _ in chosen))
         return 0
     found = devices(args)
     check_run_options(args)

@@ -14,6 +14,9 @@ from nvdla_tb.paths import HDL
 SYSTEM = "dlhdl"
 """The name of the system: of its plan, of all embedded cores together, and in the configuration of a user's core."""
 
+PLAN = Path(__file__).with_name("plans") / f"{SYSTEM}.toml"
+"""The plan of the system."""
+
 EMBEDDED = tuple((data_type, number) for data_type in DlhdlType for number in (4, 9, 16, 64))
 """Data type and ConvThreadNumber of the embedded cores."""
 

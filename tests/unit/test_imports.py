@@ -18,6 +18,8 @@ ROWS = (
     ("tests",),
     ("nvdla_tb.api",),
     ("nvdla_networks", "nvdla_score"),
+    ("dlhdl_tb.system", "dlhdl_tb.layouts"),
+    ("dlhdl_tb.ports",),
     ("nvdla_tb.__main__", "nvdla_tb.plugin", "nvdla_tb.gate_tests"),
     ("nvdla_tb.cli",),
     ("nvdla_tb.report",),

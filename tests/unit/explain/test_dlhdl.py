@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from dlhdl_models.layout import ConvolutionDataLayout, DlhdlType
 from dlhdl_models.single import Bounded
-from dlhdl_tb.config import DlhdlConfig
+from dlhdl_tb.config import PLAN, DlhdlConfig
 from dlhdl_tb.judge import DlhdlJudge
 from dlhdl_tb.network import Layer, Network
 from dlhdl_tb.scenario import DlhdlEntry, DlhdlScenario, load_plan, save
@@ -23,7 +23,6 @@ from nvdla_tb.explain.seen import Seen
 from nvdla_tb.explain.text import Explanation
 from nvdla_tb.judge.beats import Beats
 from nvdla_tb.nvdla.memory import MemoryImage, Ram
-from nvdla_tb.paths import PLANS
 
 Bytes = NDArray[np.uint8]
 
@@ -215,7 +214,7 @@ def test_a_cause_is_found_among_singles_that_differ_within_the_bound() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("config", [CORE, SINGLE, DlhdlConfig.load("dlhdl_int8_4")], ids=lambda config: config.name)
 def test_every_layer_of_the_plan_can_be_computed_again(config: DlhdlConfig) -> None:
-    for entry in load_plan(PLANS / "dlhdl.toml"):
+    for entry in load_plan(PLAN):
         scenario = entry.build(config, 1)
         seen = seen_of(scenario, {})
         # Nothing was written: each layer is evidence.

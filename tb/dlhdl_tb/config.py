@@ -103,23 +103,6 @@ def embedded_configs() -> tuple[DlhdlConfig, ...]:
     )
 
 
-def is_dlhdl(name_or_path: str) -> bool:
-    """Return whether a configuration is one of this system."""
-    if name_or_path == SYSTEM or name_or_path in {config.name for config in embedded_configs()}:
-        return True
-    path = Path(name_or_path)
-    return path.suffix == ".toml" and os.path.isfile(path) and "system" in read_toml(path)
-
-
-def configs_of(name_or_path: str) -> tuple[DlhdlConfig, ...]:
-    """Return the configurations that a name stands for: ``dlhdl`` is all embedded cores.
-
-    Raises:
-        InputError: for a name that does not exist, and a file that is no configuration.
-    """
-    return embedded_configs() if name_or_path == SYSTEM else (DlhdlConfig.load(name_or_path),)
-
-
 def _read(path: Path) -> DlhdlConfig:
     data = read_toml(path)
     for key in data:

@@ -9,8 +9,11 @@ from typing import Any
 import dlhdl_models
 from dlhdl_tb import deployment, ports, scenario
 from dlhdl_tb.config import PLAN, SYSTEM, DlhdlConfig, embedded_configs
+from dlhdl_tb.explain.runs import explain_dlhdl, seen_in
 from dlhdl_tb.random import random_entry
 from dlhdl_tb.scenario import DlhdlEntry, DlhdlScenario
+from nvdla_tb.explain import Explanation
+from nvdla_tb.explain.record import Record
 from nvdla_tb.paths import HDL
 from nvdla_tb.run.compile.ports import Port, PortMap
 from nvdla_tb.run.system import System
@@ -76,6 +79,11 @@ class Dlhdl(System[DlhdlConfig, DlhdlScenario]):
     def port_facts(self, config: DlhdlConfig) -> list[Any]:
         """Return the sizes that decide the widths of the ports."""
         return [config.name, config.conv_thread_number, config.data_type.value]
+
+    def explain(self, record: Record, folder: Path, config: DlhdlConfig, most: int) -> list[Explanation]:
+        """Return explanations of the first layers that left wrong bytes."""
+        played = scenario.read(folder, config)
+        return explain_dlhdl(seen_in(record, played), played, most)
 
     def parameters(self, config: DlhdlConfig) -> dict[str, int]:
         """Return the parameters of the embedded core's top module."""

@@ -35,10 +35,10 @@ from nvdla_tb.cli.playing import (
     setup_of,
     slower_than_before,
 )
-from nvdla_tb.explain import explain_folder
 from nvdla_tb.nvdla.memory import DUMP_FILE, Range
 from nvdla_tb.paths import COMMAND
 from nvdla_tb.run import folders
+from nvdla_tb.run.explained import explain_folder
 from nvdla_tb.run.jobs import Job, run_jobs
 from nvdla_tb.run.result import Result
 from nvdla_tb.run.space import write_whole

@@ -160,8 +160,8 @@ def _bundle(path: Path) -> None:
 
 
 def _seen(path: Path) -> None:
-    seen, _ = record.load(path)
-    list(seen.evidence([]))
+    found = record.read_record(path)
+    list(record.seen_of(found, HwConfig.load(found.config)).evidence([]))
 
 
 def _store(rows_path: Path) -> None:

@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 from dlhdl_tb.config import DlhdlConfig
+from dlhdl_tb.handshake_rules import HandshakeRule
 from dlhdl_tb.ports import TOP
 from dlhdl_tb.scenario import DlhdlEntry, DlhdlScenario, load_plan, save
 from nvdla_tb.judge.detail import HandshakeViolation, PortViolation
 from nvdla_tb.judge.finding import Check
-from nvdla_tb.judge.handshake_rules import HandshakeRule
 from nvdla_tb.judge.text import complaints
 from nvdla_tb.judge.verdict import Ending
 from nvdla_tb.judge.wrapped_rules import MEMORY_RULES

@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from nvdla_models.config import BUILTIN_DIR, HwConfig, builtin_names
+from nvdla_tb.explain import Explanation, explain_run
+from nvdla_tb.explain.record import Record, seen_of
 from nvdla_tb.paths import HDL, PACKAGE, PLANS
 from nvdla_tb.run.compile.ports import Port, PortMap, check, expected_ports, load_port_map
 from nvdla_tb.run.compile.wrapper import wrapper_text
@@ -74,6 +76,10 @@ class Nvdla(System[HwConfig, Scenario]):
     def port_facts(self, config: HwConfig) -> list[Any]:
         """Return the ports."""
         return [asdict(port) for port in expected_ports(config)]
+
+    def explain(self, record: Record, scenario: Path, config: HwConfig, most: int) -> list[Explanation]:
+        """Return explanations of the first layers that left wrong bytes."""
+        return explain_run(seen_of(record, config), read(scenario, config).ops, most)
 
     def load_port_map(self, path: Path, config: HwConfig) -> PortMap:
         """Return how the ports of a user's RTL differ."""

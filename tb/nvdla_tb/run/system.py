@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar
 
 from nvdla_models.reading import read_toml
+from nvdla_tb.explain import Explanation
+from nvdla_tb.explain.record import Record
 from nvdla_tb.run.compile.ports import Port, PortMap
 from nvdla_tb.run.errors import BuildError
 from nvdla_tb.stimulus.settings import BenchSettings
@@ -150,6 +152,20 @@ class System(ABC, Generic[C, S]):
     @abstractmethod
     def port_facts(self, config: C) -> list[Any]:
         """Return as JSON what the wrapper takes from a configuration: another model is built when it changes."""
+
+    def explain(self, record: Record, scenario: Path, config: C, most: int) -> list[Explanation]:
+        """Return explanations of the first layers that left wrong bytes; none for a system that explains nothing.
+
+        Args:
+            record: What was seen of the run.
+            scenario: Folder of the scenario, as ``save`` wrote it.
+            config: The configuration.
+            most: Of how many layers.
+
+        Raises:
+            InputError: for a record or scenario that does not fit.
+        """
+        return []
 
     def load_port_map(self, path: Path, config: C) -> PortMap:
         """Return how the ports of a user's RTL differ.

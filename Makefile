@@ -53,9 +53,10 @@ help:
 lint: ready
 	$(PY) -m ruff check . && $(PY) -m ruff format --check . && $(PY) -m mypy
 
-# The newest packages that requirements.in allows, for all Pythons and machines; LOCK=--upgrade takes newer ones.
+# The newest packages that requirements.in allows, for all Pythons and machines, and those of the package alone without hashes; LOCK=--upgrade takes newer ones.
 lock: ready
 	$(PY) -m uv pip compile --universal --python-version 3.11 --generate-hashes --quiet --custom-compile-command 'make lock' $${LOCK:+"$$LOCK"} requirements.in -o requirements.txt
+	$(PY) -m uv pip compile pyproject.toml --constraint requirements.txt --universal --python-version 3.11 --no-annotate --no-header --quiet -o constraints.txt
 
 # Regressions with their history, failures and scores stay.
 #: clean      remove logs and pages of runs; distclean: also packages, scores and regressions

@@ -45,11 +45,15 @@ from nvdla_tb.cli.layout_formats import chosen
 from nvdla_tb.coverage.model import load_model
 from nvdla_tb.explain import record
 from nvdla_tb.explain.handovers import load_handovers
+from nvdla_tb.explain.runs import explain_folder
 from nvdla_tb.judge.text import complaints
 from nvdla_tb.judge.verdict import Ending
-from nvdla_tb.paths import HDL, PLANS
+from nvdla_tb.paths import HDL, PLANS, PROJECT_FILE
 from nvdla_tb.plain_data import converted
+from nvdla_tb.report import failures, performance
 from nvdla_tb.report.performance import read_cycles
+from nvdla_tb.report.report import summary
+from nvdla_tb.run import project
 from nvdla_tb.run.compile import filelist
 from nvdla_tb.run.compile.ports import load_port_map
 from nvdla_tb.run.regress import bundle
@@ -179,11 +183,24 @@ def _store(rows_path: Path) -> None:
                     database.execute(f"INSERT INTO {table} VALUES ({', '.join('?' * len(row))})", row)
     with Store(path) as store:
         for run in store.runs():
-            store.results(run)
+            _rendered(store.results(run))
             store.counts(run)
             store.coverage(run)
             store.durations(store.missing(run))
             store.latest(run)
+
+
+def _explained(path: Path) -> None:
+    explain_folder(path.parent)
+
+
+def _rendered(results: list[Result]) -> None:
+    """Render results as the commands that show a store do."""
+    summary(results)
+    failures.whole(results)
+    for result in results:
+        performance.table(performance.layers_of(result.layers))
+        [layer.to_dict() for layer in performance.layers_of(result.layers)]
 
 
 def _answer(path: Path) -> None:
@@ -195,6 +212,7 @@ def _answer(path: Path) -> None:
 def _result(path: Path) -> None:
     result = Result.load(path)
     assert result.ending in Ending
+    _rendered([result])
     complaints(result.verdict)
 
 
@@ -277,6 +295,16 @@ READERS = (
     ),
     Reader("bundle", bundle.BUNDLE_FILE, samples.bundles, _bundle, of_json),
     Reader("record of a run", record.FILE_NAME, samples.seen, _seen, of_arrays, weight=1),
+    Reader("project file", PROJECT_FILE, samples.projects, lambda path: project.found(path.parent), weight=12),
+    Reader(
+        "explained folder",
+        record.FILE_NAME,
+        samples.seen,
+        _explained,
+        of_arrays,
+        weight=1,
+        beside=samples.beside_record,
+    ),
     Reader("answer of a simulator", "result.json", samples.answers, _answer, of_json, weight=12),
     Reader("store", "rows.json", samples.stores, _store, of_json),
     Reader("result of a worker", "result.json", samples.results, _result, of_json, weight=12),

@@ -69,6 +69,28 @@ def input_of(reader: Reader, seed: int, number: int, samples: list[bytes]) -> by
     return sample if number % _SHARE_UNCHANGED == 0 else reader.mutate(rng, sample)
 
 
+def fault_of(reader: Reader, data: bytes, folder: Path, tally: Tally | None = None) -> tuple[str, str] | None:
+    """Give a reader an input; return the kind of a finding and its text, None when it was read or refused as it should.
+
+    Args:
+        reader: The reader.
+        data: The input.
+        folder: Where it is read.
+        tally: Counts what is read, if given.
+    """
+    try:
+        reader.read(data, folder)
+    except InputError as error:
+        if str(error).isprintable():
+            return None
+        return f"unprintable {type(error).__name__} at {_place(error)}", ascii(str(error))[:200]
+    except (Exception, Overtime) as error:
+        return f"{type(error).__name__} at {_place(error)}", str(error)[:200]
+    if tally is not None:
+        tally.accepted += 1
+    return None
+
+
 def feed(reader: Reader, seed: int, numbers: range) -> Tally:
     """Give a reader inputs and say what became of them, in this process."""
     tally, samples = Tally(), reader.samples()
@@ -81,16 +103,13 @@ def feed(reader: Reader, seed: int, numbers: range) -> Tally:
             started = time.process_time()
             signal.setitimer(signal.ITIMER_PROF, SECONDS)
             try:
-                reader.read(data, folder)
-                tally.accepted += 1
-            except InputError:
-                pass
-            except (Exception, Overtime) as error:
-                kind = f"{type(error).__name__} at {_place(error)}"
-                tally.findings.setdefault(kind, (number, str(error)[:200]))
-                tally.counts[kind] += 1
+                fault = fault_of(reader, data, folder, tally)
             finally:
                 signal.setitimer(signal.ITIMER_PROF, 0)
+            if fault is not None:
+                kind, text = fault
+                tally.findings.setdefault(kind, (number, text))
+                tally.counts[kind] += 1
             tally.inputs += 1
             taken = time.process_time() - started
             if taken > tally.slowest:

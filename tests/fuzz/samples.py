@@ -205,6 +205,19 @@ def seen() -> list[bytes]:
         return [(folder / record.FILE_NAME).read_bytes()]
 
 
+def beside_record() -> dict[str, bytes]:
+    """Return the scenario of that run."""
+    return {f"{record.SCENARIO_FOLDER}/{name}": data for name, data in trace_files().items()}
+
+
+def projects() -> list[bytes]:
+    """Return project files with every key."""
+    keys = {"rtl": "my.f", "top": "NV_nvdla", "config": "nv_small", "port_map": "ports.toml", "sim": "verilator"}
+    folders = {"results": "sim_build", "cache": "/scratch/models"}
+    lists = {"plans": ["nv_small", "nvdla-*.toml"], "tests": ["nvdla-tb.toml"]}
+    return [b"".join(f"{key} = {json.dumps(value)}\n".encode() for key, value in (keys | folders | lists).items())]
+
+
 def stores() -> list[bytes]:
     """Return the rows of a store as JSON, which ``readers`` enters into one: the file itself is SQLite's matter."""
     with _folder() as folder:

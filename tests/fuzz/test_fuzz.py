@@ -95,6 +95,17 @@ def test_another_exception_is_a_finding_with_its_place_and_number() -> None:
     assert tally.accepted > 0
 
 
+@pytest.mark.parametrize("lines", [("one", "two"), ("a\u202eb",)])
+def test_a_refusal_of_several_lines_is_a_finding(lines: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(path: Path) -> None:
+        raise InputError(*lines)
+
+    monkeypatch.setattr(InputError, "__str__", lambda error: "\n".join(error.args))
+    tally = feed(Reader("refusing", "file", lambda: [b""], refuse), 1, range(1))
+    assert [kind.partition(" at ")[0] for kind in tally.findings] == ["unprintable InputError"]
+    assert tally.refused == tally.accepted == 0
+
+
 def test_an_input_that_takes_too_long_is_a_finding(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(run, "SECONDS", 0.05)
     tally = feed(Reader("slow", "file", lambda: [b""], broken), 1, range(1))

@@ -27,6 +27,8 @@ async def record(dut: SimHandleBase, name: str) -> None:
     await bench.play(scenario.ops)
     verdict = bench.finish()
     Path(f"{name}.json").write_bytes(msgspec.json.encode(verdict))
+    # Whoever compares the back ends looks at what was found.
+    bench.expect_findings(*{finding.check for finding in verdict.failures}, refusal=verdict.refused is not None)
     history = bench.scoreboard.history
     np.savez(
         f"{name}.npz",

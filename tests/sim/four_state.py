@@ -24,6 +24,7 @@ async def an_unknown_payload_is_reported(dut: SimHandleBase) -> None:
     await bench.run(pass_through(bench))
     verdict = bench.finish()
     assert verdict.ending.is_failure
+    bench.expect_findings(*{finding.check for finding in verdict.findings})
     unknown = [finding for finding in verdict.findings if isinstance(finding.detail, UnknownPin)]
     assert {(finding.detail.ram, finding.detail.pin) for finding in unknown} == {(Ram.MC, "rdata"), (Ram.MC, "wdata")}
     for finding in unknown:

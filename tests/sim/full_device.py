@@ -170,6 +170,7 @@ async def one_element_is_moved_to_the_edge(dut: SimHandleBase, layer: str, kind:
         return
     assert verdict.ending is Ending.MISMATCH
     (finding,) = verdict.findings
+    bench.expect_findings(finding.check)
     assert (mismatch(finding).elements, mismatch(finding).element) == (1, bench.element)
     assert verdict.worst_margin is not None
     assert verdict.worst_margin > 1.0
@@ -192,3 +193,5 @@ async def a_layer_that_the_device_does_not_compute_stays_running(dut: SimHandleB
     assert not any(bench.interrupts.fired.get((unit, 0)) for unit in ("CACC", "SDP"))
     bench.scoreboard.judge_pending()
     assert bench.verdict.written_bytes == 0
+    verdict = bench.finish()
+    bench.expect_findings(*{finding.check for finding in verdict.failures}, refusal=verdict.refused is not None)

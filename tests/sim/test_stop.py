@@ -34,6 +34,10 @@ def test_the_first_wrong_byte_ends_the_scenario_and_is_the_one_reported(backend:
     assert stopped.rerun == "rerun --stop-at-first"
     assert stopped.verdict.cycles < whole.verdict.cycles / 2
     assert first_of(stopped) == first_of(whole)
+    assert whole.explained is not None
+    assert stopped.explained is not None
+    assert stopped.explained.units[0] == whole.explained.units[0]
+    assert not any("never written" in line for line in stopped.explained.lines)
 
 
 def test_a_scenario_without_a_wrong_byte_is_not_stopped(tmp_path: Path) -> None:

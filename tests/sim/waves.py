@@ -10,6 +10,7 @@ from cocotb.handle import SimHandleBase
 from cocotb.triggers import ReadOnly, RisingEdge
 
 from nvdla_tb.gate_tests.checkers import CONFIG, pass_through
+from nvdla_tb.judge.finding import Check
 from nvdla_tb.nvdla.memory import Ram
 from nvdla_tb.sim.bench import Bench
 from nvdla_tb.sim.clocking import cycle
@@ -56,6 +57,7 @@ async def the_scope_shows_each_write_as_the_scoreboard_judges_it(dut: SimHandleB
     cocotb.start_soon(recorded(bench, beats))
     await bench.run(*layers)
     verdict = bench.finish()
+    bench.expect_findings(Check.VALUE)
     atoms = layers[0].dst.layout.nbytes // 8
     assert len(beats) == 2 * atoms
     for number, beat in enumerate(beats):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 import tomllib
 
 from packaging.requirements import Requirement
@@ -44,3 +46,25 @@ def test_what_is_installed_with_the_package_is_the_runtime_and_takes_the_locked_
     assert {canonicalize_name(found.name) for found, _ in requirements(runtime)} == wanted.keys()
     locked = {canonicalize_name(found.name): str(found.specifier) for found, _ in requirements(LOCK)}
     assert [name for name, specifier in wanted.items() if locked[name].removeprefix("==") not in specifier] == []
+
+
+def test_constraints_are_the_locked_versions_of_what_is_installed_with_the_package() -> None:
+    locked = {canonicalize_name(found.name): str(found.specifier) for found, _ in requirements(LOCK)}
+    text = (ROOT / "constraints.txt").read_text(encoding="utf-8")
+    constraints = {canonicalize_name(found.name): str(found.specifier) for found, _ in requirements(text)}
+    assert constraints.items() <= locked.items()
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert {canonicalize_name(Requirement(line).name) for line in project["dependencies"]} <= constraints.keys()
+
+
+def test_the_page_of_licences_names_each_package_that_is_installed() -> None:
+    page = (ROOT / "docs" / "packages.md").read_text(encoding="utf-8").partition("## Licences")[2]
+    words = set(re.findall(r"[a-z][a-z0-9-]+", page))
+    text = (ROOT / "constraints.txt").read_text(encoding="utf-8")
+    assert [found.name for found, _ in requirements(text) if found.name not in words] == []
+
+
+def test_nothing_that_the_bench_imports_in_a_simulator_imports_scapy() -> None:
+    imports = "import sys, nvdla_tb.sim.entry, dlhdl_tb.sim.entry, nvdla_tb.sim.memory_slave"
+    check = "sys.exit(sorted(name for name in sys.modules if name.partition('.')[0] == 'scapy')[:1] or 0)"
+    subprocess.run([sys.executable, "-c", f"{imports}; {check}"], check=True, cwd=ROOT)

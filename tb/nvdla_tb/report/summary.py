@@ -129,6 +129,13 @@ def exit_code(counts: Mapping[Ending, int], problems: Sequence[str] = ()) -> int
     return 1 if failed or problems or problems_of(counts) else 0
 
 
+def colour(counts: Mapping[Ending, int], code: int) -> str:
+    """Return the colour of a line of counts: green only when nothing but what was predicted is right."""
+    if code:
+        return "red"
+    return "yellow" if counts.get(Ending.GOLDEN) else "green"
+
+
 def cause_of(result: Result) -> tuple[str, str] | None:
     """Return name and words of the probable cause of the first layer that has one."""
     if result.explained is None:

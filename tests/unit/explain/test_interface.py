@@ -41,8 +41,8 @@ class Wires:
     def at(self, name: str) -> list[tuple[int, int]]:
         return self.beats.setdefault(name, [])
 
-    def told(self) -> tuple[str, str]:
-        reads, writes = judge_interface([READER, OTHER], [WRITER], self.seen())
+    def told(self, *, cut: bool = False) -> tuple[str, str]:
+        reads, writes = judge_interface([READER, OTHER], [WRITER], self.seen(), cut=cut)
         return str(reads), str(writes)
 
 
@@ -169,6 +169,30 @@ def test_what_waits_for_others_is_neither_wrong_nor_whole(change: Callable[[Wire
     wires = right()
     change(wires)
     assert wires.told()[side].endswith(" right so far")
+
+
+@pytest.mark.parametrize(
+    ("change", "side"),
+    [
+        (drop((ANSWERS, 3), (CREDITS, 3)), 0),
+        (drop((AR, 1), (R, 3), (R, 2), (ANSWERS, 3), (ANSWERS, 2)), 0),
+        (offer(READS), 0),
+        (drop((AW, 2), (W, 2), (B, 2)), 1),
+        (drop((ACKNOWLEDGED, 0)), 1),
+        (offer(WRITES), 1),
+    ],
+)
+def test_what_a_stop_cut_off_is_not_wrong(change: Callable[[Wires], None], side: int) -> None:
+    wires = right()
+    change(wires)
+    assert " right" not in wires.told()[side]
+    assert "all right" in wires.told(cut=True)[side] or wires.told(cut=True)[side].endswith(" right so far")
+
+
+def test_what_is_wrong_before_a_stop_is_told() -> None:
+    wires = right()
+    change(AR, 1, flip=0x40)(wires)
+    assert "became 0x80000010, cycle 15" in wires.told(cut=True)[0]
 
 
 def test_of_several_differences_the_earliest_is_told() -> None:

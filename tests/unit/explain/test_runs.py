@@ -20,7 +20,7 @@ from nvdla_models.errors import InputError
 from nvdla_models.layout import WeightLayout
 from nvdla_models.pdp import PoolMethod
 from nvdla_models.precision import Precision
-from nvdla_tb.explain import explain_run
+from nvdla_tb.explain import Explanation, explain_run
 from nvdla_tb.explain.build import run_of
 from nvdla_tb.explain.engines import Run as LayerRun
 from nvdla_tb.explain.record import FILE_NAME, RecordError, save
@@ -109,6 +109,44 @@ def test_strays_of_a_batch_are_those_of_the_nearest_cube() -> None:
         assert explanation.causes[0].text == (
             f"output: wrong start address: {right + nbytes:#x} instead of {right:#x}, {nbytes} bytes too far"
         )
+
+
+def stopped(tmp_path: Path, *, cut: bool) -> list[Explanation]:
+    """Return the explanation, stored and read again, of a layer that had written half of its atoms, one byte wrong."""
+    layer = cases.copy_layer()
+    expectation = cases.predicted(layer, MEMORY, 0)
+    beats = cases.beats_of(cases.result(expectation))
+    half = beats.take(np.arange(len(beats)) < len(beats) // 2)
+    half.data[3, 2] ^= 1
+    scoreboard = cases.scored([(expectation, half)])
+    if cut:
+        scoreboard.abandon()
+    (tmp_path / "scenario").mkdir()
+    write(Scenario("half", "nv_small", (LOAD,), 1), tmp_path / "scenario")
+    save(tmp_path / FILE_NAME, Seen.of(scoreboard), SMALL, "nv_small")
+    return explain_folder(tmp_path)
+
+
+def test_what_a_stop_cut_off_is_no_evidence(tmp_path: Path) -> None:
+    (explanation,) = stopped(tmp_path, cut=True)
+    evidence = explanation.evidence
+    assert (evidence.wrong_bytes, int(evidence.bad.sum()), int(evidence.bad_elements.sum())) == (1, 1, 1)
+    assert not evidence.missing_elements.any()
+    assert not any("never written" in line for line in explanation.lines())
+
+
+def test_what_a_layer_has_not_written_by_its_end_is_evidence(tmp_path: Path) -> None:
+    (explanation,) = stopped(tmp_path, cut=False)
+    assert explanation.evidence.missing_elements.any()
+    assert any("were never written" in line for line in explanation.lines())
+
+
+def test_a_layer_that_a_reset_cut_off_and_that_wrote_nothing_wrong_is_not_explained() -> None:
+    expectation = cases.predicted(cases.copy_layer(), MEMORY, 0)
+    beats = cases.beats_of(cases.result(expectation))
+    scoreboard = cases.scored([(expectation, beats.take(np.arange(len(beats)) < 4))])
+    scoreboard.abandon()
+    assert explain_run(Seen.of(scoreboard), (LOAD,)) == []
 
 
 MOVEMENTS = (joint_faults.CONTRACT, joint_faults.SPLIT, joint_faults.MERGE, joint_faults.COPIED)

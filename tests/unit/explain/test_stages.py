@@ -105,6 +105,16 @@ def test_a_wrong_element_is_named_with_place_and_cycle() -> None:
     assert told(findings[1])[-1] == "first bad stage: input of SDP"
 
 
+def test_what_a_stop_cut_off_is_not_bad() -> None:
+    cut = Seen((RUN.layers[0], replace(RUN.layers[1], cut=True), *RUN.layers[2:]), RUN.beats)
+    short = {ENTERED.name: entering(0) + entering(1)[:-1], WRITTEN.name: writing(0) + writing(1)[:-1]}
+    for result in compare([ENTERED, WRITTEN], short, cut, (LOAD,))[1]:
+        assert not result.is_bad
+        assert str(result).endswith(" beats, right so far")
+    stray = {ENTERED.name: entering(0) + entering(1) + entering(1)[:1], WRITTEN.name: writing(0) + writing(1)}
+    assert compare([ENTERED], stray, cut, (LOAD,))[1][0].is_bad
+
+
 def test_missing_and_stray_hand_overs_are_bad() -> None:
     short = {ENTERED.name: entering(0) + entering(1)[:-1], WRITTEN.name: writing(0) + writing(1)}
     findings = compare([ENTERED, WRITTEN], short, RUN, (LOAD,))

@@ -66,4 +66,7 @@ def test_a_run_in_which_no_test_says_that_it_has_failed_has_a_problem_when_none_
 
 def test_equal_golden_results_are_right_and_counted_apart() -> None:
     assert summary.exit_code({Ending.GOLDEN: 1}) == 0
+    assert summary.colour({Ending.PASSED: 3, Ending.GOLDEN: 1}, 0) == "yellow"
+    assert summary.colour({Ending.PASSED: 3}, 0) == "green"
+    assert summary.colour({Ending.PASSED: 3}, 1) == "red"
     assert summary.counts_line({Ending.GOLDEN: 1}) == "0 passed, 0 failed, 0 refused, 1 golden equal, not predicted"

@@ -228,7 +228,7 @@ def test_what_somebody_keeps_where_a_failure_would_lie_stays(play: Callable[[int
 
 
 def test_a_trace_that_cannot_be_read_fails_with_file_and_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(worker, "_built", lambda dut, root: None)
+    monkeypatch.setattr(worker, "_built", lambda dut, plusargs, limits: None)
     path = tmp_path / "broken.cfg"
     path.write_text("\nnonsense();\n", encoding="utf-8")
     broken = Task("broken", 0, "trace", str(path), DUT, "again")

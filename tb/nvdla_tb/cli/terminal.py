@@ -6,7 +6,7 @@ import io
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
-from typing import IO
+from typing import IO, TextIO
 
 _HARMLESS = "\n\t"
 
@@ -22,7 +22,7 @@ class PrintableStream(io.TextIOBase):
         beneath: The stream that takes control sequences of the bench's own.
     """
 
-    def __init__(self, beneath: IO[str]) -> None:
+    def __init__(self, beneath: TextIO) -> None:
         self.beneath = beneath
 
     @property

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from nvdla_tb.cli.layout_formats import FORMATS
-from nvdla_tb.cli.layout_options import OPTIONS
+from nvdla_tb.cli.layout_formats import all_formats, all_options
 from tests.unit.cli.conftest import Run
 from tests.unit.cli.layouts import SAMPLES
+
+FORMATS = all_formats()
+OPTIONS = all_options(FORMATS)
 
 FEATURE = "--format feature --precision int8 --shape 3,2,2"
 RUBIK = "--format rubik --config nv_full --precision int8 --shape 128,2,2"
@@ -63,8 +65,8 @@ def test_every_option_belongs_to_a_format() -> None:
         (f"{FEATURE} --surface-stride 0", "surface_stride_bytes must be at least the 32 bytes of a surface, not 0"),
         (
             f"{FEATURE} --config none",
-            "configuration must be one of nv_full, nv_large, nv_large_rtl, nv_small, nv_small_256 or an existing .toml "
-            "file, not none",
+            "configuration must be one of nv_full, nv_large, nv_large_rtl, nv_medium_1024_full, nv_medium_512, "
+            "nv_small, nv_small_256, nv_small_256_full or an existing .toml file, not none",
         ),
         (
             "--format pixel --pixel-format T_R8 --shape 1,2,2 --line-stride 8,8",

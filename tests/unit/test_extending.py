@@ -106,7 +106,8 @@ def test_the_command_of_the_guide_runs(tb: Run, guide: Path) -> None:
 
 def test_the_format_of_the_guide_describes_and_packs(tb: Run, guide: Path) -> None:
     words = "--format rows --shape 4,48 --gap 16"
-    assert f"$ nvdla-tb describe {words}\n4 rows of 48 bytes, one every 64\n" in GUIDE.read_text(encoding="utf-8")
+    printed = f"`describe {words}` prints *4 rows of 48 bytes, one every 64*"
+    assert printed in GUIDE.read_text(encoding="utf-8")
     assert tb(f"describe {words}") == (0, "4 rows of 48 bytes, one every 64\n", "")
     tensor = np.arange(192, dtype=np.uint8).reshape(4, 48)
     np.save(guide / "in.npy", tensor)

@@ -1,10 +1,15 @@
-"""The end of a test in Python: what it has run is judged then, whether or not it asked for a verdict."""
+"""The end of a test in Python: what it has run is judged then, whether or not it asked for a verdict.
+
+What it has begun to run must have ended.
+"""
 
 from __future__ import annotations
 
 from asyncio import CancelledError
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from functools import cached_property
+from inspect import CORO_CLOSED, CORO_CREATED, getcoroutinestate
+from typing import Any
 
 import cocotb
 from cocotb.task import Task, current_task
@@ -58,3 +63,29 @@ def judge_at_end(conclude: Conclude) -> None:
 def _has_failed(test: Task[object]) -> bool:
     """Return whether a test raised an error itself; what ends or skips it early is none."""
     return test.done() and not test.cancelled() and isinstance(test.exception(), Exception)
+
+
+class Begun:
+    """The coroutines that a bench has given to its test: all must have ended when the test ends."""
+
+    def __init__(self) -> None:
+        """Begin with none."""
+        self._open: list[Coroutine[Any, Any, None]] = []
+
+    def take(self, begun: Coroutine[Any, Any, None]) -> Coroutine[Any, Any, None]:
+        """Return a coroutine, and watch it."""
+        self._open = [other for other in self._open if getcoroutinestate(other) != CORO_CLOSED]
+        self._open.append(begun)
+        return begun
+
+    def unfinished(self) -> list[str]:
+        """Return why the test must not pass; those that nobody has awaited are closed."""
+        found = []
+        for begun in self._open:
+            state, name = getcoroutinestate(begun), begun.__name__.lstrip("_")
+            if state == CORO_CREATED:
+                found.append(f"the test called bench.{name} and did not await it, so that nothing was played")
+                begun.close()
+            elif state != CORO_CLOSED:
+                found.append(f"the test ended before its bench.{name} did: what is left was not played")
+        return found

@@ -235,7 +235,7 @@ class Bench(Events, Placing):
 
         What is returned must be awaited, or the test fails at its end.
         """
-        return self._begun.take(self._run(layers))
+        return self._begun.take("run", self._run(layers))
 
     async def _run(self, layers: Sequence[Layer]) -> None:
         tracker = self.judge.tracker
@@ -243,7 +243,7 @@ class Bench(Events, Placing):
             self.check_placed(layer)
         for number, layer in enumerate(layers):
             groups = {unit: tracker.state.consumer(unit) for unit in chain_of(layer).units}
-            await self.play(encode(layer, self.config, groups, sync_id=f"run_{tracker.layers_seen}_{number}"))
+            await self._play(encode(layer, self.config, groups, sync_id=f"run_{tracker.layers_seen}_{number}"))
         await self.settle()
 
     def play(self, program: Program) -> Coroutine[Any, Any, None]:
@@ -251,7 +251,7 @@ class Bench(Events, Placing):
 
         What is returned must be awaited, or the test fails at its end.
         """
-        return self._begun.take(self._play(program))
+        return self._begun.take("play", self._play(program))
 
     async def _play(self, program: Program) -> None:
         if self._played is not None:

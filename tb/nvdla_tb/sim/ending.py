@@ -70,19 +70,19 @@ class Begun:
 
     def __init__(self) -> None:
         """Begin with none."""
-        self._open: list[Coroutine[Any, Any, None]] = []
+        self._open: list[tuple[str, Coroutine[Any, Any, None]]] = []
 
-    def take(self, begun: Coroutine[Any, Any, None]) -> Coroutine[Any, Any, None]:
-        """Return a coroutine, and watch it."""
-        self._open = [other for other in self._open if getcoroutinestate(other) != CORO_CLOSED]
-        self._open.append(begun)
+    def take(self, name: str, begun: Coroutine[Any, Any, None]) -> Coroutine[Any, Any, None]:
+        """Return the coroutine of the bench's method of a name, and watch it."""
+        self._open = [other for other in self._open if getcoroutinestate(other[1]) != CORO_CLOSED]
+        self._open.append((name, begun))
         return begun
 
     def unfinished(self) -> list[str]:
         """Return why the test must not pass; those that nobody has awaited are closed."""
         found = []
-        for begun in self._open:
-            state, name = getcoroutinestate(begun), begun.__name__.lstrip("_")
+        for name, begun in self._open:
+            state = getcoroutinestate(begun)
             if state == CORO_CREATED:
                 found.append(f"the test called bench.{name} and did not await it, so that nothing was played")
                 begun.close()

@@ -232,11 +232,10 @@ module nvdla_csc #(
   wire [4:0] cube_read = cube - {4'd0, bug_conv_last_cube_repeated && cube != 5'd0 && cube == cubes};
 
   wire weights_valid;
-  // A layer ends with all its lines in the buffer, those that no window takes, too, and its last kernels start with all
-  // of D_WEIGHT_BYTES there, the padding, too (read off the public nv_small RTL): CDMA is done before the layer ends.
-  wire all_there = $signed({4'd0, dat_slices}) > $signed({5'd0, in_height});
-  wire weights_there = weights_valid && (wt_filled || kernels_left > group);
-  wire issue = run && advance && line_there && (all_there || !layer_ends) && (index != 0 || weights_there);
+  // A layer ends with all its lines in the buffer, those that no window takes, too, and with all of D_WEIGHT_BYTES, the
+  // padding, too: CDMA is done before it. On the public nv_small RTL the last kernels do not start before (read off it).
+  wire all_there = wt_filled && $signed({4'd0, dat_slices}) > $signed({5'd0, in_height});
+  wire issue = run && advance && line_there && (all_there || !layer_ends) && (index != 0 || weights_valid);
 
   assign weights_load   = issue && (index == 0);
   assign done           = issue && layer_ends;

@@ -112,6 +112,17 @@ def test_pytest_plays_the_plan_and_the_test_in_python_of_the_first_day(installed
     assert (folder / "test_relu.relu_with_a_half_filled_last_surface.0" / "sim.log").is_file()
 
 
+def test_the_examples_pass_as_they_stand_in_the_checkout(installed: Installed, simulator: str) -> None:
+    files = sorted((ROOT / "examples").glob("*.py"))
+    (installed.work / "examples").mkdir()
+    for path in files:
+        shutil.copy(path, installed.work / "examples")
+    options = ("--nvdla", "--nvdla-sim", simulator)
+    said = installed.check("python", "-m", "pytest", *options, *(f"examples/{path.name}" for path in files))
+    tests = sum(path.read_text(encoding="utf-8").count("@cocotb.test()") for path in files)
+    assert f" {tests} passed in " in said
+
+
 def test_a_shell_completes_commands(installed: Installed) -> None:
     script = installed.check("nvdla-tb", "--print-completion", "bash")
     words = 'COMP_WORDS=(nvdla-tb co) COMP_CWORD=1; _shtab_nvdla_tb nvdla-tb co; echo "${COMPREPLY[@]}"'

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from nvdla_models.config import HwConfig
-from nvdla_tb.explain import explain_folder
 from nvdla_tb.paths import PROJECT_FILE
 from nvdla_tb.run.cache import MODELS
+from nvdla_tb.run.explained import explain_folder
 from nvdla_tb.stimulus.model import play_model
 from nvdla_tb.stimulus.trace import read
 
@@ -142,8 +142,9 @@ def repository(tmp_path_factory: pytest.TempPathFactory, simulator: str) -> Path
 def test_a_run_that_does_not_want_it_loads_and_collects_nothing(tmp_path: Path) -> None:
     test = (
         "import sys\n\n\ndef test_one(pytestconfig):\n"
-        "    tb = {name for name in sys.modules if name.partition('.')[0] in ('tb', 'models', 'numpy', 'cocotb')}\n"
-        "    assert tb == {'tb', 'nvdla_tb.paths', 'nvdla_tb.plugin', 'nvdla_tb.plugin.entry'}\n\n\n"
+        "    own = ('nvdla_tb', 'nvdla_models', 'numpy', 'cocotb')\n"
+        "    tb = {name for name in sys.modules if name.partition('.')[0] in own}\n"
+        "    assert tb == {'nvdla_tb', 'nvdla_tb.paths', 'nvdla_tb.plugin', 'nvdla_tb.plugin.entry'}\n\n\n"
         "def test_two(nvdla_dut):\n    pass\n"
     )
     fill(tmp_path, {"pytest.ini": "[pytest]\n", "plan.toml": PLAN, "test_one.py": test})

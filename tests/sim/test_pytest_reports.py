@@ -90,17 +90,15 @@ def test_a_killed_run_with_workers_leaves_what_was_not_played_as_errors(reposito
     )
 
 
-@pytest.mark.parametrize("workers", [(), ("-n", "1")])
-def test_a_run_that_ends_early_with_a_good_exit_code_has_failed(
-    repository: Path, simulator: str, workers: tuple[str, ...]
-) -> None:
-    how = "exit" if not workers else "fail"
-    words = ["mine.toml", *workers, *(["-x"] if workers else [])]
-    assert ended(repository, how, *words) == pytest.ExitCode.TESTS_FAILED
+def test_a_run_that_ends_early_with_a_good_exit_code_has_failed(repository: Path, simulator: str) -> None:
+    assert ended(repository, "exit", "mine.toml") == pytest.ExitCode.TESTS_FAILED
     _, cases = suite(repository, simulator)
-    assert cases["sdp_a"] == []
-    assert cases["sdp_b"] == (["failure"] if workers else ["error"])
-    assert cases["sdp_c"] == cases["the run"] == ["error"]
+    assert cases == {"sdp_a": [], "sdp_b": ["error"], "sdp_c": ["error"], "the run": ["error"]}
+
+
+def test_an_item_that_fails_without_being_played_is_a_failure(repository: Path, simulator: str) -> None:
+    assert ended(repository, "fail", "-n", "1", "mine.toml") == pytest.ExitCode.TESTS_FAILED
+    assert suite(repository, simulator) == ({"tests": "3", "failures": "1"}, {**PASSED, "sdp_b": ["failure"]})
 
 
 def test_a_filter_that_matches_nothing_leaves_no_earlier_pass_and_a_run_of_other_tests_leaves_it(

@@ -8,20 +8,26 @@ import platform
 import shlex
 import signal
 import sys
-from importlib.metadata import version
-
-import shtab
-
-from nvdla_models.errors import InputError
-from nvdla_tb import __version__
-from nvdla_tb.cli.commands import all_commands
-from nvdla_tb.cli.parsing import Parser
-from nvdla_tb.paths import COMMAND
-from nvdla_tb.run.process import stop
-from nvdla_tb.run.space import ENVIRONMENT, in_words
 
 INTERRUPTED = 130
 """The exit code of a command that the user interrupts, as shells have it: 128 and the number of SIGINT."""
+
+try:
+    from importlib.metadata import version
+
+    import shtab
+
+    from nvdla_models.errors import InputError
+    from nvdla_tb import __version__
+    from nvdla_tb.cli.commands import all_commands
+    from nvdla_tb.cli.parsing import Parser
+    from nvdla_tb.paths import COMMAND
+    from nvdla_tb.run.process import stop
+    from nvdla_tb.run.space import ENVIRONMENT, in_words
+except KeyboardInterrupt:
+    # On a busy machine these take long enough for an impatient user.
+    print("interrupted", file=sys.stderr)
+    raise SystemExit(INTERRUPTED) from None
 
 UNREAD = 141
 """The exit code of a command whose output nobody reads any more: 128 and the number of SIGPIPE."""

@@ -35,7 +35,7 @@ class MemoryFault(InputError):
 
 
 class Ram(Enum):
-    """The memory port that an address belongs to: NVDLA's two, and the three of the Deep Learning HDL processor."""
+    """The memory port that an address belongs to: NVDLA's two, or one each for activations, weights and debugging."""
 
     MC = "MC"
     CVSRAM = "CVSRAM"

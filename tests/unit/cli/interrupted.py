@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from nvdla_models.config import HwConfig
+from nvdla_score import command as score
 from nvdla_score import play
-from nvdla_tb.cli import run, score
+from nvdla_tb.cli import run
 from nvdla_tb.cli.command import main
 from nvdla_tb.run import jobs
 from nvdla_tb.run.compile.spec import BuildSpec, Built

@@ -114,9 +114,9 @@ def test_an_older_store_that_is_read_only_is_said_so(tb: Run, results: Path, req
     assert error.endswith("results.sqlite must be a regression store of version 4, not 1")
 
 
-def test_a_store_in_a_folder_that_cannot_be_made_is_said_so(tmp_path: Path) -> None:
+def test_a_folder_in_the_place_of_a_store_is_said_so(tmp_path: Path) -> None:
     (tmp_path / "results.sqlite").mkdir()
-    with pytest.raises(StoreError, match=r"results\.sqlite cannot be used: unable to open database file$"):
+    with pytest.raises(StoreError, match=r"results\.sqlite must be a regression store, not a folder, FIFO or device$"):
         Store(tmp_path / "results.sqlite")
 
 

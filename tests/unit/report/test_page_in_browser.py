@@ -87,7 +87,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     ]
     hits = {name: 7 for name in model.reachable() if name.startswith(("SDP.", "CDP.channels="))}
     sections = [section(feature_status(plan, plan.features, {}, {})), *coverage_sections(model, hits)]
-    trend = [(run, {Ending.PASSED: 7, Ending.CHECK: 1, Ending.CRASH: 1, Ending.REFUSED: 1}, 0)]
+    trend = [(run, {Ending.PASSED: 7, Ending.CHECK: 1, Ending.CRASH: 1, Ending.REFUSED: 1})]
     page.write_html(run, entries, trend, root / "run.html", sections)
 
     explanation = explain(cases.evidence_of(cases.copy_layer(), cases.memory_for(3), one_surface))

@@ -175,7 +175,7 @@ class Bench(Events, Placing):
             bench.watch.start()
         bench.began = time.process_time(), cycle()
         if ends_judged:
-            judge_at_end(bench.conclude)
+            await judge_at_end(bench.conclude)
         return bench
 
     async def reset(self) -> None:

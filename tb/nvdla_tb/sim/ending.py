@@ -26,6 +26,7 @@ class _Ending:
 
     def __init__(self, conclude: Conclude) -> None:
         self._conclude = conclude
+        self.waits = Event()
 
     @cached_property
     def complaints(self) -> Sequence[str]:
@@ -33,6 +34,7 @@ class _Ending:
 
     async def judge(self, test: Task[object]) -> None:
         try:
+            self.waits.set()
             await Event().wait()
         except CancelledError:
             if _Ending.latest is self:
@@ -50,7 +52,7 @@ def judge_before_another() -> None:
         _ = _Ending.latest.complaints
 
 
-def judge_at_end(conclude: Conclude) -> None:
+async def judge_at_end(conclude: Conclude) -> None:
     """Have the running test fail at its end when something is wrong that it did not say.
 
     cocotb cancels what a test has started when the test ends, however it ends. An exception that is raised then fails
@@ -58,6 +60,8 @@ def judge_at_end(conclude: Conclude) -> None:
     """
     _Ending.latest = _Ending(conclude)
     cocotb.start_soon(_Ending.latest.judge(current_task()))
+    # What has not begun to wait is not told of the end: the test may end at once.
+    await _Ending.latest.waits.wait()
 
 
 def _has_failed(test: Task[object]) -> bool:

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from nvdla_models.config import HwConfig
-from nvdla_tb.paths import PLANS
+from nvdla_tb.paths import PACKAGE, PLANS
 from nvdla_tb.run.compile.build import build
 from nvdla_tb.run.compile.runners import simulation
 from nvdla_tb.run.compile.spec import BuildSpec, Built
@@ -34,11 +34,20 @@ MODULE_SECONDS = 240
 """Deadline of all cocotb tests of a module on one simulator."""
 
 
+GATE_TESTS = PACKAGE / "gate_tests"
+
+
+def is_of_gate(module: str) -> bool:
+    """Return whether a module of cocotb tests is one of those that the gate plays, and not one beside this file."""
+    return (GATE_TESTS / f"{module}.py").is_file()
+
+
 def coroutines_of(module: str) -> list[str]:
-    """Return the cocotb tests of a module beside this one, without importing cocotb."""
+    """Return the cocotb tests of a module beside this one or of the gate, without importing cocotb."""
+    folder = GATE_TESTS if is_of_gate(module) else Path(__file__).parent
     return [
         node.name
-        for node in ast.parse((Path(__file__).parent / f"{module}.py").read_text(encoding="utf-8")).body
+        for node in ast.parse((folder / f"{module}.py").read_text(encoding="utf-8")).body
         if isinstance(node, ast.AsyncFunctionDef) and node.decorator_list
     ]
 
@@ -117,8 +126,13 @@ InSimulation = Callable[[Built, str, str], None]
 """Requires that a cocotb test passed for all parameters: the model, the module beside this one, the test's name."""
 
 
+def full_name(module: str) -> str:
+    """Return the dotted name of a module of cocotb tests."""
+    return f"nvdla_tb.gate_tests.{module}" if is_of_gate(module) else f"tests.sim.{module}"
+
+
 def play_module(built: Built, module: str, folder: Path, **env: str) -> tuple[dict[str, str], Path]:
-    """Play all cocotb tests of a module beside this one in one simulator process, whose start takes longer than most.
+    """Play all cocotb tests of a module, beside this one or of the gate, in one simulator process.
 
     Returns:
         By test why it did not pass, empty when it did; and the log.
@@ -127,7 +141,7 @@ def play_module(built: Built, module: str, folder: Path, **env: str) -> tuple[di
     # No filter: all tests of the module.
     asked = {REQUEST: Request(built.spec.config.name).encode(), "COCOTB_TEST_FILTER": "", **env}
     arguments = [] if built.spec.simulator == "verilator" else ["-none"]
-    command, environment = simulation(built, f"tests.sim.{module}", "", asked, results, arguments)
+    command, environment = simulation(built, full_name(module), "", asked, results, arguments)
     supervise(command, cwd=folder, environment=environment, log_path=log, timeout_seconds=MODULE_SECONDS)
     assert results.is_file(), log.read_text(encoding="utf-8")
     return {str(case.get("name")): problem(case) for case in ElementTree.parse(results).iter("testcase")}, log
@@ -146,7 +160,7 @@ def in_simulation(tmp_path_factory: pytest.TempPathFactory) -> InSimulation:
         ran = [test for test in problems if test.partition("/")[0] == name]
         assert ran, f"{name} did not run: {log.read_text(encoding='utf-8')}"
         for test in ran:
-            assert problems[test] == "", f"{test}: {problems[test]}\n{part_of(log, f'tests.sim.{module}.{test}')}"
+            assert problems[test] == "", f"{test}: {problems[test]}\n{part_of(log, f'{full_name(module)}.{test}')}"
 
     return passed
 

@@ -80,7 +80,13 @@ def test_the_command_plays_and_judges_and_names_itself(installed: Installed, sim
     said = installed.check("nvdla-tb", "run", "--sim", simulator, "--only", "sdp_pass_through_one_element,pdp_max_2x2")
     assert "2 passed, 0 failed, 0 refused" in said
     assert f"the gate is: nvdla-tb regress plan --level L1 --config nv_small --sim {simulator}" in said
-    assert (installed.work / "sim_build" / "runs" / "nv_small" / "index.html").is_file()
+    assert (
+        installed.work
+        / "sim_build"
+        / "runs"
+        / (f"nv_small-{simulator}" if simulator == "icarus" else "nv_small")
+        / "index.html"
+    ).is_file()
 
 
 def test_the_plan_and_a_test_in_python_of_the_gate_are_there(installed: Installed, simulator: str) -> None:

@@ -103,7 +103,9 @@ def exact_option(group: argparse._ActionsContainer) -> None:
 
 def slower_option(group: argparse._ActionsContainer) -> None:
     """Add the option that says how much slower something may become."""
-    group.add_argument("--slower", type=float, default=5.0, metavar="PERCENT", help="allowed increase (default: 5)")
+    group.add_argument(
+        "--slower", type=numbers.increase, default=5.0, metavar="PERCENT", help="allowed increase (default: 5)"
+    )
 
 
 def plusarg_arguments(plusargs: Iterable[str]) -> str:

@@ -31,7 +31,7 @@ def Rubik(src: Surface | PlanarSurface, dst: Surface | PlanarSurface, *, stride:
 
     Source: unit description, "RUBIK".
     """
-    stride_y, stride_x = pair("stride", stride)
+    stride_y, stride_x = pair("stride", stride, 32)
     if isinstance(src, PlanarSurface) and isinstance(dst, PlanarSurface):
         raise InputError("src or dst must be a feature cube, because RUBIK does not lead from planes to planes")
     mode = RubikMode.CONTRACT

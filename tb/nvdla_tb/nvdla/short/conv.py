@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import NoneType
+
 from nvdla_models.cbuf import fewest_data_banks
 from nvdla_models.conv.params import MAX_DILATION, MAX_STRIDE, ConvParams
 from nvdla_models.converter import Converter, ConverterEncoding
@@ -12,6 +14,7 @@ from nvdla_models.precision import Precision
 from nvdla_tb.nvdla.layers import ConvLayer, Surface, on_the_fly
 from nvdla_tb.nvdla.layers.conv import buffered_lines, kernel_sides, slice_entries
 from nvdla_tb.nvdla.short.axes import Pair, Sides, pair, sides
+from nvdla_tb.nvdla.short.given import check_conversion, check_kind
 from nvdla_tb.nvdla.short.steps import Operand, Steps, dealt, pattern, whole
 from nvdla_tb.nvdla.surfaces import CbufUse, ImageSurface, WeightSurface
 
@@ -100,6 +103,11 @@ def Conv(  # noqa: N802
 
     Source: unit description, "Convolution Pipeline"; programming guide, "Limitation", Convolution.
     """
+    check_kind("src", src, Surface, ImageSurface)
+    check_kind("weights", weights, WeightSurface)
+    check_kind("dst", dst, Surface, NoneType)
+    if convert_input is not None:
+        check_conversion("convert_input", convert_input)
     layout, kernels = src.layout, weights.layout
     config, precision = kernels.config, kernels.precision
     winograd = isinstance(kernels, WinogradWeightLayout)

@@ -8,6 +8,7 @@ from nvdla_models.pdp import MAX_KERNEL, MAX_STRIDE, PdpParams, PoolMethod, padd
 from nvdla_tb.nvdla.layers import ConvLayer, PdpLayer, PooledLayer, SdpLayer, Surface, WidthSplit
 from nvdla_tb.nvdla.layers.pdp import line_buffer_elements, split_width
 from nvdla_tb.nvdla.short.axes import Pair, Sides, pair, sides
+from nvdla_tb.nvdla.short.given import check_kind
 
 
 def Pdp(  # noqa: N802
@@ -61,6 +62,8 @@ def Pdp(  # noqa: N802
     known = {choice.value: choice for choice in PoolMethod}
     if method not in known:
         raise InputError(f"method must be one of {', '.join(known)}, not {method!r}")
+    check_kind("src", src, Surface, ConvLayer, SdpLayer)
+    check_kind("dst", dst, Surface)
     layout = (src if isinstance(src, Surface) else src.dst).layout
     height, width = pair("window", window, MAX_KERNEL)
     stride_y, stride_x = (height, width) if stride is None else pair("stride", stride, MAX_STRIDE)

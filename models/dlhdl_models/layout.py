@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from nvdla_models.errors import InputError
-from nvdla_models.layout.atom_cube import Element
+from nvdla_models.layout.atom_cube import AtomGrid, Element
 from nvdla_models.layout.atoms import atoms_to_cube, cube_to_atoms
-from nvdla_models.layout.raw import Array, ByteArray, BytesLike, check_array, check_index, checked_bytes
+from nvdla_models.layout.raw import Array, ByteArray, BytesLike, MaskArray, check_array, check_index, checked_bytes
 
 
 class DlhdlType(Enum):
@@ -103,6 +103,23 @@ class ConvolutionDataLayout:
     def nbytes(self) -> int:
         """Bytes of all values."""
         return self.elements * self.data_type.dtype.itemsize
+
+    @property
+    def grid(self) -> AtomGrid:
+        """The values as a cube with beats for atoms, whose padding lanes are channels, too."""
+        _, rows, pixels = self.shape
+        dtype = self.data_type.dtype
+        beat = self.parallel * dtype.itemsize
+        shape = (self.blocks * self.parallel, rows, pixels)
+        return AtomGrid(shape, (rows * pixels * beat, pixels * beat, beat), self.parallel, dtype)
+
+    def written_mask(self) -> MaskArray:
+        """Return which bytes are written: all, as padding is 0.
+
+        Returns:
+            bool of length ``nbytes``.
+        """
+        return np.ones(self.nbytes, dtype=np.bool_)
 
     def pack(self, image: Array) -> ByteArray:
         """Return the memory bytes of an image; padding is 0.
@@ -220,6 +237,19 @@ class FullyConnectedDataLayout:
     def nbytes(self) -> int:
         """Bytes of all values."""
         return self._pixel.nbytes
+
+    @property
+    def grid(self) -> AtomGrid:
+        """The values as a cube of one pixel with beats for atoms."""
+        return self._pixel.grid
+
+    def written_mask(self) -> MaskArray:
+        """Return which bytes are written: all, as padding is 0.
+
+        Returns:
+            bool of length ``nbytes``.
+        """
+        return self._pixel.written_mask()
 
     def pack(self, values: Array) -> ByteArray:
         """Return the memory bytes of the values; padding is 0.

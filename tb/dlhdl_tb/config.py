@@ -14,6 +14,9 @@ from nvdla_tb.paths import HDL
 SYSTEM = "dlhdl"
 """The name of the system: of its plan, of all embedded cores together, and in the configuration of a user's core."""
 
+PLAN = Path(__file__).with_name("plans") / f"{SYSTEM}.toml"
+"""The plan of the system."""
+
 EMBEDDED = tuple((data_type, number) for data_type in DlhdlType for number in (4, 9, 16, 64))
 """Data type and ConvThreadNumber of the embedded cores."""
 
@@ -98,23 +101,6 @@ def embedded_configs() -> tuple[DlhdlConfig, ...]:
     return tuple(
         DlhdlConfig(f"{SYSTEM}_{data_type.value}_{number}", number, data_type) for data_type, number in EMBEDDED
     )
-
-
-def is_dlhdl(name_or_path: str) -> bool:
-    """Return whether a configuration is one of this system."""
-    if name_or_path == SYSTEM or name_or_path in {config.name for config in embedded_configs()}:
-        return True
-    path = Path(name_or_path)
-    return path.suffix == ".toml" and os.path.isfile(path) and "system" in read_toml(path)
-
-
-def configs_of(name_or_path: str) -> tuple[DlhdlConfig, ...]:
-    """Return the configurations that a name stands for: ``dlhdl`` is all embedded cores.
-
-    Raises:
-        InputError: for a name that does not exist, and a file that is no configuration.
-    """
-    return embedded_configs() if name_or_path == SYSTEM else (DlhdlConfig.load(name_or_path),)
 
 
 def _read(path: Path) -> DlhdlConfig:

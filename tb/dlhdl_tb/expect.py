@@ -9,9 +9,13 @@ from numpy.typing import NDArray
 
 from dlhdl_models.layout import ModuleDataLayout
 from dlhdl_models.single import Bounded
+from dlhdl_tb.explain.engine import DlhdlRun, Operands, Source
 from dlhdl_tb.network import Layer, Tensor, Value
 from dlhdl_tb.program import Program
 from nvdla_models.layout import Element
+from nvdla_tb.explain.build import OtherLayer
+from nvdla_tb.explain.engines import Run
+from nvdla_tb.explain.walk import Walk
 from nvdla_tb.judge.expected import Expected
 from nvdla_tb.judge.layer_id import Started
 from nvdla_tb.judge.verdict import Margin
@@ -22,7 +26,7 @@ RULE = "bound of this testbench for single, as the vendor publishes none"
 
 
 @dataclass(frozen=True, eq=False)
-class PlayedLayer:
+class PlayedLayer(OtherLayer):
     """A layer of a program, by its number, as it is played for one frame."""
 
     program: Program
@@ -43,6 +47,37 @@ class PlayedLayer:
     def address(self) -> int:
         """Where its result lies."""
         return self.program.address(self.number, self.frame)
+
+    @property
+    def layout(self) -> ModuleDataLayout:
+        """The layout of its result."""
+        return self.tensor.layout
+
+    def engine(self) -> DlhdlRun:
+        """Return what the core should have computed."""
+        program, layer = self.program, self.layer
+        network = program.network
+        threads = network.config.threads
+        sources = [
+            Source(program.source_address(number, self.frame), network.tensor(number).layout, threads)
+            for number in layer.sources
+        ]
+        exponents = [network.tensor(number).exponent for number in (layer.sources[0], layer.sources[-1])]
+        return DlhdlRun(
+            layer.kind,
+            sources[0],
+            sources[1] if len(sources) > 1 else None,
+            Operands(*program.operands(self.number)) if layer.kind.has_weights else None,
+            self.tensor.layout,
+            layer.window,
+            (exponents[0], exponents[1], layer.weight_exponent, self.tensor.exponent),
+            layer.relu,
+            threads,
+        )
+
+    def run(self) -> Run:
+        """Return the run that the core should have made of it."""
+        return Run(self.engine(), Walk.of(self.layout, self.address))
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 
 from dlhdl_models.single import Bounded
 from dlhdl_tb.expect import expectations
+from dlhdl_tb.handshake_rules import HandshakeRule
 from dlhdl_tb.network import Value
 from dlhdl_tb.program import ACTIVATION_BASE, Slots, packed
 from dlhdl_tb.scenario import DlhdlScenario
 from nvdla_tb.judge.beats import Beats
 from nvdla_tb.judge.detail import BadAccess, HandshakeViolation, MoreBadAccesses, Note, PortViolation, UnknownPin
 from nvdla_tb.judge.finding import Check, Finding
-from nvdla_tb.judge.handshake_rules import HandshakeRule
 from nvdla_tb.judge.scoreboard import Scoreboard
 from nvdla_tb.judge.verdict import Verdict
 from nvdla_tb.nvdla.memory import MemoryImage, Ram
@@ -217,7 +217,8 @@ class DlhdlJudge:
     def _violate(self, rule: HandshakeRule, frame: int, seen: str, cycle: int) -> None:
         if (rule,) not in self._told:
             self._told.add((rule,))
-            self.verdict.add(Finding(Check.PROTOCOL, HandshakeViolation(int(rule), frame, seen), cycle))
+            broken = HandshakeViolation(int(rule), rule.text, frame, seen)
+            self.verdict.add(Finding(Check.PROTOCOL, broken, cycle))
 
     def _slot(self, slots: Slots, address: int) -> int | None:
         """Return the slot that an address lies in, or None."""

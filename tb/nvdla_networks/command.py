@@ -9,7 +9,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from dlhdl_tb import deployment
 from nvdla_models.config import HwConfig
 from nvdla_models.precision import Precision
 from nvdla_networks.compiler.accuracy import Accuracy
@@ -36,13 +35,14 @@ from nvdla_tb.cli.playing import (
     setup_of,
     slower_than_before,
 )
-from nvdla_tb.explain import explain_folder
 from nvdla_tb.nvdla.memory import DUMP_FILE, Range
 from nvdla_tb.paths import COMMAND
 from nvdla_tb.run import folders
+from nvdla_tb.run.explained import explain_folder
 from nvdla_tb.run.jobs import Job, run_jobs
 from nvdla_tb.run.result import Result
 from nvdla_tb.run.space import write_whole
+from nvdla_tb.run.systems import refuse
 from nvdla_tb.stimulus.model import play_model
 from nvdla_tb.stimulus.trace import write
 
@@ -94,7 +94,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(args: argparse.Namespace) -> int:
     """Carry the subcommand out and return the exit code."""
-    deployment.refuse([args.model])
+    refuse([args.model])
     if args.model_only:
         check_model_only(args)
     before = cycles_before(args)

@@ -9,7 +9,6 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from dlhdl_tb.config import is_dlhdl
 from nvdla_models.config import HwConfig
 from nvdla_models.errors import InputError
 from nvdla_models.limits import RUN_TASKS
@@ -40,6 +39,7 @@ from nvdla_tb.run.compile.recipe import embedded_filelist
 from nvdla_tb.run.errors import BuildError
 from nvdla_tb.run.inside import handovers_of
 from nvdla_tb.run.process import as_ended
+from nvdla_tb.run.systems import is_nvdla
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -70,7 +70,7 @@ def main(args: argparse.Namespace) -> int:
     """Carry the subcommand out and return the exit code."""
     if args.mutants is not None:
         return score_mutants(args)
-    dlhdl = is_dlhdl(args.config)
+    dlhdl = not is_nvdla(args.config)
     catalogue = load_catalogue(DLHDL_BUGS_FILE if dlhdl else BUGS_FILE)
     cores = devices(args)
     bugs = select(catalogue.bugs, args.only, args.kind, [config.name for _, config in cores])

@@ -20,10 +20,10 @@ from nvdla_tb.run import folders
 from nvdla_tb.run.compile.spec import Built
 from nvdla_tb.run.dut import Dut
 from nvdla_tb.run.inside import is_worth_it, watched
-from nvdla_tb.run.jobs import Job, Setup, run_job
+from nvdla_tb.run.jobs import Job, Setup, run_job, with_settings
 from nvdla_tb.run.result import Result
 from nvdla_tb.run.simulate import SharedProcess
-from nvdla_tb.run.systems import AnyConfig, AnyScenario
+from nvdla_tb.run.system import AnyConfig
 
 
 @dataclass(frozen=True)
@@ -72,15 +72,10 @@ class Bench:
 
     def job(self, source: Source, seed: int) -> Job:
         """Return the job that plays a scenario."""
-        make = partial(self._scenario, source, seed)
+        make = partial(source.build, self.config, seed)
         # A refusal says nothing about a bug: it must not look as if one had been caught.
-        return Job(source.name, seed, self.rerun, make, refusable=True, waves_option=None)
-
-    def _scenario(self, source: Source, seed: int) -> AnyScenario:
-        scenario = source.build(self.config, seed)
-        if self.hang_cycles is None:
-            return scenario
-        return replace(scenario, settings=replace(scenario.settings, hang_cycles=self.hang_cycles))
+        job = Job(source.name, seed, self.rerun, make, refusable=True, waves_option=None)
+        return job if self.hang_cycles is None else with_settings(job, hang_cycles=self.hang_cycles)
 
     def play(self, job: Job, folder: Path, process: SharedProcess | None = None) -> Result:
         """Play one job in a folder of its own below another, in a simulator process of its own or a given one."""

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from dlhdl_tb.config import SYSTEM
+from dlhdl_tb.config import PLAN
 from dlhdl_tb.scenario import load_plan as load_dlhdl
 from nvdla_models.config import HwConfig
 from nvdla_score.catalogue import CatalogueError
@@ -17,7 +17,7 @@ from nvdla_tb.nvdla.program.ops import MemInit, MemLoad, Op, Poll, RegRead, RegW
 from nvdla_tb.nvdla.registers import Register, RegisterMap
 from nvdla_tb.paths import PLANS
 from nvdla_tb.run.regress.features import FeaturePlan, planned_tests
-from nvdla_tb.run.systems import AnyScenario
+from nvdla_tb.run.system import AnyScenario
 from nvdla_tb.stimulus.generate.plan import PlanEntry, load_plan
 from nvdla_tb.stimulus.generate.random import ENGINES, random_entry
 from nvdla_tb.stimulus.scenario import Scenario
@@ -48,7 +48,7 @@ def sources(config: str = "nv_small") -> tuple[Source, ...]:
 
 def dlhdl_sources() -> tuple[Source, ...]:
     """Return all scenarios of the Deep Learning HDL processor: those of its plan, then the score's own."""
-    entries = [entry for path in (PLANS / f"{SYSTEM}.toml", DLHDL_PLAN) for entry in load_dlhdl(path)]
+    entries = [entry for path in (PLAN, DLHDL_PLAN) for entry in load_dlhdl(path)]
     return tuple(Source(entry.name, entry.build) for entry in entries)
 
 

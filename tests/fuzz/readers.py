@@ -19,7 +19,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from dlhdl_tb.config import EMBEDDED_HEADER, DlhdlConfig
+from dlhdl_tb.config import EMBEDDED_HEADER, PLAN, DlhdlConfig
 from dlhdl_tb.registers import RegisterMap
 from dlhdl_tb.scenario import FILE_NAME as SCENARIO_FILE
 from dlhdl_tb.scenario import load_plan as load_dlhdl_plan
@@ -164,8 +164,8 @@ def _bundle(path: Path) -> None:
 
 
 def _seen(path: Path) -> None:
-    seen, _ = record.load(path)
-    list(seen.evidence([]))
+    found = record.read_record(path)
+    list(record.seen_of(found, HwConfig.load(found.config)).evidence([]))
 
 
 def _store(rows_path: Path) -> None:
@@ -259,10 +259,10 @@ def _picture(path: Path) -> None:
 READERS = (
     Reader("configuration", "own.toml", partial(samples.texts, "*.toml", BUILTIN_DIR), HwConfig.load),
     Reader("plan of nv_small", "plan.toml", samples.small_plans, _plan(SMALL), weight=1),
-    Reader("plan of nv_full", "plan.toml", partial(samples.plans, "nv_full"), _plan(FULL), weight=1),
+    Reader("plan of nv_full", "plan.toml", partial(samples.plans, PLANS / "nv_full.toml"), _plan(FULL), weight=1),
     Reader("core of DL HDL", "core.toml", samples.cores, _core, beside=samples.beside_cores),
     Reader("register header", "core_addr.h", lambda: [EMBEDDED_HEADER.read_bytes()], RegisterMap.load),
-    Reader("plan of DL HDL", "plan.toml", partial(samples.plans, "dlhdl"), _dlhdl_plan, weight=1),
+    Reader("plan of DL HDL", "plan.toml", partial(samples.plans, PLAN), _dlhdl_plan, weight=1),
     Reader(
         "scenario of DL HDL", SCENARIO_FILE, samples.dlhdl_scenarios, lambda p: read_dlhdl(p.parent, CORE), of_json, 1
     ),

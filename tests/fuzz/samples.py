@@ -15,7 +15,7 @@ import msgspec
 import numpy as np
 from PIL import Image
 
-from dlhdl_tb.config import EMBEDDED, EMBEDDED_HEADER, DlhdlConfig
+from dlhdl_tb.config import EMBEDDED, EMBEDDED_HEADER, PLAN, DlhdlConfig
 from dlhdl_tb.scenario import load_plan as load_dlhdl_plan
 from networks import random_networks
 from nvdla_networks.compiled import Compiled
@@ -57,16 +57,16 @@ def texts(pattern: str, folder: Path = TEXTS) -> list[bytes]:
     return [_bare(path.read_text(encoding="utf-8")) if path.suffix == ".toml" else path.read_bytes() for path in paths]
 
 
-def plans(name: str) -> list[bytes]:
+def plans(path: Path) -> list[bytes]:
     """Return a plan cut into plans of one scenario each, those with large cubes left out."""
-    text = (PLANS / f"{name}.toml").read_text(encoding="utf-8")
+    text = path.read_text(encoding="utf-8")
     head, *scenarios = text.split("[[scenario]]")
     return [_bare(f"{head}[[scenario]]{scenario}") for scenario in scenarios if len(scenario) < 1500][:80]
 
 
 def small_plans() -> list[bytes]:
     """Return plans of nv_small, and one with variants and a layer of each value."""
-    return [*plans("nv_small"), *texts("plan_varied.toml")]
+    return [*plans(PLANS / "nv_small.toml"), *texts("plan_varied.toml")]
 
 
 def cores() -> list[bytes]:
@@ -83,7 +83,7 @@ def beside_cores() -> dict[str, bytes]:
 def dlhdl_scenarios() -> list[bytes]:
     """Return the file of each scenario of the plan, as a launcher saves it for a simulator."""
     core = DlhdlConfig.load("dlhdl_int8_4")
-    entries = load_dlhdl_plan(PLANS / "dlhdl.toml")
+    entries = load_dlhdl_plan(PLAN)
     saved = [{"name": entry.name, "config": core.name, "seed": 1, "described": entry.data} for entry in entries]
     return [json.dumps(one).encode() for one in saved]
 
@@ -91,7 +91,7 @@ def dlhdl_scenarios() -> list[bytes]:
 def beside_features() -> dict[str, bytes]:
     """Return what it names."""
     unit = b'unit = "SDP"\n[points]\nwidth = ["1", "2.."]\nrelu = ["on"]\n'
-    return {"coverage/sdp.toml": unit, "plan.toml": plans("nv_small")[0]}
+    return {"coverage/sdp.toml": unit, "plan.toml": plans(PLANS / "nv_small.toml")[0]}
 
 
 def catalogues() -> list[bytes]:

@@ -22,7 +22,7 @@ from nvdla_tb.run.jobs import Job, Setup, run_job
 from nvdla_tb.run.process import supervise
 from nvdla_tb.run.result import Result
 from nvdla_tb.run.simulate import SharedProcess, simulate
-from nvdla_tb.run.systems import AnyScenario
+from nvdla_tb.run.system import AnyScenario
 from nvdla_tb.stimulus.exchange import REQUEST, Request
 from nvdla_tb.stimulus.generate.plan import load_plan
 from nvdla_tb.stimulus.scenario import Scenario

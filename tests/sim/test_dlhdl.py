@@ -11,16 +11,16 @@ import numpy as np
 import pytest
 
 from dlhdl_tb.config import DlhdlConfig
+from dlhdl_tb.handshake_rules import HandshakeRule
+from dlhdl_tb.ports import TOP
 from dlhdl_tb.scenario import DlhdlEntry, DlhdlScenario, load_plan, save
 from nvdla_tb.judge.detail import HandshakeViolation, PortViolation
 from nvdla_tb.judge.finding import Check
-from nvdla_tb.judge.handshake_rules import HandshakeRule
 from nvdla_tb.judge.text import complaints
 from nvdla_tb.judge.verdict import Ending
 from nvdla_tb.judge.wrapped_rules import MEMORY_RULES
 from nvdla_tb.paths import HDL
 from nvdla_tb.run.compile.build import build
-from nvdla_tb.run.compile.wrapper import DLHDL_TOP as TOP
 from nvdla_tb.run.dut import Dut
 from nvdla_tb.run.jobs import Setup, run_job
 from nvdla_tb.run.result import Result

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from nvdla_models.config import HwConfig
-from nvdla_tb.explain import explain_folder
 from nvdla_tb.paths import PROJECT_FILE
 from nvdla_tb.run.cache import MODELS
+from nvdla_tb.run.explained import explain_folder
 from nvdla_tb.stimulus.model import play_model
 from nvdla_tb.stimulus.trace import read
 

@@ -17,20 +17,21 @@ from tests.repository import ROOT
 ROWS = (
     ("tests",),
     ("nvdla_tb.api",),
-    ("nvdla_networks", "nvdla_score"),
+    ("nvdla_score",),
+    ("dlhdl_tb.system", "dlhdl_tb.layouts"),
+    ("dlhdl_tb.sim", "dlhdl_tb.ports"),
+    ("dlhdl_tb", "nvdla_networks"),
+    ("dlhdl_models",),
     ("nvdla_tb.__main__", "nvdla_tb.plugin", "nvdla_tb.gate_tests"),
     ("nvdla_tb.cli",),
     ("nvdla_tb.report",),
     ("nvdla_tb.run",),
-    ("dlhdl_tb.sim",),
     ("nvdla_tb.sim",),
     ("nvdla_tb.explain", "nvdla_tb.coverage"),
-    ("dlhdl_tb",),
     ("nvdla_tb.stimulus",),
     ("nvdla_tb.judge",),
     ("nvdla_tb.nvdla",),
     ("nvdla_tb",),
-    ("dlhdl_models",),
     ("nvdla_models",),
 )
 # Packages of the simulator, and the places that may import them besides tests.
@@ -249,6 +250,26 @@ def test_imports_only_go_down_the_list_of_folders() -> None:
             "tb/nvdla_tb/sim/x.py:1: nvdla_tb.sim must not import nvdla_tb.__main__",
         ),
         ("tb/nvdla_tb/sim/x.py", "import tests.unit", "tb/nvdla_tb/sim/x.py:1: nvdla_tb.sim must not import tests"),
+        (
+            "tb/nvdla_tb/run/x.py",
+            "from dlhdl_tb.config import DlhdlConfig",
+            "tb/nvdla_tb/run/x.py:1: nvdla_tb.run must not import dlhdl_tb",
+        ),
+        (
+            "tb/nvdla_tb/explain/x.py",
+            "import dlhdl_models",
+            "tb/nvdla_tb/explain/x.py:1: nvdla_tb.explain must not import dlhdl_models",
+        ),
+        (
+            "tb/nvdla_tb/cli/x.py",
+            "import nvdla_networks",
+            "tb/nvdla_tb/cli/x.py:1: nvdla_tb.cli must not import nvdla_networks",
+        ),
+        (
+            "tb/nvdla_tb/__main__.py",
+            "import nvdla_score",
+            "tb/nvdla_tb/__main__.py:1: nvdla_tb.__main__ must not import nvdla_score",
+        ),
         ("tb/nvdla_tb/extra/x.py", "", "tb/nvdla_tb/extra/x.py:1: folder nvdla_tb.extra is not in the list"),
     ],
 )
@@ -284,3 +305,32 @@ def test_the_checker_allows_what_goes_down(tmp_path: Path, path: str, source: st
     (tmp_path / path).parent.mkdir(parents=True)
     (tmp_path / path).write_text(source, encoding="utf-8")
     assert violations(tmp_path) == []
+
+
+ADDED = re.compile(r"dlhdl|deep learning hdl|nvdla_networks|nvdla_score", re.IGNORECASE)
+"""The packages that add themselves to the bench through entry points, which it must not know of."""
+
+
+def mentions(root: Path) -> list[str]:
+    """Return every line of the bench and its models that mentions a package beside them, as ``file:line``."""
+    files = [path for top in ("tb/nvdla_tb", "models/nvdla_models") for path in sorted((root / top).rglob("*"))]
+    own = [
+        path for path in files if path.is_file() and "hdl_stubs" not in path.parts and "__pycache__" not in path.parts
+    ]
+    return [
+        f"{path.relative_to(root)}:{number}"
+        for path in own
+        for number, line in enumerate(path.read_text(encoding="utf-8", errors="replace").splitlines(), start=1)
+        if ADDED.search(line)
+    ]
+
+
+def test_the_bench_mentions_none_of_the_packages_that_add_themselves() -> None:
+    assert mentions(ROOT) == []
+
+
+def test_a_mention_is_seen(tmp_path: Path) -> None:
+    path = tmp_path / "tb" / "nvdla_tb" / "plans" / "x.toml"
+    path.parent.mkdir(parents=True)
+    path.write_text('name = "x"\nsystem = "DLHDL"\n', encoding="utf-8")
+    assert mentions(tmp_path) == ["tb/nvdla_tb/plans/x.toml:2"]

@@ -1,7 +1,7 @@
 """How data lies in memory: one layout class per format, each with pack, unpack, offset, nbytes and describe."""
 
 from nvdla_models.layout.alignment import Alignment, DataFormat, alignment_of
-from nvdla_models.layout.atom_cube import Element
+from nvdla_models.layout.atom_cube import AtomGrid, Element
 from nvdla_models.layout.compression import CompressedWeightLayout, CompressedWeights
 from nvdla_models.layout.deconvolution import DeconvolutionWeightLayout
 from nvdla_models.layout.feature import FeatureLayout

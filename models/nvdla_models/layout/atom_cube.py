@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,6 +19,22 @@ class Element(NamedTuple):
     c: int
     h: int
     w: int
+
+
+class AtomGrid(NamedTuple):
+    """Where everything lies that is written with a cube: padding channels, ends of lines.
+
+    Attributes:
+        shape: (C, H, W), C in whole atoms.
+        steps: Bytes from a surface, a line and a column to the next.
+        atom_elements: Channels of an atom.
+        dtype: Type of an element.
+    """
+
+    shape: tuple[int, int, int]
+    steps: tuple[int, int, int]
+    atom_elements: int
+    dtype: np.dtype[Any]
 
 
 class AtomCube:

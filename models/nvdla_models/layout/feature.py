@@ -10,7 +10,7 @@ import numpy as np
 from nvdla_models.config import HwConfig
 from nvdla_models.errors import InputError
 from nvdla_models.layout.alignment import Alignment, DataFormat, alignment_of
-from nvdla_models.layout.atom_cube import AtomCube, check_cube
+from nvdla_models.layout.atom_cube import AtomCube, AtomGrid, check_cube
 from nvdla_models.layout.atoms import atoms_to_cube, cube_to_atoms
 from nvdla_models.layout.raw import Array, ByteArray, BytesLike, MaskArray, check_array, check_index, checked_bytes
 from nvdla_models.precision import Precision
@@ -67,6 +67,13 @@ class FeatureLayout(AtomCube):
     def alignment(self) -> Alignment:
         """Alignment of its start address and strides."""
         return alignment_of(self.config, DataFormat.FEATURE)
+
+    @property
+    def grid(self) -> AtomGrid:
+        """The atoms of the cube."""
+        shape = (self.padded_channels, *self.shape[1:])
+        steps = (self.surface_stride_bytes, self.line_stride_bytes, self.atom_bytes)
+        return AtomGrid(shape, steps, self.atom_elements, self.precision.dtype)
 
     @property
     def line_packed(self) -> bool:

@@ -8,7 +8,7 @@ import numpy as np
 
 from nvdla_models.config import HwConfig
 from nvdla_models.errors import LackingError
-from nvdla_models.layout.atom_cube import Element
+from nvdla_models.layout.atom_cube import AtomGrid, Element
 from nvdla_models.layout.raw import (
     MAX_CUBE_ELEMENTS,
     ByteArray,
@@ -77,6 +77,14 @@ class LinesLayout:
         """Bytes from the first to the end of the last line."""
         surfaces, lines, line = self.shape
         return (surfaces - 1) * self.surface_stride_bytes + (lines - 1) * self.line_stride_bytes + line
+
+    @property
+    def grid(self) -> AtomGrid:
+        """The lines as a cube with atoms of 32 bytes, the unit of BDMA."""
+        surfaces, lines, line = self.shape
+        shape = (surfaces * BDMA_UNIT_BYTES, lines, line // BDMA_UNIT_BYTES)
+        steps = (self.surface_stride_bytes, self.line_stride_bytes, BDMA_UNIT_BYTES)
+        return AtomGrid(shape, steps, BDMA_UNIT_BYTES, self.precision.dtype)
 
     def pack(self, lines: ByteArray) -> ByteArray:
         """Return the memory bytes of (surfaces, lines, bytes); gaps are 0.

@@ -9,7 +9,7 @@ import numpy as np
 from nvdla_models.config import HwConfig
 from nvdla_models.errors import InputError, LackingError
 from nvdla_models.layout.alignment import PLANAR_STRIDE_ALIGNMENT_BYTES, Alignment, DataFormat, alignment_of
-from nvdla_models.layout.atom_cube import AtomCube, check_cube
+from nvdla_models.layout.atom_cube import AtomCube, AtomGrid, check_cube
 from nvdla_models.layout.feature import FeatureLayout
 from nvdla_models.layout.raw import (
     Array,
@@ -82,6 +82,13 @@ class PlanarLayout(AtomCube):
     def alignment(self) -> Alignment:
         """Alignment of its start address, line and planar strides."""
         return alignment_of(self.config, DataFormat.PLANAR)
+
+    @property
+    def grid(self) -> AtomGrid:
+        """The planes as a cube with atoms of one element."""
+        size = self.precision.nbytes
+        shape = (*self.shape[:2], self.line_bytes // size)
+        return AtomGrid(shape, (self.planar_stride_bytes, self.line_stride_bytes, size), 1, self.precision.dtype)
 
     @property
     def line_bytes(self) -> int:

@@ -10,10 +10,10 @@ import msgspec
 from cocotb.handle import SimHandleBase
 
 from dlhdl_tb.config import DlhdlConfig
+from dlhdl_tb.explain.runs import explain_dlhdl
 from dlhdl_tb.scenario import read
 from dlhdl_tb.sim.bench import DlhdlBench
 from nvdla_tb.explain import MOST_LAYERS, record
-from nvdla_tb.explain.runs import explain_dlhdl
 from nvdla_tb.explain.seen import Seen
 from nvdla_tb.judge.text import complaints
 from nvdla_tb.sim.clocking import cycle
@@ -36,7 +36,7 @@ async def play(dut: SimHandleBase) -> None:
     answer.save(path)
     if verdict.findings:
         seen = Seen.of(bench.judge.scoreboard)
-        record.save(path.with_name(record.FILE_NAME), seen, scenario.config, request.config)
+        record.save(path.with_name(record.FILE_NAME), seen, None, request.config)
         explanations = explain_dlhdl(seen, scenario, MOST_LAYERS)
         explained = tell(path.parent, explanations, verdict, request)
         msgspec.structs.replace(answer, explained=explained).save(path)

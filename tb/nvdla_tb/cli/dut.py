@@ -19,7 +19,7 @@ from nvdla_tb.run.compile.spec import BACKENDS, Built
 from nvdla_tb.run.dut import Device, Dut
 from nvdla_tb.run.optimise import BUILDS, Model
 from nvdla_tb.run.regress.store import Run, Store
-from nvdla_tb.run.systems import AnyConfig
+from nvdla_tb.run.system import AnyConfig
 
 BUILD_ROOT = folders.RESULTS
 MODELS = cache.MODELS

@@ -12,10 +12,11 @@ from nvdla_models.limits import MEMORY_BYTES
 from nvdla_tb.cli.layout_files import read_memory
 from nvdla_tb.cli.layout_formats import add_layout_options, chosen
 from nvdla_tb.cli.layout_options import OPTIONS, integer
-from nvdla_tb.explain import MOST_LAYERS, Explanation, explain, explain_folder, from_dumps, write_page
+from nvdla_tb.explain import MOST_LAYERS, Explanation, explain, from_dumps, write_page
 from nvdla_tb.explain.page import page
 from nvdla_tb.explain.traits import element_leads
 from nvdla_tb.judge.text import complaints
+from nvdla_tb.run.explained import explain_folder
 from nvdla_tb.run.jobs import RESULT_FILE
 from nvdla_tb.run.space import write_whole
 from nvdla_tb.stimulus.exchange import Answer

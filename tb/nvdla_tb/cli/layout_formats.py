@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from importlib.metadata import entry_points
 from pathlib import Path
 
 import numpy as np
 
-from dlhdl_models.layout import ConvolutionDataLayout, DlhdlType, FullyConnectedDataLayout, thread_number
 from nvdla_models.config import HwConfig
 from nvdla_models.errors import InputError
 from nvdla_models.layout import (
@@ -32,31 +32,86 @@ from nvdla_models.layout.raw import Array, ByteArray, check_array, check_index
 from nvdla_models.limits import MEMORY_BYTES
 from nvdla_models.precision import Precision
 from nvdla_tb.cli.layout_files import read_memory
-from nvdla_tb.cli.layout_options import OPTIONS, Given
+from nvdla_tb.cli.layout_options import OPTIONS, Given, Option
 from nvdla_tb.cli.layout_subjects import CompressedSubject, Coordinates, Subject
 
 CUBE_AXES, KERNEL_AXES = ("c", "h", "w"), ("k", "c", "r", "s")
 
 
+GROUP = "nvdla_tb.layouts"
+"""The group of entry points by which other packages add formats: each names a dictionary like ``FORMATS``."""
+
+
 @dataclass(frozen=True)
 class Format:
-    """One format: the options that it needs and may have, and what they make."""
+    """One format: the options that it needs and may have, and what they make.
+
+    Example::
+
+        def rows(given: Given) -> Subject:
+            return Subject(Rows(given.integers("shape", "H,W")), ("h", "w"))
+
+        FORMATS = {"rows": Format(("shape",), (), rows)}
+
+    Args:
+        required: Names of the options that it needs.
+        optional: Names of those that it may have.
+        build: From the options that were given to the layout.
+        options: Options that no format before it has, by their names.
+        remarks: What it adds to the help of options that others have, too.
+    """
 
     required: tuple[str, ...]
     optional: tuple[str, ...]
     build: Callable[[Given], Subject]
+    options: Mapping[str, Option] = field(default_factory=dict)
+    remarks: Mapping[str, str] = field(default_factory=dict)
+
+
+def all_formats() -> dict[str, Format]:
+    """Return the formats of NVDLA, then those that installed packages add.
+
+    Raises:
+        InputError: for a name that is given twice.
+    """
+    found = dict(FORMATS)
+    for entry in sorted(entry_points(group=GROUP), key=lambda entry: entry.name):
+        added = entry.load()
+        for name in added:
+            if name in found:
+                raise InputError(f"formats must have names of their own; {entry.name} adds {name} again")
+        found |= added
+    return found
+
+
+def all_options(formats: Mapping[str, Format]) -> dict[str, Option]:
+    """Return the options of formats.
+
+    Raises:
+        InputError: for a name that is given twice.
+    """
+    found = dict(OPTIONS)
+    for name, form in formats.items():
+        for option in form.options:
+            if option in found:
+                raise InputError(f"options of formats must have names of their own; {name} adds {option} again")
+        found |= form.options
+        for option, remark in form.remarks.items():
+            found[option] = replace(found[option], about=f"{found[option].about}; {remark}")
+    return found
 
 
 def add_layout_options(parser: argparse.ArgumentParser, command: str) -> None:
     """Add the options that say a layout."""
     group = parser.add_argument_group("layout", "An option that the format does not use is refused.")
-    formats = _formats(command)
+    known = all_formats()
+    formats = _formats(command, known)
     when = "with dumps" if command == "explain" else "always"
     group.add_argument("--format", metavar="FORMAT", help=f"{when} needed: {', '.join(formats)}")
-    for name, option in OPTIONS.items():
+    for name, option in all_options(known).items():
         if command not in option.commands:
             continue
-        users = ", ".join(known for known in formats if name in FORMATS[known].required + FORMATS[known].optional)
+        users = ", ".join(user for user in formats if name in known[user].required + known[user].optional)
         text = f"{option.about} [{users}]"
         if option.metavar is None:
             group.add_argument(f"--{name}", action="store_true", help=text)
@@ -70,15 +125,15 @@ def chosen(args: argparse.Namespace, command: str) -> Subject:
     Raises:
         InputError: for an option that is missing, left over or wrong, and as the layouts.
     """
-    formats = _formats(command)
+    known = all_formats()
+    formats, options = _formats(command, known), all_options(known)
     if args.format not in formats:
         one_of = "one of " if len(formats) > 1 else ""
         raise InputError(f"--format must be {one_of}{', '.join(formats)}, not {args.format or 'nothing'}")
-    found = {name: getattr(args, name.replace("-", "_"), None) for name in OPTIONS}
-    given = Given(
-        command, args.format, {name: str(value) for name, value in found.items() if value not in (None, False)}
-    )
-    form = FORMATS[args.format]
+    found = {name: getattr(args, name.replace("-", "_"), None) for name in options}
+    values = {name: str(value) for name, value in found.items() if value not in (None, False)}
+    given = Given(command, args.format, values, options)
+    form = known[args.format]
     given.check(form.required, form.optional)
     subject = form.build(given)
     largest = max(subject.limits)
@@ -87,9 +142,9 @@ def chosen(args: argparse.Namespace, command: str) -> Subject:
     return subject
 
 
-def _formats(command: str) -> tuple[str, ...]:
+def _formats(command: str, known: Mapping[str, Format]) -> tuple[str, ...]:
     """Return the formats of a subcommand: the output of a layer is always a feature cube."""
-    return ("feature",) if command == "explain" else tuple(FORMATS)
+    return ("feature",) if command == "explain" else tuple(known)
 
 
 def surface_files(args: argparse.Namespace, first: Path) -> tuple[Path, ...]:
@@ -289,16 +344,6 @@ def _rubik(given: Given) -> Subject:
     return Subject(target, CUBE_AXES, write=write, about=f"written by RUBIK {mode}: ")
 
 
-def _dlhdl(given: Given) -> Subject:
-    module = given.choice("module", ("convolution", "fully-connected"))
-    kind = DlhdlType(given.choice("precision", [kind.value for kind in DlhdlType]))
-    threads = thread_number(given.integer("conv-thread-number", 0))
-    if module == "convolution":
-        return Subject(ConvolutionDataLayout(kind, given.integers("shape", "Z,Y,X"), threads), ("z", "y", "x"))
-    (values,) = given.integers("shape", "X")
-    return Subject(FullyConnectedDataLayout(kind, values, threads), ("x",), outside=lambda found: (found.c,))
-
-
 _STRIDES = ("config", "line-stride", "surface-stride")
 _COMPRESSED = ("config", "post-extension", "stride", "scale", "converted", "set")
 
@@ -311,5 +356,5 @@ FORMATS: Mapping[str, Format] = {
     "operand": Format(("precision", "shape", "components", "component-bytes"), _STRIDES, _operand),
     "planar": Format(("precision", "shape"), ("config", "line-stride", "planar-stride"), _planar),
     "rubik": Format(("mode", "precision", "shape"), ("stride", *_STRIDES, "planar-stride"), _rubik),
-    "dlhdl": Format(("module", "precision", "shape", "conv-thread-number"), (), _dlhdl),
 }
+"""Those of NVDLA."""

@@ -31,8 +31,8 @@ _EVERYWHERE = ("pack", "unpack", "offset", "describe", "explain")
 
 OPTIONS: Mapping[str, Option] = {
     "config": Option("NAME|FILE", "the build (default: nv_small)", _EVERYWHERE),
-    "precision": Option("TYPE", "int8, int16 or fp16; for dlhdl single or int8", _EVERYWHERE),
-    "shape": Option("SIZES", "real sizes: C,H,W; of weights K,C,R,S; of dlhdl Z,Y,X or X", _EVERYWHERE),
+    "precision": Option("TYPE", "int8, int16 or fp16", _EVERYWHERE),
+    "shape": Option("SIZES", "real sizes: C,H,W; of weights K,C,R,S", _EVERYWHERE),
     "line-stride": Option(
         "BYTES", "distance of two lines, one for each plane (default: the smallest aligned)", _EVERYWHERE
     ),
@@ -47,8 +47,6 @@ OPTIONS: Mapping[str, Option] = {
     "weight-format": Option("FORMAT", "what is compressed: weight, image-weight, winograd or deconvolution"),
     "set": Option("N", "which kernel set of a deconvolution is compressed"),
     "mode": Option("MODE", "contract, split or merge"),
-    "module": Option("NAME", "convolution or fully-connected; a custom layer has that of the layer before it"),
-    "conv-thread-number": Option("N", "ConvThreadNumber of the processor, a square"),
     "padding": Option("VALUE", "channels that fill the last atom, or the byte around pixels (default: 0)", ("pack",)),
     "scale": Option("FACTOR", "of the converted kernels (default: 1)", ("pack",)),
     "converted": Option(None, "IN holds kernels that are 4x4 already", ("pack",)),
@@ -56,6 +54,7 @@ OPTIONS: Mapping[str, Option] = {
     "wmb": Option("FILE", "the mask, .bin or .dat", ("pack", "unpack", "offset")),
     "wgs": Option("FILE", "the group sizes, .bin or .dat", ("pack", "unpack")),
 }
+"""Those of NVDLA's formats."""
 
 
 _INTEGER = re.compile(r"[+-]?(0[xXoObB])?[0-9a-fA-F_]+")
@@ -83,6 +82,7 @@ class Given:
     command: str
     format_name: str
     values: Mapping[str, str]
+    options: Mapping[str, Option]
 
     def check(self, required: Sequence[str], optional: Collection[str]) -> None:
         """Refuse what the format does not use and what it lacks.
@@ -90,14 +90,14 @@ class Given:
         Raises:
             InputError: naming the option and what the format takes.
         """
-        takes = [name for name in (*required, *optional) if self.command in OPTIONS[name].commands]
+        takes = [name for name in (*required, *optional) if self.command in self.options[name].commands]
         for name in self.values:
             if name not in takes:
                 allowed = ", ".join(f"--{known}" for known in takes)
                 raise InputError(f"--{name} must not be given for {self.format_name}, which takes {allowed}")
         for name in required:
             if name in takes and name not in self.values:
-                raise InputError(f"--{name} must be given for {self.format_name}: {OPTIONS[name].about}")
+                raise InputError(f"--{name} must be given for {self.format_name}: {self.options[name].about}")
 
     def choice(self, name: str, allowed: Sequence[str]) -> str:
         """Return one of the allowed words.

@@ -256,7 +256,7 @@ def play_and_report(
             if args.json:
                 report.write_json(results, args.json)
         code = summary.exit_code(summary.endings(results), problems)
-        console.result(console.colour(summary.colour(summary.endings(results), code), report.summary(results)))
+        console.result(report.summary(results), summary.colour(summary.endings(results), code))
         return code
 
 

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import msgspec
 
-from dlhdl_tb.config import is_dlhdl
 from nvdla_models.config import HwConfig
 from nvdla_models.errors import InputError
 from nvdla_tb.cli import numbers
@@ -28,7 +27,7 @@ from nvdla_tb.cli.dut import (
 from nvdla_tb.cli.patterns import only_option
 from nvdla_tb.cli.playing import exact_option, scenario_options, slower_option
 from nvdla_tb.cli.regress_play import Player, batch_of, conclude, credentials_of, deadline, is_over
-from nvdla_tb.cli.regress_tasks import check_dlhdl, feature_plan, random_tasks, seed_lots, tasks_of
+from nvdla_tb.cli.regress_tasks import check_random_alone, feature_plan, random_tasks, seed_lots, tasks_of
 from nvdla_tb.paths import COMMAND
 from nvdla_tb.run import folders
 from nvdla_tb.run.compile.spec import CODE_COVERAGE
@@ -38,7 +37,7 @@ from nvdla_tb.run.evidence import check_unchanged, with_evidence
 from nvdla_tb.run.regress.code_exclusions import load_exclusions
 from nvdla_tb.run.regress.named import Named
 from nvdla_tb.run.regress.store import Run, Store
-from nvdla_tb.run.systems import note
+from nvdla_tb.run.systems import is_nvdla, system_of
 from nvdla_tb.run.task import Task
 from nvdla_tb.stimulus.generate.random import ENGINES
 
@@ -159,11 +158,13 @@ def main(args: argparse.Namespace) -> int:
             _check_named(args, failed)
             now = [msgspec.structs.replace(task, dut=with_evidence(task.dut, task.plusargs)) for task in failed]
             return Player(args, store, store.start(f"failures of {old.title}", now), until).play()
-        if is_dlhdl(args.config):
-            check_dlhdl(args)
-            Console.of(args).say(f"note: {note(args.config, args.rtl)}")
+        if not is_nvdla(args.config):
+            check_random_alone(args)
+        note = system_of(args.config).note(args.rtl)
+        if note:
+            Console.of(args).say(f"note: {note}")
         tasks = tasks_of(args)
-        if not is_dlhdl(args.config):
+        if is_nvdla(args.config):
             build_dut(args, HwConfig.load(args.config), coverage=args.code_coverage)
         for dut in dict.fromkeys(task.dut for task in tasks):
             compiled(dut, Console.of(args), how=args.build)

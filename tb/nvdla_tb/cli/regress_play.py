@@ -16,7 +16,6 @@ import msgspec
 from dask.distributed import Client
 from distributed.security import Security
 
-from dlhdl_tb.config import is_dlhdl
 from nvdla_models.config import HwConfig
 from nvdla_models.errors import InputError
 from nvdla_models.reading import resolved
@@ -46,7 +45,8 @@ from nvdla_tb.run.regress.schedule import PATIENCE_SECONDS, drive, reach, search
 from nvdla_tb.run.regress.store import Run, Store
 from nvdla_tb.run.regress.worker import Limits, remove_worker_folders, worker_folder_name
 from nvdla_tb.run.result import Result
-from nvdla_tb.run.systems import AnyScenario
+from nvdla_tb.run.system import AnyScenario
+from nvdla_tb.run.systems import is_nvdla
 from nvdla_tb.run.task import Task
 from nvdla_tb.stimulus.generate.random import ENGINES
 
@@ -266,7 +266,7 @@ def conclude(store: Store, run: Run, args: argparse.Namespace) -> int:
     print("".join(f"{line}\n" for line in problems), end="")
     code = summary.exit_code(counts, problems)
     console = Console()
-    console.result(console.colour(summary.colour(counts, code), summary.counts_line(counts)))
+    console.result(summary.counts_line(counts), summary.colour(counts, code))
     if model is not None:
         console.result(after_regression(run.title, passed=code == 0))
     return code
@@ -318,4 +318,4 @@ def _scenario(task: Task) -> AnyScenario:
 def model_of(store: Store, run: Run) -> CoverageModel | None:
     """Return the coverage model for the configuration that a run is of, None for a system that has none."""
     config = store.device(run).config
-    return None if is_dlhdl(config) else load_model(COVERAGE_DIR, HwConfig.load(config))
+    return load_model(COVERAGE_DIR, HwConfig.load(config)) if is_nvdla(config) else None

@@ -9,7 +9,6 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
-from dlhdl_tb.config import SYSTEM, is_dlhdl
 from nvdla_models.config import HwConfig
 from nvdla_models.errors import InputError
 from nvdla_models.limits import RUN_SEEDS, RUN_TASKS
@@ -25,6 +24,7 @@ from nvdla_tb.run.compile.ports import load_port_map
 from nvdla_tb.run.dut import Dut
 from nvdla_tb.run.evidence import with_evidence
 from nvdla_tb.run.regress.features import FEATURES, FeaturePlan, PlannedTest, load_feature_plan, planned_tests
+from nvdla_tb.run.systems import is_nvdla, system_of
 from nvdla_tb.run.task import BENCH, Task
 from nvdla_tb.stimulus.generate.describe import PlanError
 from nvdla_tb.stimulus.generate.random import ENGINES
@@ -71,7 +71,8 @@ def random_tasks(args: argparse.Namespace, engines: str, seeds: Iterable[int]) -
     Raises:
         InputError: for an engine that there is not.
     """
-    drawn, option = (SYSTEM, "") if is_dlhdl(args.config) else (engines, f" --engines {engines}")
+    system = system_of(args.config).name
+    drawn, option = (engines, f" --engines {engines}") if is_nvdla(args.config) else (system, "")
     for engine in engines.split(","):
         if engine not in ENGINES:
             raise InputError(f"engines must be of {', '.join(ENGINES)}, not {engine}")
@@ -84,18 +85,19 @@ def random_tasks(args: argparse.Namespace, engines: str, seeds: Iterable[int]) -
     return tasks
 
 
-def check_dlhdl(args: argparse.Namespace) -> None:
+def check_random_alone(args: argparse.Namespace) -> None:
     """Refuse what only NVDLA has.
 
     Raises:
         InputError: naming the first.
     """
     devices(args)
+    name = system_of(args.config).name
     if args.kind != "random":
         rule = f"levels, coverage and traces are NVDLA's, and {COMMAND} run plays the plan"
-        raise InputError(f"regress must be random for {SYSTEM}, not {args.kind}: {rule}")
+        raise InputError(f"regress must be random for {name}, not {args.kind}: {rule}")
     if args.engines != ",".join(ENGINES):
-        raise InputError(f"--engines must be left out for {SYSTEM}")
+        raise InputError(f"--engines must be left out for {name}")
 
 
 def counting_dut(args: argparse.Namespace) -> Dut:

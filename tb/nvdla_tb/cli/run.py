@@ -1,4 +1,4 @@
-"""``run``: play a plan of scenarios; of the Deep Learning HDL processor, on each core that the configuration means."""
+"""``run``: play a plan of scenarios, on each device that the configuration means."""
 
 from __future__ import annotations
 
@@ -10,12 +10,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from dlhdl_tb import deployment
-from dlhdl_tb.config import SYSTEM, DlhdlConfig, configs_of, is_dlhdl
-from dlhdl_tb.scenario import load_plan as load_dlhdl_plan
 from nvdla_models.config import HwConfig
 from nvdla_models.errors import InputError
-from nvdla_models.reading import resolved
+from nvdla_models.reading import resolved, shown
 from nvdla_tb.cli import numbers
 from nvdla_tb.cli.console import Console
 from nvdla_tb.cli.dut import (
@@ -35,11 +32,12 @@ from nvdla_tb.cli.playing import add_run_options, check_run_options, play_and_re
 from nvdla_tb.paths import COMMAND, PLANS
 from nvdla_tb.report.summary import after_plan
 from nvdla_tb.run import project
-from nvdla_tb.run.compile.wrapper import DLHDL_TOP as TOP
 from nvdla_tb.run.evidence import with_evidence
 from nvdla_tb.run.jobs import Job
+from nvdla_tb.run.nvdla import NVDLA
 from nvdla_tb.run.regress.store import Store
-from nvdla_tb.run.systems import AnyConfig, note
+from nvdla_tb.run.system import AnyConfig, System
+from nvdla_tb.run.systems import refuse, system_of, system_with
 from nvdla_tb.run.task import planned_job
 from nvdla_tb.stimulus.generate.describe import PlanError
 from nvdla_tb.stimulus.generate.plan import load_plan, plan_of
@@ -62,19 +60,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(args: argparse.Namespace) -> int:
     """Carry the subcommand out and return the exit code."""
-    is_nvdla = not is_dlhdl(args.config)
-    paths = plans_of(args.plan, HwConfig.load(args.config)) if is_nvdla else [args.plan or PLANS / f"{SYSTEM}.toml"]
-    deployment.refuse(paths)
-    chosen = planned(paths, args.only, load_plan if is_nvdla else load_dlhdl_plan)
+    system = system_of(args.config)
+    is_nvdla = system is NVDLA
+    paths = plans_of(args.plan, HwConfig.load(args.config)) if is_nvdla else [args.plan or system.plan]
+    refuse(paths)
+    chosen = planned(paths, args.only, system.load_plan)
     if args.list:
-        print("\n".join(f"{entry.name:45} {entry.about}" for entry, _ in chosen))
+        print("\n".join(f"{entry.name:45} {shown(entry.about)}" for entry, _ in chosen))
         return 0
     found = devices(args)
     check_run_options(args)
     console, name = Console.of(args), ", ".join(path.name for path in paths)
     console.say(f"plan: {name}")
-    if not is_nvdla:
-        console.say(f"note: {note(args.config, args.rtl)}")
+    note = system.note(args.rtl)
+    if note:
+        console.say(f"note: {note}")
     by_default = args.plan is None and not (is_nvdla and project.current().plans)
     plays = []
     # Before anything is built: RTL that changes meanwhile is refused by the build.
@@ -132,36 +132,37 @@ def devices(args: argparse.Namespace) -> list[tuple[argparse.Namespace, AnyConfi
     Raises:
         InputError: for options that the system does not have.
     """
-    if not is_dlhdl(args.config):
+    system = system_of(args.config)
+    if system is NVDLA:
         return [(args, HwConfig.load(args.config))]
-    for option in _FOREIGN:
+    for option in _OF_NVDLA:
         if getattr(args, option, None) not in (None, False):
-            raise InputError(f"--{option.replace('_', '-')} must be left out for {SYSTEM}")
+            raise InputError(f"--{option.replace('_', '-')} must be left out for {system.name}")
     if args.backend == "native":
-        raise InputError(f"--backend must be coroutine for {SYSTEM}, not native")
-    if args.config == SYSTEM and args.rtl is not None:
-        raise InputError("--config must name a file that describes the core of --rtl, not dlhdl")
-    return [(_core(args, config), config) for config in configs_of(args.config)]
+        raise InputError(f"--backend must be coroutine for {system.name}, not native")
+    if args.config == system.name and args.rtl is not None:
+        raise InputError(f"--config must name a file that describes the core of --rtl, not {system.name}")
+    return [(_device(args, system, config), config) for config in system.configs(args.config)]
 
 
-_FOREIGN = (
+_OF_NVDLA = (
     *("exact", "stop_at_first", "waves_from", "stages", "performance", "cycles_against", "port_map", "build"),
     *("until_coverage", "code_coverage"),
 )
-"""Options that mean nothing for the Deep Learning HDL processor."""
+"""Options that mean nothing for other systems than NVDLA."""
 
 
-def _core(args: argparse.Namespace, config: DlhdlConfig) -> argparse.Namespace:
-    top = TOP if args.top == DEFAULT_TOP else args.top
-    name = config.name if args.config == SYSTEM else args.config
+def _device(args: argparse.Namespace, system: System[Any, Any], config: AnyConfig) -> argparse.Namespace:
+    top = system.top if args.top == DEFAULT_TOP else args.top
+    name = config.name if args.config == system.name else args.config
     return altered(args, config=name, top=top, backend="coroutine")
 
 
 def _job(entry: Any, plan: Path | None, config: AnyConfig, device: argparse.Namespace) -> Job:
-    """Return the job that plays a scenario on a device; on one of several cores, its name ends with the core's."""
+    """Return the job that plays a scenario on a device; on one of several, its name ends with the device's."""
     own = "" if plan is None else f" --plan {shlex.quote(anywhere(plan))}"
     rerun = f"{COMMAND} run --only {shlex.quote(entry.name)} --seed {device.seed}{own} {dut_arguments(device)}"
-    if not isinstance(config, DlhdlConfig):
+    if isinstance(config, HwConfig):
         return planned_job(entry, config, device.seed, rerun)
-    name = f"{entry.name}.{config.name.removeprefix(f'{SYSTEM}_')}"
+    name = f"{entry.name}.{config.name.removeprefix(f'{system_with(config).name}_')}"
     return Job(name, device.seed, rerun, partial(entry.build, config, device.seed))

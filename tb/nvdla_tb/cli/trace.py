@@ -10,7 +10,6 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from dlhdl_tb import deployment
 from nvdla_models.config import HwConfig
 from nvdla_models.errors import InputError
 from nvdla_tb.cli.dut import add_dut_options, anywhere, build_dut, dut_arguments
@@ -30,6 +29,7 @@ from nvdla_tb.report.summary import aligned
 from nvdla_tb.run.dut import Dut
 from nvdla_tb.run.jobs import Job
 from nvdla_tb.run.result import Result
+from nvdla_tb.run.systems import refuse
 from nvdla_tb.run.task import trace_jobs
 from nvdla_tb.stimulus.model import Played, play_model
 from nvdla_tb.stimulus.trace import TraceError, TraceUnsupported, find_traces, measured, read
@@ -50,7 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(args: argparse.Namespace) -> int:
     """Carry the subcommand out and return the exit code."""
-    deployment.refuse(args.paths)
+    refuse(args.paths)
     if args.model_only:
         return compare(args)
     config = HwConfig.load(args.config)

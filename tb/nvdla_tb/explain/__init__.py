@@ -2,7 +2,7 @@
 
 from nvdla_tb.explain.evidence import Evidence, from_dumps, from_writes
 from nvdla_tb.explain.rank import Diagnosis, diagnose
-from nvdla_tb.explain.runs import MOST_LAYERS, explain_folder, explain_run, write_page
+from nvdla_tb.explain.runs import MOST_LAYERS, explain_run, write_page
 from nvdla_tb.explain.text import Explanation, explain
 
 __all__ = [
@@ -12,7 +12,6 @@ __all__ = [
     "Explanation",
     "diagnose",
     "explain",
-    "explain_folder",
     "explain_run",
     "from_dumps",
     "from_writes",

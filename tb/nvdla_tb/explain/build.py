@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any
 
-from dlhdl_tb.expect import PlayedLayer
 from nvdla_models.converter import Converter
 from nvdla_models.errors import InputError
 from nvdla_models.layout import PixelConversion
 from nvdla_models.sdp import SdpParams, SdpStage, YStage
 from nvdla_tb.explain.engine_conv import ConvRun, CubeInput, ImageInput, PooledRun
-from nvdla_tb.explain.engine_dlhdl import dlhdl_run
 from nvdla_tb.explain.engines import CdpRun, EngineRun, MoveRun, PdpRun, Run, SdpRun, StageRun
 from nvdla_tb.explain.kernels import Packing, WeightInput
-from nvdla_tb.explain.walk import Walk
+from nvdla_tb.explain.walk import CubeLayout, Walk
 from nvdla_tb.nvdla.layers import (
     BdmaLayer,
     CdpLayer,
@@ -28,8 +27,37 @@ from nvdla_tb.nvdla.layers import (
 )
 from nvdla_tb.nvdla.surfaces import ImageSurface, Placed
 
-AnyLayer = Layer | PlayedLayer
-"""A layer of either system."""
+
+class OtherLayer(ABC):
+    """A layer of a system that is not NVDLA.
+
+    Attributes:
+        number: Its place in what the system plays, by which the record of a run finds it again.
+    """
+
+    number: int
+
+    @property
+    @abstractmethod
+    def layout(self) -> CubeLayout:
+        """The layout of its result."""
+
+    @property
+    @abstractmethod
+    def address(self) -> int:
+        """Where its result lies."""
+
+    @abstractmethod
+    def run(self) -> Run:
+        """Return the run that the hardware should have made of it.
+
+        Raises:
+            InputError: when it cannot be run again.
+        """
+
+
+AnyLayer = Layer | OtherLayer
+"""A layer of any system."""
 
 
 def run_of(layer: AnyLayer) -> Run:
@@ -38,8 +66,8 @@ def run_of(layer: AnyLayer) -> Run:
     Raises:
         InputError: for a layer that the explainer cannot run.
     """
-    if isinstance(layer, PlayedLayer):
-        return Run(dlhdl_run(layer), Walk.of(layer.tensor.layout, layer.address))
+    if isinstance(layer, OtherLayer):
+        return layer.run()
     return Run(RUNS[type(layer)](layer), _walk(layer.dst))
 
 

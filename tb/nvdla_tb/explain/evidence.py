@@ -9,11 +9,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from dlhdl_models.layout import ModuleDataLayout
-from dlhdl_tb.expect import PlayedLayer
 from nvdla_models.errors import InputError
 from nvdla_models.layout import FeatureLayout, PlanarLayout
-from nvdla_tb.explain.build import AnyLayer, run_of
+from nvdla_tb.explain.build import AnyLayer, OtherLayer, run_of
 from nvdla_tb.explain.engines import Recorded, Run
 from nvdla_tb.explain.memory import ByteArray, Bytes, MaskArray, Patch
 from nvdla_tb.explain.placed import misplaced
@@ -22,7 +20,7 @@ from nvdla_tb.judge.beats import Beats
 from nvdla_tb.judge.layer_id import Started
 from nvdla_tb.judge.tracker import StartedLayer
 
-AnyStarted = StartedLayer | Started[PlayedLayer]
+AnyStarted = StartedLayer | Started[OtherLayer]
 
 
 @dataclass(frozen=True, eq=False)
@@ -243,8 +241,7 @@ def from_dumps(name: str, layout: CubeLayout, address: int, expected: ByteArray,
     for which, data in (("expected", expected), ("actual", actual)):
         if len(data) < layout.nbytes:
             raise InputError(f"{which} must hold at least {layout.nbytes} bytes, not {len(data)}")
-    written = np.ones(layout.nbytes, np.bool_) if isinstance(layout, ModuleDataLayout) else layout.written_mask()
-    right = Patch(address, expected[: layout.nbytes], written)
+    right = Patch(address, expected[: layout.nbytes], layout.written_mask())
     found = Bytes((address,), (len(actual),), actual, np.ones(len(actual), dtype=np.bool_))
     memory = Bytes.blank([])
     return Evidence(name, layout, right, found, memory, dump=True)

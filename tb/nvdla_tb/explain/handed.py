@@ -9,17 +9,17 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from dlhdl_tb.expect import PlayedLayer
 from nvdla_models.errors import InputError
 from nvdla_models.layout import ImageWeightLayout
 from nvdla_models.precision import Precision
+from nvdla_tb.explain.build import AnyLayer
 from nvdla_tb.explain.evidence import Evidence
 from nvdla_tb.explain.handovers import Stage
 from nvdla_tb.judge.predictor.conv import convolve
 from nvdla_tb.judge.predictor.conv_operands import Operands, operands_of
 from nvdla_tb.judge.predictor.expectation import read_patterns
 from nvdla_tb.judge.tracker import StartedLayer
-from nvdla_tb.nvdla.layers import ConvLayer, Layer, PooledLayer, SdpLayer
+from nvdla_tb.nvdla.layers import ConvLayer, PooledLayer, SdpLayer
 from nvdla_tb.nvdla.memory import Ram
 from nvdla_tb.nvdla.surfaces import ImageSurface
 
@@ -78,7 +78,7 @@ class Handed:
         return found
 
 
-def _first_layer(evidence: Evidence) -> Layer | PlayedLayer:
+def _first_layer(evidence: Evidence) -> AnyLayer:
     """Return a layer, or the one whose output it pools on the fly.
 
     Raises:

@@ -11,7 +11,7 @@ import numpy as np
 from nvdla_models.arithmetic import HARDWARE
 from nvdla_models.errors import InputError
 from nvdla_tb.explain.cause import Cause, Fit, Variant
-from nvdla_tb.explain.causes import catalogue
+from nvdla_tb.explain.causes import CAUSES
 from nvdla_tb.explain.engines import Run
 from nvdla_tb.explain.evidence import Evidence
 
@@ -84,14 +84,13 @@ class Diagnosis:
         return None
 
 
-def diagnose(evidence: Evidence, causes: Sequence[Cause] | None = None) -> Diagnosis:
+def diagnose(evidence: Evidence, causes: Sequence[Cause] = CAUSES) -> Diagnosis:
     """Rank causes for the wrong bytes of a surface.
 
     Args:
         evidence: the evidence.
-        causes: the catalogue, None for that of the system.
+        causes: the catalogue of its system.
     """
-    causes = catalogue(evidence) if causes is None else causes
     if not evidence.wrong_bytes:
         return Diagnosis((), 0)
     singles = [single for single in _singles(evidence, causes) if _possible(evidence, single)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -12,20 +12,16 @@ import numpy as np
 from msgspec import Meta
 from numpy.typing import NDArray
 
-from dlhdl_tb.config import DlhdlConfig, is_dlhdl
-from dlhdl_tb.expect import PlayedLayer, started_layer
-from dlhdl_tb.program import Program
-from dlhdl_tb.scenario import read
 from nvdla_models.config import HwConfig
 from nvdla_models.errors import InputError
 from nvdla_models.limits import RECORD_BYTES
 from nvdla_models.reading import parse_json
 from nvdla_tb.array_files import read_arrays, text_of
+from nvdla_tb.explain.build import OtherLayer
 from nvdla_tb.explain.evidence import AnyStarted
 from nvdla_tb.explain.memory import Patch
 from nvdla_tb.explain.seen import Seen, SeenLayer
 from nvdla_tb.judge.beats import BEAT_FIELDS, Beats
-from nvdla_tb.judge.layer_id import Started
 from nvdla_tb.judge.tracker import LayerTracker, StartedLayer
 from nvdla_tb.nvdla.memory import Ram
 from nvdla_tb.nvdla.program.codec import encode
@@ -50,7 +46,12 @@ _Natural = Annotated[int, Meta(ge=0, lt=_ADDRESS_LIMIT)]
 
 
 @dataclass(frozen=True)
-class _LayerFacts:
+class LayerFacts:
+    """What the record says of a layer besides its bytes.
+
+    ``writes`` are the registers of a layer of NVDLA; ``number`` and ``frame`` say which one it is in another system.
+    """
+
     index: _Natural
     engine: str
     group: _Natural
@@ -69,17 +70,17 @@ class _LayerFacts:
 @dataclass(frozen=True)
 class _Facts:
     config: str
-    layers: list[_LayerFacts]
+    layers: list[LayerFacts]
     beats: list[Ram]
 
 
-def save(path: Path, seen: Seen, config: HwConfig | DlhdlConfig, config_name: str) -> None:
+def save(path: Path, seen: Seen, config: HwConfig | None, config_name: str) -> None:
     """Store what was seen.
 
     Args:
         path: the file.
         seen: the run.
-        config: configuration of the bench.
+        config: configuration of NVDLA, None for another system.
         config_name: name or path that it was loaded by.
     """
     arrays: dict[str, Any] = {}
@@ -93,27 +94,51 @@ def save(path: Path, seen: Seen, config: HwConfig | DlhdlConfig, config_name: st
         np.savez_compressed(path, facts=np.array(msgspec.json.encode(facts).decode()), **arrays)
 
 
-def _facts(layer: SeenLayer, config: HwConfig | DlhdlConfig) -> _LayerFacts:
+def _facts(layer: SeenLayer, config: HwConfig | None) -> LayerFacts:
     started, played = layer.started, layer.started.layer
     writes = []
-    if not isinstance(played, PlayedLayer):
-        assert isinstance(config, HwConfig)
+    if not isinstance(played, OtherLayer):
+        assert config is not None
         writes = [(op.register, op.value) for op in encode(played, config) if isinstance(op, RegWrite)]
     index, engine, group, cube, cubes, frame = msgspec.structs.astuple(started.id)
-    number = played.number if isinstance(played, PlayedLayer) else None
+    number = played.number if isinstance(played, OtherLayer) else None
     place = (layer.ram, layer.expected.address, layer.beats_before)
-    return _LayerFacts(index, engine, group, cube, cubes, writes, *place, number, frame, layer.slack, layer.cut)
+    return LayerFacts(index, engine, group, cube, cubes, writes, *place, number, frame, layer.slack, layer.cut)
 
 
-def load(path: Path, config_name: str | None = None) -> tuple[Seen, HwConfig | DlhdlConfig]:
-    """Return the record of a run, and the configuration.
+@dataclass(frozen=True)
+class Record:
+    """The record of a run, whose layers its system must make again.
 
-    Args:
-        path: file that ``save`` wrote.
-        config_name: name or path of the configuration, None for that of the run.
+    Attributes:
+        path: its file.
+        config: name or path of the configuration of the run.
+        layers: what it says of the layers.
+    """
+
+    path: Path
+    config: str
+    layers: list[LayerFacts]
+    _beats: list[Ram]
+    _arrays: _Arrays
+
+    def seen(self, started: Sequence[AnyStarted]) -> Seen:
+        """Return the run, from its layers.
+
+        Raises:
+            RecordError: for arrays that are missing or of another shape.
+        """
+        pairs = zip(self.layers, started, strict=True)
+        layers = [_layer(entry, one, number, self._arrays) for number, (entry, one) in enumerate(pairs)]
+        beats = [_beats(ram, number, self._arrays) for number, ram in enumerate(self._beats)]
+        return Seen(tuple(layers), tuple(beats))
+
+
+def read_record(path: Path) -> Record:
+    """Return the record of a run in a file that ``save`` wrote.
 
     Raises:
-        RecordError: when the file is no such record, or is for another configuration.
+        RecordError: when the file is no such record.
     """
     arrays = read_arrays(path, RECORD_BYTES, RecordError)
     if "facts" not in arrays:
@@ -121,31 +146,20 @@ def load(path: Path, config_name: str | None = None) -> tuple[Seen, HwConfig | D
     where = f"{path}: facts"
     raw = parse_json(text_of(arrays["facts"], where, RecordError), where, RecordError)
     facts = converted(raw, _Facts, where, RecordError)
-    name = config_name or facts.config
-    config: HwConfig | DlhdlConfig
-    if is_dlhdl(name):
-        config = DlhdlConfig.load(name)
-        program = read(path.with_name(SCENARIO_FOLDER), config).program
-        started: list[AnyStarted] = [_frame_layer(entry, program, str(path)) for entry in facts.layers]
-    else:
-        config = HwConfig.load(name)
-        buffer = ConvBuffer()
-        started = [_started(entry, config, buffer, str(path)) for entry in facts.layers]
-    found = _Arrays(str(path), arrays)
-    pairs = zip(facts.layers, started, strict=True)
-    layers = [_layer(entry, one, number, found) for number, (entry, one) in enumerate(pairs)]
-    beats = [_beats(ram, number, found) for number, ram in enumerate(facts.beats)]
-    return Seen(tuple(layers), tuple(beats)), config
+    return Record(path, facts.config, facts.layers, facts.beats, _Arrays(str(path), arrays))
 
 
-def _frame_layer(entry: _LayerFacts, program: Program, where: str) -> Started[PlayedLayer]:
-    """Return a layer of the Deep Learning HDL processor."""
-    if entry.number is None or entry.frame is None or entry.number >= len(program.network.layers):
-        raise RecordError(f"{where}: layer {entry.index}: number and frame must be those of a layer of the scenario")
-    return started_layer(PlayedLayer(program, entry.number, entry.frame), entry.index)
+def seen_of(record: Record, config: HwConfig) -> Seen:
+    """Return the run of NVDLA that a record is of.
+
+    Raises:
+        RecordError: when it is for another configuration.
+    """
+    buffer = ConvBuffer()
+    return record.seen([_started(entry, config, buffer, str(record.path)) for entry in record.layers])
 
 
-def _started(entry: _LayerFacts, config: HwConfig, buffer: ConvBuffer, where: str) -> StartedLayer:
+def _started(entry: LayerFacts, config: HwConfig, buffer: ConvBuffer, where: str) -> StartedLayer:
     """Return a layer of NVDLA."""
     # A layer may take lines and weights that the one before has left.
     tracker = LayerTracker(config, buffer)
@@ -160,9 +174,9 @@ def _started(entry: _LayerFacts, config: HwConfig, buffer: ConvBuffer, where: st
     return StartedLayer(entry.index, entry.engine, entry.group, layer, cube=entry.cube, cubes=entry.cubes)
 
 
-def _layer(entry: _LayerFacts, started: AnyStarted, number: int, arrays: _Arrays) -> SeenLayer:
+def _layer(entry: LayerFacts, started: AnyStarted, number: int, arrays: _Arrays) -> SeenLayer:
     layer = started.layer
-    layout = layer.tensor.layout if isinstance(layer, PlayedLayer) else layer.dst.layout
+    layout = layer.layout if isinstance(layer, OtherLayer) else layer.dst.layout
     data = arrays.take(f"layer_{number}_data", "uint8", layout.nbytes)
     packed = arrays.take(f"layer_{number}_mask", "uint8", -(-len(data) // 8))
     mask = np.unpackbits(packed, count=len(data)).astype(np.bool_)

@@ -10,7 +10,6 @@ from itertools import accumulate
 import numpy as np
 from numpy.typing import NDArray
 
-from dlhdl_tb.expect import LayerExpectation
 from nvdla_tb.explain.evidence import AnyStarted, Evidence, from_writes
 from nvdla_tb.explain.memory import Bytes, Patch
 from nvdla_tb.explain.placed import Lacking, Pieces, overwritten, owners_of_strays
@@ -72,7 +71,7 @@ class Seen:
                 expectation.ram,
                 Patch(expectation.address, expectation.data, expectation.must_write),
                 before - dropped,
-                expectation.slack if isinstance(expectation, LayerExpectation) else 0.0,
+                expectation.slack,
                 cut=expectation.id.index in scoreboard.cut,
             )
             for expectation, before in scoreboard.expected
@@ -86,7 +85,7 @@ class Seen:
             yield replace(self._evidence(number, beats, initial), right=partial(self._right, initial, number))
 
     def _right(self, initial: Sequence[Patch], number: int) -> list[Evidence]:
-        """Return the evidence of the layers next to one that are right, of its engine; not of the second system."""
+        """Return the evidence of the layers next to one that are right, of its engine; of frames none."""
         engine = self.layers[number].started.engine
         wrong = {other for other, _ in self._wrong()}
         found = [

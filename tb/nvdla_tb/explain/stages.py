@@ -13,8 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from dlhdl_models.layout import ModuleDataLayout
-from nvdla_models.layout import Element
+from nvdla_models.layout import Element, FeatureLayout, LinesLayout, PlanarLayout
 from nvdla_tb.explain.cause_units import Region
 from nvdla_tb.explain.evidence import Evidence
 from nvdla_tb.explain.handed import NotComparable, counted, handed
@@ -166,7 +165,7 @@ def _counted(stage: Stage, evidence: Evidence, rest: Sequence[Handover], is_last
 def _usual_lanes(stage: Stage, evidence: Evidence) -> int:
     """Return how many elements a beat would have had, when none passed."""
     layout = evidence.layout
-    assert not isinstance(layout, ModuleDataLayout)
+    assert isinstance(layout, FeatureLayout | PlanarLayout | LinesLayout)
     return stage.lanes(layout.config)[0] if stage.kind.in_stripes else evidence.walk.atom_elements
 
 

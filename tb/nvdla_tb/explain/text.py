@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from nvdla_tb.explain.cause import Fit
+from nvdla_tb.explain.cause import Cause, Fit
+from nvdla_tb.explain.causes import CAUSES
 from nvdla_tb.explain.evidence import Evidence
 from nvdla_tb.explain.rank import Diagnosis, diagnose
 from nvdla_tb.explain.traits import traits_of
@@ -135,9 +137,9 @@ class Explanation:
         return lines
 
 
-def explain(evidence: Evidence) -> Explanation:
-    """Return where, when and why the bytes of a surface are wrong."""
-    return Explanation(evidence, diagnose(evidence))
+def explain(evidence: Evidence, causes: Sequence[Cause] = CAUSES) -> Explanation:
+    """Return where, when and why the bytes of a surface are wrong, by the causes of its system."""
+    return Explanation(evidence, diagnose(evidence, causes))
 
 
 def _block(title: str, lines: list[str]) -> list[str]:

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dlhdl_models.layout import ModuleDataLayout
 from nvdla_models.errors import InputError
-from nvdla_models.layout import FeatureLayout, LinesLayout, OperandLayout, PlanarLayout
+from nvdla_models.layout import AtomGrid, Element, OperandLayout
 from nvdla_models.layout.atoms import atoms_to_planes, planes_to_atoms
-from nvdla_models.layout.lines import BDMA_UNIT_BYTES
 from nvdla_tb.explain.memory import ByteArray, Bytes, MaskArray, Patch
 from nvdla_tb.judge.beats import addresses_at
 
@@ -22,8 +20,24 @@ Cube = NDArray[Any]
 CubeMap = Callable[[Cube], Cube]
 """A change of the values of a whole cube (C, H, W), lines in their places."""
 
-CubeLayout = FeatureLayout | PlanarLayout | LinesLayout | ModuleDataLayout
-"""A cube that layers write."""
+
+class CubeLayout(Protocol):
+    """The layout of a cube that layers write."""
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes from the first to the end of the last element."""
+
+    @property
+    def grid(self) -> AtomGrid:
+        """Where its atoms lie."""
+
+    def element_at(self, offset_bytes: int) -> Element | None:
+        """Return the element that a byte belongs to, or None in padding and gaps."""
+
+    def written_mask(self) -> MaskArray:
+        """Return which bytes are written."""
+
 
 _MOST_BYTES = 1 << 28
 """A walk that spans more than that is not followed: only wild strides do."""
@@ -70,30 +84,8 @@ class Walk:
 
     @classmethod
     def of(cls, layout: CubeLayout, address: int) -> Walk:
-        """Return the walk of a cube with everything that is written with it: padding channels, ends of lines.
-
-        Planes have atoms of one element. Lines count as cubes with atoms of 32 bytes, the unit of BDMA. Data of the
-        Deep Learning HDL processor have beats for atoms, whose padding lanes are channels, too.
-        """
-        if isinstance(layout, ModuleDataLayout):
-            size, number = layout.data_type.dtype.itemsize, layout.parallel
-            rows, pixels = layout.shape[1:] or (1, 1)
-            shape = (layout.elements // (rows * pixels), rows, pixels)
-            atom = number * size
-            return cls(address, shape, (rows * pixels * atom, pixels * atom, atom), number, layout.data_type.dtype)
-        if isinstance(layout, PlanarLayout):
-            size = layout.precision.nbytes
-            shape = (*layout.shape[:2], layout.line_bytes // size)
-            steps = (layout.planar_stride_bytes, layout.line_stride_bytes, size)
-            return cls(address, shape, steps, 1, layout.precision.dtype)
-        if isinstance(layout, LinesLayout):
-            surfaces, lines, line = layout.shape
-            shape = (surfaces * BDMA_UNIT_BYTES, lines, line // BDMA_UNIT_BYTES)
-            steps = (layout.surface_stride_bytes, layout.line_stride_bytes, BDMA_UNIT_BYTES)
-            return cls(address, shape, steps, BDMA_UNIT_BYTES, layout.precision.dtype)
-        shape = (layout.padded_channels, *layout.shape[1:])
-        steps = (layout.surface_stride_bytes, layout.line_stride_bytes, layout.atom_bytes)
-        return cls(address, shape, steps, layout.atom_elements, layout.precision.dtype)
+        """Return the walk of a cube with everything that is written with it: padding channels, ends of lines."""
+        return cls(address, *layout.grid)
 
     @classmethod
     def of_operands(cls, layout: OperandLayout, address: int) -> Walk:

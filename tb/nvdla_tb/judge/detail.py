@@ -141,15 +141,17 @@ class CsbViolation(Detail, frozen=True, tag=True):
 
 
 class HandshakeViolation(Detail, frozen=True, tag=True):
-    """A rule between host and processor that was broken, as its number in ``handshake_rules.HandshakeRule``.
+    """A rule between host and processor that was broken.
 
     Attributes:
-        rule: the rule.
+        rule: the number that its system gives the rule.
+        must: the rule in words.
         frame: the frame that it is about.
         seen: what was seen instead.
     """
 
     rule: int
+    must: str
     frame: int
     seen: str
 

@@ -62,6 +62,11 @@ class Expected(ABC):
         return self.started.id
 
     @property
+    def slack(self) -> float:
+        """How far singles may be from the expected ones; 0 where bytes are compared, or a meter knows more."""
+        return 0.0
+
+    @property
     def end(self) -> int:
         """The first address after them."""
         return self.address + len(self.data)

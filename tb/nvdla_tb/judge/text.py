@@ -6,7 +6,6 @@ from collections.abc import Iterable
 
 from nvdla_tb.judge import detail as details
 from nvdla_tb.judge.finding import Check, Finding
-from nvdla_tb.judge.handshake_rules import HandshakeRule
 from nvdla_tb.judge.verdict import Ending, Margin, Verdict
 from nvdla_tb.judge.wrapped_rules import MEMORY_RULES, REGISTER_RULES
 
@@ -52,8 +51,8 @@ def complaint(finding: Finding) -> str:
         case details.CsbViolation(rule=rule):
             kind, text = REGISTER_RULES[rule]
             return f"protocol: {kind}: {text} (broken at cycle {finding.cycle})"
-        case details.HandshakeViolation(rule=rule, frame=frame, seen=seen):
-            return f"handshake: {list(HandshakeRule)[rule].text}: {seen}, frame {frame}{where}"
+        case details.HandshakeViolation(must=must, frame=frame, seen=seen):
+            return f"handshake: {must}: {seen}, frame {frame}{where}"
         case details.WrongLine() as line:
             level = "high" if line.must else "low"
             registers = f"S_INTR_STATUS holds {line.status:#x}, S_INTR_MASK {line.mask:#x}"

@@ -35,7 +35,7 @@ class MemoryFault(InputError):
 
 
 class Ram(Enum):
-    """The memory port that an address belongs to: NVDLA's two, and the three of the Deep Learning HDL processor."""
+    """The memory port that an address belongs to: NVDLA's two, or one each for activations, weights and debugging."""
 
     MC = "MC"
     CVSRAM = "CVSRAM"
@@ -96,7 +96,10 @@ class PageStore:
         return page
 
     def allocated(self, allocations: Sequence[Allocation]) -> None:
-        """Take note of the allocations, in address order, whenever they change."""
+        """Take note of the allocations, in address order, whenever they change.
+
+        The sequence is the image's own, which shows later changes, too.
+        """
 
 
 class MemoryImage:

@@ -19,7 +19,7 @@ from nvdla_tb.coverage.observe import FIRST, MEMORY, observe
 from nvdla_tb.explain.traits import element_leads
 from nvdla_tb.report.summary import groups
 from nvdla_tb.run.result import Result
-from nvdla_tb.run.systems import AnyScenario
+from nvdla_tb.run.system import AnyScenario
 from nvdla_tb.stimulus.scenario import Scenario
 
 _MOST_LEADS = 3

@@ -15,7 +15,7 @@ from nvdla_tb.report.page import Head
 from nvdla_tb.report.summary import aligned, golden_part, has_failed
 from nvdla_tb.run.result import Result
 from nvdla_tb.run.space import write_whole
-from nvdla_tb.run.systems import note
+from nvdla_tb.run.systems import system_of
 
 _COLUMNS = ("result", "scenario.seed", "layers", "bytes judged", "worst margin", "cycles", "CRC", "seconds")
 
@@ -49,7 +49,7 @@ def _plain(result: Result) -> dict[str, Any]:
     counts: dict[str, Any] = msgspec.structs.asdict(verdict)
     for name in ("findings", "margins", "refused", "self_checking"):
         del counts[name]
-    remark = note(result.dut.config, result.dut.rtl)
+    remark = system_of(result.dut.config).note(result.dut.rtl)
     return {
         "scenario": result.test,
         "seed": result.seed,

@@ -12,7 +12,7 @@ import msgspec
 
 from nvdla_tb import __version__
 from nvdla_tb.run.compile.spec import BuildSpec
-from nvdla_tb.run.systems import load_config, note
+from nvdla_tb.run.systems import load_config, system_of
 
 
 class Device(NamedTuple):
@@ -87,7 +87,9 @@ def about(dut: Dut) -> str:
     of_rtl = "" if revision is None else f" in a work tree of commit {revision}"
     date = datetime.now().strftime("%Y-%m-%d %H:%M")
     device = f"{place}{of_rtl}, {dut.top}, {Path(dut.config).stem}, {dut.simulator}"
-    return "; ".join(text for text in (device, date, f"testbench {__version__}", note(dut.config, dut.rtl)) if text)
+    return "; ".join(
+        text for text in (device, date, f"testbench {__version__}", system_of(dut.config).note(dut.rtl)) if text
+    )
 
 
 @cache

@@ -12,12 +12,11 @@ from functools import cache
 
 import msgspec
 
-from nvdla_models.config import BUILTIN_DIR
-from nvdla_tb.paths import HDL, PACKAGE
 from nvdla_tb.run.cache import MODELS
 from nvdla_tb.run.compile.recipe import recipe_of
 from nvdla_tb.run.dut import Dut
 from nvdla_tb.run.errors import LaunchError
+from nvdla_tb.run.systems import folders
 
 _OF_SIMULATOR = "+verilator+"
 """Begins arguments that are Verilator's own, such as the states in which levels begin: they select no other device."""
@@ -63,7 +62,7 @@ def check_unchanged(dut: Dut, plusargs: Sequence[str]) -> None:
 def _code_key() -> str:
     """Return a digest of the testbench: this process goes on with what it has loaded."""
     digest = hashlib.sha256()
-    for folder in (PACKAGE, BUILTIN_DIR.parent, HDL):
+    for folder in folders():
         for path in sorted(path for path in folder.rglob("*") if path.suffix in _CODE):
             digest.update(str(path.relative_to(folder)).encode())
             digest.update(hashlib.sha256(path.read_bytes()).digest())

@@ -27,7 +27,8 @@ from nvdla_tb.run.dut import Dut, about
 from nvdla_tb.run.process import last_lines, spread
 from nvdla_tb.run.result import Result, identity
 from nvdla_tb.run.simulate import LOG_NAME, SharedProcess, SimResult, simulate
-from nvdla_tb.run.systems import ENTRY_ENVIRONMENT, AnyScenario, entry_module, save_scenario
+from nvdla_tb.run.system import AnyScenario
+from nvdla_tb.run.systems import ENTRY_ENVIRONMENT, system_of, system_with
 from nvdla_tb.stimulus.exchange import REQUEST, Answer, Request
 from nvdla_tb.stimulus.scenario import Scenario
 
@@ -152,8 +153,9 @@ def with_settings(job: Job, rerun: str | None = None, **settings: Any) -> Job:
     """
 
     def make() -> AnyScenario:
-        scenario = job.make()
-        return replace(scenario, settings=replace(scenario.settings, **settings))
+        scenario: Any = job.make()
+        changed: AnyScenario = replace(scenario, settings=replace(scenario.settings, **settings))
+        return changed
 
     return replace(job, make=make, rerun=rerun or job.rerun)
 
@@ -217,7 +219,7 @@ def run_entry(
     work_dir.mkdir(parents=True, exist_ok=True)
     return simulate(
         built,
-        test_module=entry_module(built.spec.config),
+        test_module=system_with(built.spec.config).entry_module,
         testcase=test,
         env={**ENTRY_ENVIRONMENT, REQUEST: request.encode()},
         work_dir=work_dir,
@@ -272,7 +274,7 @@ def _played(job: Job, setup: Setup, work_dir: Path, process: SharedProcess | Non
     dut = setup.dut
     if job.broken is not None:
         return job.result(dut, Verdict.of(Check.INPUT, job.broken), folder=work_dir)
-    save_scenario(job.make(), work_dir / SCENARIO_DIR)
+    system_of(dut.config).save(job.make(), work_dir / SCENARIO_DIR)
     request = job.request(dut, work_dir)
     if process is not None:
         run = process.play(request, work_dir / LOG_NAME, setup.timeout_seconds)

@@ -21,7 +21,7 @@ from nvdla_tb.run.compile.runners import simulation
 from nvdla_tb.run.compile.spec import Built
 from nvdla_tb.run.errors import LaunchError
 from nvdla_tb.run.process import Ended, abort, kill, last_relevant_lines, start, supervise
-from nvdla_tb.run.systems import ENTRY_ENVIRONMENT, entry_module
+from nvdla_tb.run.systems import ENTRY_ENVIRONMENT, system_with
 from nvdla_tb.stimulus.exchange import Request
 
 LOG_NAME = "sim.log"
@@ -204,7 +204,7 @@ class SharedProcess:
         seconds = time.monotonic() - started
         log_path = log_path if log_path.is_file() else self.work_dir / LOG_NAME
         if ended is not None:
-            test = f"{entry_module(self.built.spec.config)}.{_TEST}"
+            test = f"{system_with(self.built.spec.config).entry_module}.{_TEST}"
             check, message = judge(ended, self.work_dir / JUNIT_NAME, log_path, test, timeout_seconds)
             if check is None:
                 check, message = Check.CRASH, f"{test}: the simulator ended without an answer"
@@ -231,7 +231,7 @@ class SharedProcess:
         with theirs:
             variables = {**ENTRY_ENVIRONMENT, _REQUESTS: str(theirs.fileno())}
             make_empty(self.work_dir)
-            module, results_path = entry_module(self.built.spec.config), self.work_dir / JUNIT_NAME
+            module, results_path = system_with(self.built.spec.config).entry_module, self.work_dir / JUNIT_NAME
             command, environment = simulation(self.built, module, _TEST, variables, results_path, self.plusargs)
             with (self.work_dir / LOG_NAME).open("wb") as log:
                 process = start(

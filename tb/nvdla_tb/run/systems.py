@@ -1,21 +1,20 @@
-"""The systems that the bench plays: what they need of a launcher that differs."""
+"""The systems that the bench plays: NVDLA, and those that installed packages add."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from functools import cache
+from importlib.metadata import entry_points
 from pathlib import Path
+from typing import Any
 
-from dlhdl_tb.config import DlhdlConfig, is_dlhdl
-from dlhdl_tb.scenario import DlhdlScenario, save
-from dlhdl_tb.scenario import read as read_dlhdl
-from nvdla_models.config import HwConfig
-from nvdla_tb.stimulus.scenario import Scenario
-from nvdla_tb.stimulus.trace import read, write
+from nvdla_models.errors import InputError
+from nvdla_models.reading import shown
+from nvdla_tb.run.nvdla import NVDLA
+from nvdla_tb.run.system import AnyConfig, System, system_named_in
 
-AnyConfig = HwConfig | DlhdlConfig
-AnyScenario = Scenario | DlhdlScenario
-
-_STAND_IN = "the embedded stand-in proves the bench, not the vendor's arithmetic"
-_OWN_BOUND = "the bound of single is the bench's own, as none is published"
+GROUP = "nvdla_tb.systems"
+"""The group of entry points by which other packages add systems: each names a ``System``."""
 
 ENTRY_ENVIRONMENT = {
     # Rewriting asserts costs more than all the rest of the start, and nothing here shows them.
@@ -26,44 +25,74 @@ ENTRY_ENVIRONMENT = {
 """Variables of simulators that run a test of an entry module."""
 
 
+@cache
+def added() -> tuple[System[Any, Any], ...]:
+    """Return the systems that installed packages add.
+
+    Raises:
+        InputError: for a name that is given twice.
+    """
+    names, found = {NVDLA.name}, []
+    for entry in sorted(entry_points(group=GROUP), key=lambda entry: entry.name):
+        system: System[Any, Any] = entry.load()
+        if system.name in names:
+            raise InputError(f"systems must have names of their own; {entry.name} adds {system.name} again")
+        names.add(system.name)
+        found.append(system)
+    return tuple(found)
+
+
+def system_of(name_or_path: str) -> System[Any, Any]:
+    """Return the system of a configuration: NVDLA, unless another one knows the name or the file names another.
+
+    Raises:
+        InputError: for a file that names a system that there is not.
+    """
+    for system in added():
+        if system.owns(name_or_path):
+            return system
+    named = system_named_in(name_or_path)
+    if named is not None:
+        names = ", ".join(system.name for system in added())
+        raise InputError(f"{name_or_path}: system must be {names}, not {shown(str(named))}")
+    return NVDLA
+
+
+def system_with(config: AnyConfig) -> System[Any, Any]:
+    """Return the system that a configuration is one of."""
+    return next((system for system in added() if isinstance(config, system.config_type)), NVDLA)
+
+
+def is_nvdla(name_or_path: str) -> bool:
+    """Return whether a configuration is one of NVDLA, which alone has traces, levels and functional coverage.
+
+    Raises:
+        InputError: for a file that names a system that there is not.
+    """
+    return system_of(name_or_path) is NVDLA
+
+
 def load_config(name_or_path: str) -> AnyConfig:
     """Return the configuration of a device, of whichever system it is.
 
     Raises:
         InputError: for a name or file that is none.
     """
-    return DlhdlConfig.load(name_or_path) if is_dlhdl(name_or_path) else HwConfig.load(name_or_path)
+    config: AnyConfig = system_of(name_or_path).load_config(name_or_path)
+    return config
 
 
-def entry_module(config: AnyConfig) -> str:
-    """Return the module of the cocotb tests that the launcher starts."""
-    return "dlhdl_tb.sim.entry" if isinstance(config, DlhdlConfig) else "nvdla_tb.sim.entry"
-
-
-def save_scenario(scenario: AnyScenario, folder: Path) -> None:
-    """Write a scenario where the simulator's side of its system reads it."""
-    if isinstance(scenario, DlhdlScenario):
-        save(scenario, folder)
-    else:
-        write(scenario, folder)
-
-
-def read_scenario(folder: Path, config: AnyConfig) -> AnyScenario:
-    """Return the scenario that ``save_scenario`` wrote.
+def refuse(paths: Iterable[Path]) -> None:
+    """Refuse files that look as if they could be played, and cannot.
 
     Raises:
-        InputError: for a folder that holds none.
+        InputError: saying what lacks.
     """
-    return read_dlhdl(folder, config) if isinstance(config, DlhdlConfig) else read(folder, config)
+    for path in paths:
+        for system in added():
+            system.refuse(path)
 
 
-def note(config: str, rtl: str | None) -> str:
-    """Return what a reader of results must know of a device; empty for most.
-
-    Args:
-        config: name or file of its configuration.
-        rtl: the user's filelist, or None for an embedded device.
-    """
-    if not is_dlhdl(config):
-        return ""
-    return "; ".join(text for text in (_STAND_IN if rtl is None else "", _OWN_BOUND) if text)
+def folders() -> tuple[Path, ...]:
+    """Return the folders whose files decide what is played, and how it is judged."""
+    return tuple(folder for system in (NVDLA, *added()) for folder in system.folders)

@@ -9,8 +9,6 @@ from pathlib import Path
 
 import msgspec
 
-from dlhdl_tb.config import DlhdlConfig
-from dlhdl_tb.random import random_entry as random_dlhdl
 from nvdla_models.config import HwConfig
 from nvdla_models.errors import InputError
 from nvdla_models.limits import NUMBER_BITS
@@ -21,9 +19,9 @@ from nvdla_tb.plain_data import converted
 from nvdla_tb.run.dut import Dut
 from nvdla_tb.run.jobs import Job, PythonTest, with_settings
 from nvdla_tb.run.result import Result, identity, key
-from nvdla_tb.run.systems import AnyScenario, load_config
+from nvdla_tb.run.system import AnyScenario
+from nvdla_tb.run.systems import system_of
 from nvdla_tb.stimulus.generate.plan import PlanEntry, load_plan
-from nvdla_tb.stimulus.generate.random import random_entry
 from nvdla_tb.stimulus.refusal import refusal
 from nvdla_tb.stimulus.scenario import check_name
 from nvdla_tb.stimulus.trace import TraceError, TraceUnsupported, read
@@ -88,7 +86,7 @@ class Task(msgspec.Struct, frozen=True):
         test: Name of the scenario or test.
         seed: Seed of all its data.
         kind: ``plan``, ``random`` or ``trace``: where the scenario comes from; ``bench`` for a test in Python.
-        source: The plan's file, the engines to draw from or ``dlhdl``, the trace's file, or the test's module.
+        source: The plan's file, the engines to draw from or the system's name, the trace's file, or the test's module.
         dut: Device that plays it.
         rerun: The command that repeats just it.
         exact: Whether FP16 is compared bit by bit, not by the published thresholds.
@@ -160,12 +158,12 @@ def _plan_job(task: Task) -> Job:
 
 
 def _random_job(task: Task) -> Job:
-    config, engines = load_config(task.dut.config), tuple(task.source.split(","))
+    system = system_of(task.dut.config)
+    config = system.load_config(task.dut.config)
 
     def make() -> AnyScenario:
-        if isinstance(config, DlhdlConfig):
-            return random_dlhdl(config, task.seed).build(config, task.seed)
-        return random_entry(config, task.seed, engines).build(config, task.seed)
+        scenario: AnyScenario = system.random_entry(config, task.seed, task.source).build(config, task.seed)
+        return scenario
 
     return Job(task.test, task.seed, task.rerun, make)
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nvdla_tb.explain import explain_folder
 from nvdla_tb.judge.predictor import predict
 from nvdla_tb.judge.tracker import StartedLayer
+from nvdla_tb.run.explained import explain_folder
 from tests.unit.cli.conftest import Run
 from tests.unit.explain import cases
 from tests.unit.explain.test_runs import failed_run, read

@@ -16,11 +16,12 @@ import pytest
 from nvdla_tb.cli import plan
 from nvdla_tb.cli.command import parser
 from nvdla_tb.cli.commands import GROUP, all_commands
-from nvdla_tb.cli.layout_options import OPTIONS
+from nvdla_tb.cli.layout_formats import all_formats, all_options
 from tests.repository import ROOT
 from tests.unit.cli.conftest import Run
 
 COMMANDS = all_commands()
+OPTIONS = all_options(all_formats())
 
 
 def test_the_help_lists_every_subcommand_with_its_example() -> None:

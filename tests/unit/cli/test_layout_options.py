@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from nvdla_tb.cli.layout_formats import FORMATS
-from nvdla_tb.cli.layout_options import OPTIONS
+from nvdla_tb.cli.layout_formats import all_formats, all_options
 from tests.unit.cli.conftest import Run
 from tests.unit.cli.layouts import SAMPLES
+
+FORMATS = all_formats()
+OPTIONS = all_options(FORMATS)
 
 FEATURE = "--format feature --precision int8 --shape 3,2,2"
 RUBIK = "--format rubik --config nv_full --precision int8 --shape 128,2,2"

@@ -15,7 +15,7 @@ from nvdla_models.errors import InputError
 from nvdla_tb.cli import regress, regress_tasks
 from nvdla_tb.cli.command import parser
 from nvdla_tb.cli.regress_play import Player, deadline
-from nvdla_tb.cli.regress_tasks import check_dlhdl, random_tasks, seed_lots, tasks_of
+from nvdla_tb.cli.regress_tasks import check_random_alone, random_tasks, seed_lots, tasks_of
 from nvdla_tb.judge.verdict import Ending
 from nvdla_tb.paths import HDL
 from nvdla_tb.run.regress.store import Run, Store
@@ -227,4 +227,4 @@ def test_random_scenarios_of_the_second_system_take_turns_on_its_cores() -> None
 )
 def test_what_the_second_system_does_not_have_is_refused(words: str, message: str) -> None:
     with pytest.raises(InputError, match=message):
-        check_dlhdl(options(words))
+        check_random_alone(options(words))

@@ -6,8 +6,11 @@ from pathlib import Path
 import pytest
 
 from dlhdl_models.layout import DlhdlType
-from dlhdl_tb.config import DlhdlConfig, configs_of, is_dlhdl
+from dlhdl_tb.config import DlhdlConfig
+from dlhdl_tb.system import DLHDL
 from nvdla_models.errors import InputError
+from nvdla_tb.run.nvdla import NVDLA
+from nvdla_tb.run.systems import system_of
 
 OWN = 'system = "dlhdl"\nconv_thread_number = 25\ndata_type = "single"\nregisters = "dut_addr.h"\n'
 
@@ -30,11 +33,10 @@ def test_single_with_eight_values_a_beat_aligns_to_32_bytes() -> None:
 
 
 def test_the_system_s_name_stands_for_all_embedded_cores() -> None:
-    assert len(configs_of("dlhdl")) == 8
-    assert [config.name for config in configs_of("dlhdl_single_9")] == ["dlhdl_single_9"]
-    assert is_dlhdl("dlhdl")
-    assert is_dlhdl("dlhdl_int8_4")
-    assert not is_dlhdl("nv_small")
+    assert len(DLHDL.configs("dlhdl")) == 8
+    assert [config.name for config in DLHDL.configs("dlhdl_single_9")] == ["dlhdl_single_9"]
+    assert system_of("dlhdl") is system_of("dlhdl_int8_4") is DLHDL
+    assert system_of("nv_small") is NVDLA
 
 
 def test_a_file_describes_a_core_of_one_s_own(tmp_path: Path) -> None:
@@ -43,7 +45,7 @@ def test_a_file_describes_a_core_of_one_s_own(tmp_path: Path) -> None:
     config = DlhdlConfig.load(str(path))
     assert (config.name, config.threads, config.data_type) == ("mine", 5, DlhdlType.SINGLE)
     assert config.header == tmp_path / "dut_addr.h"
-    assert is_dlhdl(str(path))
+    assert system_of(str(path)) is DLHDL
 
 
 @pytest.mark.parametrize(

@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 
 from dlhdl_tb.config import DlhdlConfig
+from dlhdl_tb.handshake_rules import HandshakeRule
 from dlhdl_tb.judge import DlhdlJudge, packed_frame
 from dlhdl_tb.program import ACTIVATION_BASE
 from dlhdl_tb.scenario import DlhdlEntry, DlhdlScenario
 from nvdla_tb.judge.beats import Beats
 from nvdla_tb.judge.detail import HandshakeViolation, Mismatch
 from nvdla_tb.judge.finding import Check
-from nvdla_tb.judge.handshake_rules import HandshakeRule
 from nvdla_tb.judge.text import complaints
 from nvdla_tb.judge.verdict import Ending
 from nvdla_tb.nvdla.memory import MemoryImage, Ram

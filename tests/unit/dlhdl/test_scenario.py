@@ -7,13 +7,12 @@ import numpy as np
 import pytest
 
 from dlhdl_models.single import Bounded
-from dlhdl_tb.config import DlhdlConfig, embedded_configs
+from dlhdl_tb.config import PLAN, DlhdlConfig, embedded_configs
 from dlhdl_tb.draw import size
 from dlhdl_tb.judge import results_of
 from dlhdl_tb.network import Kind
 from dlhdl_tb.scenario import DlhdlEntry, Mode, load_plan, read, save
 from nvdla_models.errors import InputError
-from nvdla_tb.paths import PLANS
 from nvdla_tb.stimulus.generate.describe import PlanError
 
 CORE = DlhdlConfig.load("dlhdl_int8_9")
@@ -114,7 +113,7 @@ def test_a_seed_below_zero_is_refused() -> None:
 
 @pytest.mark.parametrize("config", embedded_configs(), ids=lambda config: config.name)
 def test_each_scenario_of_the_plan_fits_each_embedded_core(config: DlhdlConfig) -> None:
-    for entry in load_plan(PLANS / "dlhdl.toml"):
+    for entry in load_plan(PLAN):
         scenario = entry.build(config, 1)
         assert scenario.program.network.results(scenario.frames[0])
 

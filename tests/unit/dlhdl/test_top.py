@@ -5,9 +5,9 @@ import re
 import pytest
 
 from dlhdl_tb.config import DlhdlConfig
+from dlhdl_tb.ports import check_ports, top_text
 from nvdla_tb.cli.command import main
 from nvdla_tb.run.compile.ports import Port
-from nvdla_tb.run.compile.wrapper import check_dlhdl_ports, top_text
 from nvdla_tb.run.errors import PortError
 
 CORE = DlhdlConfig.load("dlhdl_int8_4")
@@ -28,7 +28,7 @@ def ports() -> list[Port]:
 
 
 def test_a_core_with_all_ports_is_wrapped_with_one_clock_and_its_parameters() -> None:
-    check_dlhdl_ports(CORE, "core", ports())
+    check_ports(CORE, "core", ports())
     text = top_text(CORE, "core", ports(), embedded=True, dump=False)
     assert "core #(.CONV_THREAD_NUMBER(4), .DATA_TYPE(0)) dut (" in text
     assert ".IPCORE_CLK(clk)" in text
@@ -48,7 +48,7 @@ def test_ports_that_differ_are_listed() -> None:
         "  AXI4_Master_Activation_Data_Wr_WSTRB must have 2 bits, not 4",
     )
     with pytest.raises(PortError) as error:
-        check_dlhdl_ports(CORE, "core", wrong)
+        check_ports(CORE, "core", wrong)
     assert sorted(str(error.value).splitlines()) == sorted(lines)
 
 

@@ -20,7 +20,7 @@ from nvdla_models.errors import InputError
 from nvdla_models.layout import WeightLayout
 from nvdla_models.pdp import PoolMethod
 from nvdla_models.precision import Precision
-from nvdla_tb.explain import Explanation, explain_folder, explain_run
+from nvdla_tb.explain import Explanation, explain_run
 from nvdla_tb.explain.build import run_of
 from nvdla_tb.explain.engines import Run as LayerRun
 from nvdla_tb.explain.record import FILE_NAME, RecordError, save
@@ -37,6 +37,7 @@ from nvdla_tb.nvdla.layers import Batch, Layer, Surface
 from nvdla_tb.nvdla.memory import Ram
 from nvdla_tb.nvdla.program.ops import MemLoad
 from nvdla_tb.nvdla.surfaces import WeightSurface
+from nvdla_tb.run.explained import explain_folder
 from nvdla_tb.stimulus.exchange import Answer, Performance
 from nvdla_tb.stimulus.scenario import Scenario
 from nvdla_tb.stimulus.trace import write

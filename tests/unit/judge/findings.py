@@ -148,9 +148,8 @@ TOLD = (
         ("CSB", "1"),
     ),
     Told(
-        Finding(Check.PROTOCOL, HandshakeViolation(4, 2, "address 0x80 is read"), 9),
-        "handshake: a slot must not be read before InputNext says that its frame is there: address 0x80 is read, "
-        "frame 2 (cycle 9)",
+        Finding(Check.PROTOCOL, HandshakeViolation(4, "a slot must wait", 2, "address 0x80 is read"), 9),
+        "handshake: a slot must wait: address 0x80 is read, frame 2 (cycle 9)",
         ("handshake", "4"),
     ),
     Told(

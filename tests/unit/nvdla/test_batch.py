@@ -128,7 +128,7 @@ def test_the_record_of_a_failed_run_keeps_the_cubes(tmp_path: Path) -> None:
         (),
     )
     record.save(tmp_path / record.FILE_NAME, seen, FULL, "nv_full")
-    loaded, _ = record.load(tmp_path / record.FILE_NAME)
+    loaded = record.seen_of(record.read_record(tmp_path / record.FILE_NAME), FULL)
     assert [layer.started for layer in loaded.layers] == started
     assert [layer.started.name for layer in loaded.layers] == [one.name for one in started]
 

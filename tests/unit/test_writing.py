@@ -37,7 +37,7 @@ def test_a_report_on_a_full_disk_names_its_file(tmp_path: Path, monkeypatch: pyt
     def full(*_: object, **__: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr("xml.etree.ElementTree.ElementTree.write", full)
+    monkeypatch.setattr("nvdla_tb.run.space.os.fsync", full)
     path = tmp_path / "junit.xml"
     with pytest.raises(OSError, match=re.escape(f"No space left on device: '{path}'")):
         write_junit(Head("x", "run"), [], path)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
+from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -130,7 +131,11 @@ class HwConfig:
         path = Path(name_or_path)
         if path.suffix != ".toml" or not os.path.isfile(path):
             known = ", ".join(builtin_names())
-            raise ConfigError(f"configuration must be one of {known} or an existing .toml file, not {shown(text)}")
+            close = get_close_matches(text, builtin_names(), 1)
+            nearest = f"; the nearest name is {close[0]}" if close else ""
+            raise ConfigError(
+                f"configuration must be one of {known} or an existing .toml file, not {shown(text)}{nearest}"
+            )
         return _load_file(path)
 
     def atom_elements(self, precision: Precision) -> int:

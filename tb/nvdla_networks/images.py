@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -51,7 +52,7 @@ class Preparation:
         rgb: Whether the first channel is red; the public runtime takes blue first.
 
     Raises:
-        NetworkError: for a divisor of 0.
+        NetworkError: for a divisor of 0, and one that is no finite number.
     """
 
     mean: tuple[float, ...] = (0.0,)
@@ -60,8 +61,8 @@ class Preparation:
     rgb: bool = False
 
     def __post_init__(self) -> None:
-        if self.normalize == 0:
-            raise NetworkError("normalize must not be 0")
+        if not 0 < abs(self.normalize) < math.inf:
+            raise NetworkError(f"normalize must be a finite number other than 0, not {self.normalize:g}")
 
     def numbers(self, pixels: NDArray[np.uint8]) -> NDArray[np.float32]:
         """Return pixels (C, H, W) as real numbers.

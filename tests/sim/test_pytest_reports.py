@@ -122,3 +122,11 @@ def test_a_worker_that_dies_leaves_an_error(repository: Path, simulator: str) ->
     assert ended(repository, str(int(signal.SIGKILL)), *words) == pytest.ExitCode.TESTS_FAILED
     _, cases = suite(repository, simulator)
     assert (cases["sdp_a"], cases["sdp_b"], cases["sdp_c"]) == ([], ["error"], ["error"])
+
+
+def test_a_mark_that_expects_a_failure_does_not_hide_it(repository: Path, simulator: str) -> None:
+    fill(repository, {"mine.toml": PLAN.replace('about = "mine"', 'about = "mine"\nmarkers = ["xfail"]', 1)})
+    run = completed(repository, "mine.toml", "--nvdla-plusarg", "+bug=sdp_dst_base", "-k", "sdp_a")
+    assert run.returncode == 1, run.stdout
+    assert "failed: 1 of 1 scenarios and cocotb tests failed, whatever marks say" in run.stdout.splitlines()
+    assert suite(repository, simulator)[0] == {"tests": "1", "failures": "1"}

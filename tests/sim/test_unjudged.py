@@ -34,6 +34,24 @@ WRONG_ON_ANY_RTL = {
         Ending.MISMATCH,
         "missing write: 192 elements; layer 0 (SDP, group 0): first at ",
     ),
+    "awaits_nothing": (
+        Ending.CHECK,
+        "the test called bench.run and did not await it, so that nothing was played",
+    ),
+    "awaits_one_layer_of_two": (
+        Ending.CHECK,
+        "the test called bench.run and did not await it, so that nothing was played",
+    ),
+    "ends_while_a_layer_is_programmed": (
+        Ending.CHECK,
+        "the test ended before its bench.run did: what is left was not played",
+    ),
+    "only_starts_a_bench": (Ending.EMPTY, "nothing was compared: no layer wrote a byte that was expected"),
+    "does_nothing": (Ending.EMPTY, "tests.sim.unjudged.does_nothing ended before any time had passed, so that it "),
+    "fails_as_it_says_before_it_plays": (
+        Ending.EMPTY,
+        "tests.sim.unjudged.fails_as_it_says_before_it_plays ended before any time had passed, so that it ",
+    ),
     "waits_for_an_interrupt_that_never_comes": (Ending.HANG, "hang: nothing moved for 1000 cycles, at cycle "),
 }
 

@@ -9,12 +9,13 @@ import numpy as np
 from cocotb.handle import SimHandleBase
 
 from nvdla_models.config import HwConfig
+from nvdla_tb import Sdp
 from nvdla_tb.gate_tests.checkers import pass_through
 from nvdla_tb.judge.finding import Check
-from nvdla_tb.nvdla.layers import Sdp
 from nvdla_tb.nvdla.program.codec import encode
 from nvdla_tb.nvdla.program.ops import InterruptNotify, RegWrite
 from nvdla_tb.sim.bench import Bench
+from nvdla_tb.sim.clocking import wait_cycles
 from nvdla_tb.stimulus.settings import BenchSettings
 
 CONFIG = HwConfig.load("nv_small")
@@ -108,6 +109,41 @@ async def enables_a_layer_as_its_last_act(dut: SimHandleBase) -> None:
 async def waits_for_an_interrupt_that_never_comes(dut: SimHandleBase) -> None:
     bench = await Bench.start(dut, CONFIG, BenchSettings(hang_cycles=1000))
     await bench.interrupts.wait("PDP", 1)
+
+
+@cocotb.test()
+async def awaits_nothing(dut: SimHandleBase) -> None:
+    bench = await Bench.start(dut, CONFIG)
+    bench.run(pass_through(bench, (8, 1, 1)))  # type: ignore[unused-coroutine]
+
+
+@cocotb.test()
+async def awaits_one_layer_of_two(dut: SimHandleBase) -> None:
+    bench = await Bench.start(dut, CONFIG)
+    await bench.run(pass_through(bench, (8, 1, 1)))
+    bench.run(pass_through(bench, (16, 3, 4)))  # type: ignore[unused-coroutine]
+
+
+@cocotb.test()
+async def ends_while_a_layer_is_programmed(dut: SimHandleBase) -> None:
+    bench = await Bench.start(dut, CONFIG)
+    cocotb.start_soon(bench.run(pass_through(bench, (8, 1, 1))))
+    await wait_cycles(bench.clock, 5)
+
+
+@cocotb.test()
+async def only_starts_a_bench(dut: SimHandleBase) -> None:
+    await Bench.start(dut, CONFIG)
+
+
+@cocotb.test()
+async def does_nothing(dut: SimHandleBase) -> None:
+    pass
+
+
+@cocotb.test(expect_fail=True)
+async def fails_as_it_says_before_it_plays(dut: SimHandleBase) -> None:
+    raise AssertionError("nothing was played")
 
 
 @cocotb.test()

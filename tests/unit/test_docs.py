@@ -86,3 +86,19 @@ def test_every_module_of_the_library_page_is_there() -> None:
         module, _, last = name.rpartition(".")
         assert import_module(module if last[0].isupper() else name)
         assert not last[0].isupper() or hasattr(import_module(module), last)
+
+
+HELD_BY = re.compile(r"`(tests/[\w/]+\.py)::(\w+)`")
+
+
+def test_each_way_to_a_green_is_held_by_a_test_that_is_there() -> None:
+    tables = (ROOT / "docs" / "green.md").read_text(encoding="utf-8").split("| way |")[1:]
+    rows = [row for table in tables for row in table.splitlines()[2:] if row.startswith("| ")]
+    assert len(rows) >= 40
+    assert [row for row in rows if not HELD_BY.search(row)] == []
+    held = {found for row in rows for found in HELD_BY.findall(row)}
+    texts = {file: (ROOT / file).read_text(encoding="utf-8") for file, _ in held if (ROOT / file).is_file()}
+    missing = [
+        (file, name) for file, name in held if not re.search(rf"^(async )?def {name}\(", texts.get(file, ""), re.M)
+    ]
+    assert missing == []

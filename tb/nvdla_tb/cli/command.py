@@ -21,6 +21,7 @@ try:
     from nvdla_tb import __version__
     from nvdla_tb.cli.commands import all_commands
     from nvdla_tb.cli.parsing import Parser
+    from nvdla_tb.cli.terminal import printable_output
     from nvdla_tb.paths import COMMAND
     from nvdla_tb.run.process import stop
     from nvdla_tb.run.space import ENVIRONMENT, in_words
@@ -72,9 +73,13 @@ def main(arguments: list[str] | None = None) -> int:
     """Run one subcommand.
 
     What the user got wrong, and what the machine cannot do, is one message and exit code 2; an interrupt ends all
-    simulations.
+    simulations. Whatever it prints, a terminal can show.
     """
-    words = sys.argv[1:] if arguments is None else arguments
+    with printable_output():
+        return _main(sys.argv[1:] if arguments is None else arguments)
+
+
+def _main(words: list[str]) -> int:
     try:
         for word in words:
             # A terminal and a report must be able to show it.

@@ -98,6 +98,11 @@ COMMANDS = {
         "list the built models, and remove those that are not needed",
         "nvdla-tb cache --clean 30",
     ),
+    "configs": Command(
+        "nvdla_tb.cli.configs",
+        "list the built-in configurations and in what they differ",
+        "nvdla-tb configs nv_medium_512",
+    ),
     "configrom": Command(
         "nvdla_tb.cli.configrom",
         "read the ConfigROM over CSB and say what differs from the configuration",

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import IO
 
+from nvdla_tb.cli.terminal import beneath, escaped
 from nvdla_tb.run.result import Result
 
 _COLOURS = {"red": "31", "green": "32", "yellow": "33"}
@@ -51,9 +52,11 @@ class Console:
         """Return the console that the options of a command want."""
         return cls(quiet=getattr(args, "quiet", False), verbose=getattr(args, "verbose", False))
 
-    def result(self, text: str) -> None:
-        """Print what is wanted however quiet it shall be."""
+    def result(self, text: str, colour: str | None = None) -> None:
+        """Print what is wanted however quiet it shall be, in a colour where colours are welcome."""
         self.clear()
+        text = escaped(text)
+        text = f"\x1b[{_COLOURS[colour]}m{text}\x1b[0m" if colour and self._coloured else text
         print(text, file=self._out, flush=True)
         self._last = time.monotonic()
 
@@ -67,16 +70,12 @@ class Console:
         if self.quiet:
             return
         if self._live:
-            self._out.write(_ERASE + text[: shutil.get_terminal_size().columns - 1])
+            self._out.write(_ERASE + escaped(text)[: shutil.get_terminal_size().columns - 1])
             self._out.flush()
             self._shown = True
         elif time.monotonic() - self._last >= self._pause:
             self._pause = min(2 * self._pause, _MOST_SECONDS)
             self.result(text)
-
-    def colour(self, name: str, text: str) -> str:
-        """Return text in a colour where colours are welcome."""
-        return f"\x1b[{_COLOURS[name]}m{text}\x1b[0m" if self._coloured else text
 
     @contextmanager
     def waiting(self, text: str) -> Iterator[None]:
@@ -105,7 +104,7 @@ class Console:
 
     @property
     def _out(self) -> IO[str]:
-        return self._stream or sys.stdout
+        return beneath(self._stream or sys.stdout)
 
 
 _TOLD_AT_ONCE = 3

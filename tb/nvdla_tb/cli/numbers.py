@@ -52,4 +52,5 @@ rounds = whole(1, 10_000)
 budget = number(0, SECONDS)  # a time after which nothing is started
 seconds = number(0.001, SECONDS)  # a time limit
 percent = number(0, 100)
+increase = number(0, 1000)  # in percent: what is beyond it would allow anything
 part = number(0, 1)

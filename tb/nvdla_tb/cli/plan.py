@@ -6,6 +6,7 @@ import argparse
 import os
 
 from nvdla_models.config import HwConfig
+from nvdla_models.reading import shown
 from nvdla_tb.cli import numbers
 from nvdla_tb.cli.dut import STORE, add_results_option, device_options, dut_of, existing_store
 from nvdla_tb.cli.playing import plusarg_option
@@ -83,5 +84,5 @@ def _of_run(args: argparse.Namespace) -> _Shown:
     with existing_store(args.results) as store:
         run = store.run(args.run)
         of = run.read_about() or [str(store.device(run))]
-        heading = [f"run {run.id}: {line}" for line in of]
+        heading = [f"run {run.id}: {shown(line)}" for line in of]
         return store.device(run).config, heading, store.latest(run), store.coverage(run)

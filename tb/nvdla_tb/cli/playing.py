@@ -103,7 +103,9 @@ def exact_option(group: argparse._ActionsContainer) -> None:
 
 def slower_option(group: argparse._ActionsContainer) -> None:
     """Add the option that says how much slower something may become."""
-    group.add_argument("--slower", type=float, default=5.0, metavar="PERCENT", help="allowed increase (default: 5)")
+    group.add_argument(
+        "--slower", type=numbers.increase, default=5.0, metavar="PERCENT", help="allowed increase (default: 5)"
+    )
 
 
 def plusarg_arguments(plusargs: Iterable[str]) -> str:
@@ -256,7 +258,7 @@ def play_and_report(
             if args.json:
                 report.write_json(results, args.json)
         code = summary.exit_code(summary.endings(results), problems)
-        console.result(console.colour(summary.colour(summary.endings(results), code), report.summary(results)))
+        console.result(report.summary(results), summary.colour(summary.endings(results), code))
         return code
 
 

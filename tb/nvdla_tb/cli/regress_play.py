@@ -266,7 +266,7 @@ def conclude(store: Store, run: Run, args: argparse.Namespace) -> int:
     print("".join(f"{line}\n" for line in problems), end="")
     code = summary.exit_code(counts, problems)
     console = Console()
-    console.result(console.colour(summary.colour(counts, code), summary.counts_line(counts)))
+    console.result(summary.counts_line(counts), summary.colour(counts, code))
     if model is not None:
         console.result(after_regression(run.title, passed=code == 0))
     return code

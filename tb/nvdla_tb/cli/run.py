@@ -12,7 +12,7 @@ from typing import Any
 
 from nvdla_models.config import HwConfig
 from nvdla_models.errors import InputError
-from nvdla_models.reading import resolved
+from nvdla_models.reading import resolved, shown
 from nvdla_tb.cli import numbers
 from nvdla_tb.cli.console import Console
 from nvdla_tb.cli.dut import (
@@ -66,7 +66,7 @@ def main(args: argparse.Namespace) -> int:
     refuse(paths)
     chosen = planned(paths, args.only, system.load_plan)
     if args.list:
-        print("\n".join(f"{entry.name:45} {entry.about}" for entry, _ in chosen))
+        print("\n".join(f"{entry.name:45} {shown(entry.about)}" for entry, _ in chosen))
         return 0
     found = devices(args)
     check_run_options(args)

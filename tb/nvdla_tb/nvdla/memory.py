@@ -96,7 +96,10 @@ class PageStore:
         return page
 
     def allocated(self, allocations: Sequence[Allocation]) -> None:
-        """Take note of the allocations, in address order, whenever they change."""
+        """Take note of the allocations, in address order, whenever they change.
+
+        The sequence is the image's own, which shows later changes, too.
+        """
 
 
 class MemoryImage:

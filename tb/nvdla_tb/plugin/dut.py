@@ -15,6 +15,8 @@ from nvdla_models.config import HwConfig
 from nvdla_tb.cli.dut import DEFAULT_TOP, add_dut_options, compiled, dut_arguments, dut_of
 from nvdla_tb.cli.parsing import Parser
 from nvdla_tb.cli.playing import run_name
+from nvdla_tb.judge.text import why_not_passed
+from nvdla_tb.judge.verdict import Ending
 from nvdla_tb.paths import COMMAND
 from nvdla_tb.run import folders
 from nvdla_tb.run.compile.build import Teller
@@ -35,8 +37,7 @@ class PlayedDut:
     ::
 
         def test_my_scenario(nvdla_dut):
-            result = nvdla_dut.play(my_scenario(nvdla_dut.config))
-            assert result.ending.value == "passed"
+            nvdla_dut.play(my_scenario(nvdla_dut.config))
 
     Attributes:
         dut: What is tested.
@@ -80,9 +81,22 @@ class PlayedDut:
         """
         return self._model("coroutine")
 
-    def play(self, scenario: Scenario) -> Result:
-        """Play and judge a scenario of the configuration of this device in a folder of its own."""
-        return self._play(Job(scenario.name, scenario.seed, "pytest", lambda: scenario, waves_option=None))
+    def play(self, scenario: Scenario, *, may_fail: bool = False) -> Result:
+        """Play and judge a scenario of the configuration of this device in a folder of its own.
+
+        Args:
+            scenario: The scenario.
+            may_fail: Whether the test looks itself at how it ended.
+
+        Raises:
+            AssertionError: with every finding, when it has not passed and may not fail.
+        """
+        result = self._play(Job(scenario.name, scenario.seed, "pytest", lambda: scenario, waves_option=None))
+        if result.ending is not Ending.PASSED and not may_fail:
+            raise AssertionError(
+                "\n".join((f"{result.identity}: {result.ending.value}", *why_not_passed(result.verdict)))
+            )
+        return result
 
     def play_entry(self, entry: PlanEntry, plan: Path, seed: int) -> Result:
         """Play and judge a scenario of a plan file with a seed.

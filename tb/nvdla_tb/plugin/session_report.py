@@ -19,7 +19,7 @@ from nvdla_tb.plain_data import converted
 from nvdla_tb.report import page
 from nvdla_tb.report import report as pages
 from nvdla_tb.report.live import LiveReport
-from nvdla_tb.report.summary import endings, problems_of
+from nvdla_tb.report.summary import endings, has_failed, problems_of
 from nvdla_tb.run import folders
 from nvdla_tb.run.dut import Dut
 from nvdla_tb.run.result import Result
@@ -102,7 +102,10 @@ class SessionReport:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        """Write the last reports, and fail a run that would pass although not all was played, or nothing compared."""
+        """Write the last reports, and fail a run that would pass although something failed or was not played.
+
+        Marks such as ``xfail`` say nothing of findings, and a run without any comparison has shown nothing.
+        """
         if self._live is None:
             return
         results = self._live.results
@@ -111,6 +114,9 @@ class SessionReport:
         if missing:
             self._problems.append(f"{missing} of {len(results)} scenarios and cocotb tests were not played")
         self._write(results, self._problems)
+        failed = sum(count for ending, count in counts.items() if has_failed(ending))
+        if session.exitstatus == pytest.ExitCode.OK and failed:
+            self._problems.append(f"{failed} of {len(results)} scenarios and cocotb tests failed, whatever marks say")
         if session.exitstatus == pytest.ExitCode.OK and self._problems:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 

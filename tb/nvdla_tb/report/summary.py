@@ -147,7 +147,11 @@ def cause_of(result: Result) -> tuple[str, str] | None:
 
 
 def aligned(rows: Sequence[Sequence[str]], left: int) -> str:
-    """Return rows as lines of columns; the first ``left`` columns are flush left, the others flush right."""
+    """Return rows as lines of columns; the first ``left`` columns are flush left, the others flush right.
+
+    A line break in a cell is escaped: a row is one line whatever it names.
+    """
+    rows = [[cell.replace("\n", "\\n") for cell in row] for row in rows]
     widths = [max(len(row[n]) for row in rows) for n in range(len(rows[0]))]
     lines = []
     for row in rows:

@@ -40,8 +40,8 @@ class SimResult:
     """One finished simulation.
 
     Attributes:
-        check: What went wrong: the test itself, a crash, a timeout, or a kill from outside; None when the test ran
-            and nothing failed.
+        check: What went wrong: the test itself, a crash, a timeout, a kill from outside, or a test that let no time
+            pass; None when the test ran and nothing failed.
         message: Why it did not pass; empty when it did.
         seconds: Wall-clock time.
         log_path: Everything the simulator and the test printed.
@@ -138,7 +138,17 @@ def judge(
         return Check.CRASH, f"{test}: no such test ran"
     if ended.returncode != 0:
         return Check.CRASH, f"{test}: the simulator ended with code {ended.returncode} after the test passed"
+    if not any(map(_took_time, ran)):
+        return Check.EMPTY, f"{test} ended before any time had passed, so that it played nothing"
     return None, ""
+
+
+def _took_time(case: ElementTree.Element) -> bool:
+    """Return whether the simulation went on during a test; cocotb notes for how long."""
+    return not any(
+        found.get("name") == "sim_time_duration" and float(found.get("value", "")) == 0.0
+        for found in case.iter("property")
+    )
 
 
 _REQUESTS = "NVDLA_REQUESTS"

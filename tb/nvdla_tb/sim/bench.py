@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Coroutine, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from cocotb.handle import SimHandleBase
@@ -36,7 +36,7 @@ from nvdla_tb.nvdla.registers import RegisterMap
 from nvdla_tb.sim.backend import Backend, CoroutineBackend
 from nvdla_tb.sim.clocking import cycle, has_one_clock, start_clocks, wait_cycles
 from nvdla_tb.sim.csb import CsbTimeout, PollTimeout
-from nvdla_tb.sim.ending import judge_at_end, judge_before_another
+from nvdla_tb.sim.ending import Begun, judge_at_end, judge_before_another
 from nvdla_tb.sim.interrupts import HangError
 from nvdla_tb.sim.native import is_native
 from nvdla_tb.sim.native_backend import NativeBackend
@@ -120,6 +120,7 @@ class Bench(Events, Placing):
         self.monitors, self.slaves = self.backend.monitors, self.backend.slaves
         widths = {ram: pins.bus_bytes(ram) for ram in pins.rams}
         self.traffic = Traffic(widths, self.scoreboard) if request.traffic else None
+        self._begun = Begun()
         self._is_test = request.scenario is None
         # A test in Python that is asked for an answer; a scenario's is left by whoever plays it.
         left = self._is_test and request.result is not None
@@ -174,7 +175,7 @@ class Bench(Events, Placing):
             bench.watch.start()
         bench.began = time.process_time(), cycle()
         if ends_judged:
-            judge_at_end(bench.conclude)
+            await judge_at_end(bench.conclude)
         return bench
 
     async def reset(self) -> None:
@@ -229,18 +230,30 @@ class Bench(Events, Placing):
         self.verdict.add(found)
         raise HangError(complaint(found))
 
-    async def run(self, *layers: Layer) -> None:
-        """Run layers one after the other, each in the register groups that its units run next, and settle."""
+    def run(self, *layers: Layer) -> Coroutine[Any, Any, None]:
+        """Run layers one after the other, each in the register groups that its units run next, and settle.
+
+        What is returned must be awaited, or the test fails at its end.
+        """
+        return self._begun.take("run", self._run(layers))
+
+    async def _run(self, layers: Sequence[Layer]) -> None:
         tracker = self.judge.tracker
         for layer in layers:
             self.check_placed(layer)
         for number, layer in enumerate(layers):
             groups = {unit: tracker.state.consumer(unit) for unit in chain_of(layer).units}
-            await self.play(encode(layer, self.config, groups, sync_id=f"run_{tracker.layers_seen}_{number}"))
+            await self._play(encode(layer, self.config, groups, sync_id=f"run_{tracker.layers_seen}_{number}"))
         await self.settle()
 
-    async def play(self, program: Program) -> None:
-        """Play a program to its end; a hang or a refusal ends it early and is part of the verdict."""
+    def play(self, program: Program) -> Coroutine[Any, Any, None]:
+        """Play a program to its end; a hang or a refusal ends it early and is part of the verdict.
+
+        What is returned must be awaited, or the test fails at its end.
+        """
+        return self._begun.take("play", self._play(program))
+
+    async def _play(self, program: Program) -> None:
         if self._played is not None:
             self._played.before(program)
         player = self._player(program)
@@ -355,11 +368,13 @@ class Bench(Events, Placing):
     def conclude(self) -> list[str]:
         """Judge what the test has run, at its end, and return why it must not pass; empty when it may.
 
-        A test that enabled no unit says itself what it checks.
+        A test that enabled no unit says itself what it checks, unless it ended in the cycle in which it began.
         """
+        for unfinished in self._begun.unfinished():
+            self.verdict.add(Finding(Check.TEST, Note(unfinished)))
         self.backend.end()
         verdict = self.finish()
-        verdict.self_checking = not self.judge.enabled
+        verdict.self_checking = not self.judge.enabled and cycle() > self.began[1]
         self._leave()
         return [] if verdict.ending is Ending.PASSED else why_not_passed(verdict)
 

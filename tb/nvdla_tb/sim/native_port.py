@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Sequence
 
+import cocotb
 import numpy as np
 from numpy.typing import NDArray
 
@@ -37,6 +38,7 @@ class NativePages(PageStore):
         super().__init__()
         self._number = _NUMBER[ram]
         self._library = library()
+        self._is_telling = False
 
     def find(self, number: int) -> Page | None:
         """Return a page, or None when nothing was ever written to it."""
@@ -50,7 +52,16 @@ class NativePages(PageStore):
         return page
 
     def allocated(self, allocations: Sequence[Allocation]) -> None:
-        """Tell the harness which accesses are legal."""
+        """Tell the harness which accesses are legal, when the task that allocates next waits.
+
+        No time passes until then, and a scenario has thousands of allocations, of which each would repeat all.
+        """
+        if not self._is_telling:
+            self._is_telling = True
+            cocotb.start_soon(self._tell(allocations))
+
+    async def _tell(self, allocations: Sequence[Allocation]) -> None:
+        self._is_telling = False
         ranges = np.array([(a.address, a.end - 1) for a in allocations], dtype=np.uint64)
         self._library.nvb_port_allocate(self._number, ranges.ctypes.data, len(ranges))
 

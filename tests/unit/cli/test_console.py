@@ -9,6 +9,7 @@ import pytest
 
 from nvdla_tb.cli import console
 from nvdla_tb.cli.console import Console
+from nvdla_tb.cli.terminal import PrintableStream
 
 
 class Terminal(io.StringIO):
@@ -40,10 +41,17 @@ def test_a_pipe_hears_of_progress_now_and_then(monkeypatch: pytest.MonkeyPatch) 
     ("environment", "coloured"), [({}, True), ({"NO_COLOR": "1"}, False), ({"TERM": "dumb"}, False)]
 )
 def test_colours_are_for_terminals_whose_user_wants_them(environment: dict[str, str], coloured: bool) -> None:
-    assert Console(stream=Terminal(), environment=environment).colour("red", "x") == (
-        "\x1b[31mx\x1b[0m" if coloured else "x"
-    )
-    assert Console(stream=io.StringIO(), environment=environment).colour("red", "x") == "x"
+    for out, text in ((Terminal(), "\x1b[31mx\x1b[0m\n" if coloured else "x\n"), (io.StringIO(), "x\n")):
+        Console(stream=out, environment=environment).result("x", "red")
+        assert out.getvalue() == text
+
+
+def test_what_names_hold_is_shown_and_the_bench_s_own_sequences_are_obeyed() -> None:
+    out = Terminal()
+    shown = Console(stream=PrintableStream(out), environment={})
+    shown.progress("a\x1b[2Jb\r")
+    shown.result("c\x9b31md", "green")
+    assert out.getvalue() == "\r\x1b[2Ka\\x1b[2Jb\\r\r\x1b[2K\x1b[32mc\\x9b31md\x1b[0m\n"
 
 
 def test_the_quiet_hear_results_alone() -> None:

@@ -65,8 +65,8 @@ def test_every_option_belongs_to_a_format() -> None:
         (f"{FEATURE} --surface-stride 0", "surface_stride_bytes must be at least the 32 bytes of a surface, not 0"),
         (
             f"{FEATURE} --config none",
-            "configuration must be one of nv_full, nv_large, nv_large_rtl, nv_small, nv_small_256 or an existing .toml "
-            "file, not none",
+            "configuration must be one of nv_full, nv_large, nv_large_rtl, nv_medium_1024_full, nv_medium_512, "
+            "nv_small, nv_small_256, nv_small_256_full or an existing .toml file, not none",
         ),
         (
             "--format pixel --pixel-format T_R8 --shape 1,2,2 --line-stride 8,8",

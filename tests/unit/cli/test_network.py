@@ -75,7 +75,9 @@ def test_a_network_ends_with_a_layer_by_number_or_name(tb: Run, layer: str) -> N
         ("--accuracy 0.9", "--accuracy must be left out: a loadable is compiled already"),
         ("--per-tensor", "--per-tensor must be left out: a loadable is compiled already"),
         ("--mean a", "mean must be numbers separated by commas, not a"),
-        ("--normalize 0", "normalize must not be 0"),
+        ("--normalize 0", "normalize must be a finite number other than 0, not 0"),
+        ("--normalize nan", "normalize must be a finite number other than 0, not nan"),
+        ("--normalize inf", "normalize must be a finite number other than 0, not inf"),
     ],
 )
 def test_what_cannot_be_is_refused(tb: Run, options: str, message: str) -> None:

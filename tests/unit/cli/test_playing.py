@@ -47,6 +47,8 @@ STAGES = "the file must hold tables [[stage]], and may hold [[reader]] and [[wri
         ("--waves --waves-from cycle:" + "1" * 19, f"--waves-from must be cycle:N or layer:N, not cycle:{'1' * 19}"),
         ("--cycles-against none.json", "none.json: cannot be read: No such file or directory"),
         ("--cycles-against stages.toml", "stages.toml must be JSON: Expecting value: line 1 column 1 (char 0)"),
+        ("--cycles-against none.json --slower nan", "argument --slower: must be 0 to 1000, not nan"),
+        ("--cycles-against none.json --slower inf", "argument --slower: must be 0 to 1000, not inf"),
         ("--stages stages.toml", f"stages.toml: {STAGES}"),
         ("--stages old.toml", "old.toml: a stage must have the key unit"),
     ],

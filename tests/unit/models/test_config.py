@@ -157,10 +157,17 @@ def test_a_build_without_image_input_has_empty_format_lists(tmp_path: Path) -> N
     assert (config.image_formats_packed, config.image_formats_semi_planar) == ((), ())
 
 
-@pytest.mark.parametrize("name", ["nv_medium", "nv_small.json"])
-def test_an_unknown_configuration_is_refused(name: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "nearest"),
+    [
+        ("nv_medium", "; the nearest name is nv_medium_512"),
+        ("nv_small.json", "; the nearest name is nv_small"),
+        ("mine", ""),
+    ],
+)
+def test_an_unknown_configuration_is_refused_with_the_nearest_name(name: str, nearest: str) -> None:
     known = ", ".join(builtin_names())
-    with refused(f"configuration must be one of {known} or an existing .toml file, not {name}", ConfigError):
+    with refused(f"configuration must be one of {known} or an existing .toml file, not {name}{nearest}", ConfigError):
         HwConfig.load(name)
 
 

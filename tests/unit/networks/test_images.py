@@ -109,7 +109,7 @@ def test_means_are_numbers_for_all_channels_or_each(tmp_path: Path) -> None:
             parse_mean(text)
     with pytest.raises(NetworkError, match=r"^mean must be finite numbers, not nan$"):
         parse_mean("nan")
-    with pytest.raises(NetworkError, match=r"^normalize must not be 0$"):
+    with pytest.raises(NetworkError, match=r"^normalize must be a finite number other than 0, not 0$"):
         Preparation(normalize=0)
     Image.fromarray(PIXELS).save(tmp_path / "a.png")
     with pytest.raises(NetworkError, match=r"^mean must be 1 number or 1, one for each channel, not 2$"):

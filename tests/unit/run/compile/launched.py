@@ -71,12 +71,14 @@ async def a_child_is_left_behind(dut: Any) -> None:
     with subprocess.Popen(["sleep", "600"]) as child:
         Path("child.pid").write_text(str(child.pid), encoding="utf-8")
         child.returncode = 0
+    await Timer(1, unit="ns")
 
 
 @cocotb.test()
 async def plusargs_and_environment_arrive(dut: Any) -> None:
     assert cocotb.plusargs["depth"] == "4"
     assert os.environ["GREETING"] == "hello"
+    await Timer(1, unit="ns")
 
 
 @cocotb.test()

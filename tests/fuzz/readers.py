@@ -45,7 +45,6 @@ from nvdla_tb.cli.layout_formats import chosen
 from nvdla_tb.coverage.model import load_model
 from nvdla_tb.explain import record
 from nvdla_tb.explain.handovers import load_handovers
-from nvdla_tb.explain.runs import explain_folder
 from nvdla_tb.judge.text import complaints
 from nvdla_tb.judge.verdict import Ending
 from nvdla_tb.paths import HDL, PLANS, PROJECT_FILE
@@ -56,6 +55,7 @@ from nvdla_tb.report.report import summary
 from nvdla_tb.run import project
 from nvdla_tb.run.compile import filelist
 from nvdla_tb.run.compile.ports import load_port_map
+from nvdla_tb.run.explained import explain_folder
 from nvdla_tb.run.regress import bundle
 from nvdla_tb.run.regress.cluster import Batch, read_settings
 from nvdla_tb.run.regress.code_coverage import read_counts

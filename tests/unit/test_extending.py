@@ -1,0 +1,162 @@
+"""A package of somebody else adds commands, formats and systems; that of the guide as it is printed there."""
+
+from __future__ import annotations
+
+import re
+import sys
+import tomllib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from nvdla_models.errors import InputError
+from nvdla_tb.run.nvdla import NVDLA
+from nvdla_tb.run.systems import GROUP, added, folders, refuse, system_of
+from tests.repository import ROOT
+from tests.unit.cli.conftest import Run, tb
+
+__all__ = ["tb"]
+
+GUIDE = ROOT / "docs" / "extending.md"
+FILE = re.compile(r"^`([\w./]+)`[^\n]*\n\n```\w+\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+SYSTEM = """
+from pathlib import Path
+from types import SimpleNamespace as Plain
+from nvdla_models.errors import InputError
+from nvdla_tb.run.system import System
+
+class Config(Plain):
+    pass
+
+class Adder(System):
+    name, config_type, top, entry_module = {name!r}, Config, "adder", "their_adder.entry"
+    plan, folders = Path(__file__), (Path(__file__).parent,)
+
+    def embedded(self):
+        return (Config(name="adder_8"), Config(name="adder_16"))
+
+    def load_config(self, name_or_path):
+        return Config(name=Path(name_or_path).stem)
+
+    def load_plan(self, path):
+        return [Plain(name="carry", about="the longest carry")]
+
+    def random_entry(self, config, seed, source): ...
+    def save(self, scenario, folder): ...
+    def read(self, folder, config): ...
+    def filelist(self, config): ...
+    def wrapper(self, config, top, ports, port_map, *, embedded, dump, native): ...
+    def port_facts(self, config): ...
+
+    def refuse(self, path):
+        if path.suffix == ".add":
+            raise InputError(f"{{path}}: sums cannot be played")
+
+ADDER = Adder()
+"""
+
+
+def install(folder: Path, package: str, files: Mapping[str, str], groups: Mapping[str, Mapping[str, str]]) -> None:
+    """Install a package of somebody else with its entry points in a folder of the path."""
+    for module in [module for module in sys.modules if module.partition(".")[0] == package]:
+        del sys.modules[module]
+    (folder / package).mkdir()
+    (folder / package / "__init__.py").touch()
+    for name, text in files.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    about = folder / f"{package}-1.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {package}\nVersion: 1\n")
+    lines = [f"[{group}]\n" + "".join(f"{k} = {v}\n" for k, v in named.items()) for group, named in groups.items()]
+    (about / "entry_points.txt").write_text("\n".join(lines))
+
+
+@pytest.fixture
+def guide(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Install the package of the guide."""
+    files = dict(FILE.findall(GUIDE.read_text(encoding="utf-8")))
+    project = tomllib.loads(files.pop("pyproject.toml"))["project"]
+    install(tmp_path, "their_rows", files, project["entry-points"])
+    monkeypatch.syspath_prepend(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def system(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Install a package that adds the system ``adder``."""
+    install(
+        tmp_path,
+        "their_adder",
+        {"their_adder/system.py": SYSTEM.format(name="adder")},
+        {GROUP: {"adder": "their_adder.system:ADDER"}},
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    added.cache_clear()
+    yield tmp_path
+    added.cache_clear()
+
+
+def test_the_command_of_the_guide_runs(tb: Run, guide: Path) -> None:
+    (guide / "memory.bin").write_bytes(bytes(256))
+    assert tb(f"rows {guide / 'memory.bin'} 64") == (0, "4 rows\n", "")
+
+
+def test_the_format_of_the_guide_describes_and_packs(tb: Run, guide: Path) -> None:
+    words = "--format rows --shape 4,48 --gap 16"
+    printed = f"`describe {words}` prints *4 rows of 48 bytes, one every 64*"
+    assert printed in GUIDE.read_text(encoding="utf-8")
+    assert tb(f"describe {words}") == (0, "4 rows of 48 bytes, one every 64\n", "")
+    tensor = np.arange(192, dtype=np.uint8).reshape(4, 48)
+    np.save(guide / "in.npy", tensor)
+    assert tb(f"pack {guide / 'in.npy'} {guide / 'out.bin'} {words}").code == 0
+    assert tb(f"unpack {guide / 'out.bin'} {guide / 'back.npy'} {words}").code == 0
+    assert (guide / "out.bin").stat().st_size == 256
+    np.testing.assert_array_equal(np.load(guide / "back.npy"), tensor, strict=True)
+    assert "--gap must not be given for feature" in tb("describe --format feature --gap 1").err
+
+
+def test_a_format_is_not_replaced_by_a_package(tb: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    files = {"their_cube/layouts.py": 'FORMATS = {"feature": None}\n'}
+    install(tmp_path, "their_cube", files, {"nvdla_tb.layouts": {"cube": "their_cube.layouts:FORMATS"}})
+    monkeypatch.syspath_prepend(tmp_path)
+    refusal = "formats must have names of their own; cube adds feature again"
+    assert tb("describe --format feature").refusal == refusal
+
+
+def test_a_system_of_somebody_else_lists_its_plan(tb: Run, system: Path) -> None:
+    line = f"{'carry':45} the longest carry\n"
+    assert tb("run --config adder --list") == (0, line, "")
+    assert tb("run --config adder_8 --list") == (0, line, "")
+    assert tb("regress plan --config adder").refusal.startswith("regress must be random for adder, not plan: ")
+
+
+def test_a_configuration_belongs_to_the_system_that_its_file_names(system: Path) -> None:
+    own, other = system / "own.toml", system / "other.toml"
+    own.write_text('system = "adder"\n')
+    other.write_text('system = "divider"\n')
+    assert system_of(str(own)).name == system_of("adder_16").name == "adder"
+    assert system_of("nv_small") is NVDLA
+    names = ", ".join(known.name for known in added())
+    with pytest.raises(InputError, match=rf"^{re.escape(str(other))}: system must be {names}, not divider$"):
+        system_of(str(other))
+
+
+def test_the_files_of_a_system_decide_what_results_are_evidence_of(system: Path) -> None:
+    assert system / "their_adder" in folders()
+
+
+def test_a_system_refuses_its_files_in_every_command(tb: Run, system: Path) -> None:
+    with pytest.raises(InputError, match=r"^sum\.add: sums cannot be played$"):
+        refuse([Path("sum.add")])
+    assert tb("trace sum.add").refusal == "sum.add: sums cannot be played"
+
+
+def test_a_system_is_not_replaced_by_a_package(system: Path) -> None:
+    about = system / "their_adder-1.dist-info" / "entry_points.txt"
+    (system / "their_adder" / "system.py").write_text(SYSTEM.format(name="nvdla"))
+    about.write_text(f"[{GROUP}]\nagain = their_adder.system:ADDER\n")
+    with pytest.raises(InputError, match=r"^systems must have names of their own; again adds nvdla again$"):
+        added()

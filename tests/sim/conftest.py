@@ -8,12 +8,13 @@ import shutil
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Callable
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
 from nvdla_models.config import HwConfig
-from nvdla_tb.paths import PACKAGE, PLANS
+from nvdla_tb.paths import PLANS
 from nvdla_tb.run.compile.build import build
 from nvdla_tb.run.compile.runners import simulation
 from nvdla_tb.run.compile.spec import BuildSpec, Built
@@ -34,20 +35,14 @@ MODULE_SECONDS = 240
 """Deadline of all cocotb tests of a module on one simulator."""
 
 
-GATE_TESTS = PACKAGE / "gate_tests"
-
-
-def is_of_gate(module: str) -> bool:
-    """Return whether a module of cocotb tests is one of those that the gate plays, and not one beside this file."""
-    return (GATE_TESTS / f"{module}.py").is_file()
-
-
 def coroutines_of(module: str) -> list[str]:
-    """Return the cocotb tests of a module beside this one or of the gate, without importing cocotb."""
-    folder = GATE_TESTS if is_of_gate(module) else Path(__file__).parent
+    """Return the cocotb tests of a module, by the name that it is imported by, without importing cocotb."""
+    found = find_spec(module)
+    assert found is not None, module
+    assert found.origin is not None, module
     return [
         node.name
-        for node in ast.parse((folder / f"{module}.py").read_text(encoding="utf-8")).body
+        for node in ast.parse(Path(found.origin).read_text(encoding="utf-8")).body
         if isinstance(node, ast.AsyncFunctionDef) and node.decorator_list
     ]
 
@@ -123,16 +118,11 @@ def simulated(
 
 
 InSimulation = Callable[[Built, str, str], None]
-"""Requires that a cocotb test passed for all parameters: the model, the module beside this one, the test's name."""
-
-
-def full_name(module: str) -> str:
-    """Return the dotted name of a module of cocotb tests."""
-    return f"nvdla_tb.gate_tests.{module}" if is_of_gate(module) else f"tests.sim.{module}"
+"""Requires that a cocotb test passed for all parameters: the model, the module's import name, the test's name."""
 
 
 def play_module(built: Built, module: str, folder: Path, **env: str) -> tuple[dict[str, str], Path]:
-    """Play all cocotb tests of a module, beside this one or of the gate, in one simulator process.
+    """Play all cocotb tests of a module in one simulator process, whose start takes longer than most.
 
     Returns:
         By test why it did not pass, empty when it did; and the log.
@@ -141,7 +131,7 @@ def play_module(built: Built, module: str, folder: Path, **env: str) -> tuple[di
     # No filter: all tests of the module.
     asked = {REQUEST: Request(built.spec.config.name).encode(), "COCOTB_TEST_FILTER": "", **env}
     arguments = [] if built.spec.simulator == "verilator" else ["-none"]
-    command, environment = simulation(built, full_name(module), "", asked, results, arguments)
+    command, environment = simulation(built, module, "", asked, results, arguments)
     supervise(command, cwd=folder, environment=environment, log_path=log, timeout_seconds=MODULE_SECONDS)
     assert results.is_file(), log.read_text(encoding="utf-8")
     return {str(case.get("name")): problem(case) for case in ElementTree.parse(results).iter("testcase")}, log
@@ -160,7 +150,7 @@ def in_simulation(tmp_path_factory: pytest.TempPathFactory) -> InSimulation:
         ran = [test for test in problems if test.partition("/")[0] == name]
         assert ran, f"{name} did not run: {log.read_text(encoding='utf-8')}"
         for test in ran:
-            assert problems[test] == "", f"{test}: {problems[test]}\n{part_of(log, f'{full_name(module)}.{test}')}"
+            assert problems[test] == "", f"{test}: {problems[test]}\n{part_of(log, f'{module}.{test}')}"
 
     return passed
 

@@ -14,7 +14,6 @@ from nvdla_tb.gate_tests.checkers import pass_through
 from nvdla_tb.judge.finding import Check
 from nvdla_tb.nvdla.program.codec import encode
 from nvdla_tb.nvdla.program.ops import InterruptNotify, RegWrite
-from nvdla_tb.nvdla.short.sdp import Sdp
 from nvdla_tb.sim.bench import Bench
 from nvdla_tb.sim.clocking import wait_cycles
 from nvdla_tb.stimulus.settings import BenchSettings

@@ -1,7 +1,16 @@
 """The NVDLA testbench; everything outside ``nvdla_tb.sim`` runs without a simulator.
 
-``from nvdla_tb import Bench, Conv`` is its front door: the names of ``api``. They are imported when one of them is
-asked for: each command, and each pytest run in an environment with the testbench, imports this package, too.
+``from nvdla_tb import Bench, Conv`` is the way in for a test:
+
+    ``Bench``                            the DUT with its memories and the judge
+    ``Conv``, ``Sdp``, ``Pdp``, ``Cdp``  layers of the compute engines
+    ``Rubik``, ``Bdma``                  layers that move data
+    ``Precision``, ``Ram``, ``Check``    data types, memory ports, and kinds of findings
+    ``BenchSettings``, ``PortSettings``  latency, stalls and strictness
+    ``HwConfig``, ``MemoryImage``, ``InputError``
+
+``help(nvdla_tb.Conv)`` shows the arguments of each. They are imported on first use, because every command and every
+pytest run in an environment with the testbench imports this package.
 """
 
 from importlib import import_module
@@ -20,3 +29,7 @@ else:
             if name in api.__all__:
                 return getattr(api, name)
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+    def __dir__() -> list[str]:
+        """Return the names of the module and of ``api``, for completion in a shell or an editor."""
+        return sorted({*globals(), *import_module(f"{__name__}.api").__all__})

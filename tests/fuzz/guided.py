@@ -12,7 +12,6 @@ saw by then.
 
 from __future__ import annotations
 
-import argparse
 import random
 import struct
 import sys
@@ -25,6 +24,8 @@ from multiprocessing.sharedctypes import Synchronized
 from pathlib import Path
 
 import atheris
+
+from nvdla_tb.cli.parsing import Parser
 
 PACKAGES = ("nvdla_tb", "nvdla_models", "nvdla_networks", "nvdla_score", "dlhdl_tb", "dlhdl_models")
 
@@ -118,7 +119,7 @@ def mutator(reader: Reader) -> Callable[[bytes, int, int], bytes]:
 
 def main() -> int:
     """Feed readers in turn, and return 1 when there are findings."""
-    parser = argparse.ArgumentParser(prog="python -m tests.fuzz.guided", description=__doc__)
+    parser = Parser(prog="python -m tests.fuzz.guided", description=__doc__)
     parser.add_argument("--reader", metavar="NAME", help="this one alone")
     parser.add_argument("--inputs", type=int, default=10_000, metavar="N", help="of all readers together, a round")
     parser.add_argument("--rounds", type=int, default=1, metavar="R")

@@ -8,6 +8,7 @@ import shutil
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Callable
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -35,10 +36,13 @@ MODULE_SECONDS = 240
 
 
 def coroutines_of(module: str) -> list[str]:
-    """Return the cocotb tests of a module beside this one, without importing cocotb."""
+    """Return the cocotb tests of a module, by the name that it is imported by, without importing cocotb."""
+    found = find_spec(module)
+    assert found is not None, module
+    assert found.origin is not None, module
     return [
         node.name
-        for node in ast.parse((Path(__file__).parent / f"{module}.py").read_text(encoding="utf-8")).body
+        for node in ast.parse(Path(found.origin).read_text(encoding="utf-8")).body
         if isinstance(node, ast.AsyncFunctionDef) and node.decorator_list
     ]
 
@@ -114,11 +118,11 @@ def simulated(
 
 
 InSimulation = Callable[[Built, str, str], None]
-"""Requires that a cocotb test passed for all parameters: the model, the module beside this one, the test's name."""
+"""Requires that a cocotb test passed for all parameters: the model, the module's import name, the test's name."""
 
 
 def play_module(built: Built, module: str, folder: Path, **env: str) -> tuple[dict[str, str], Path]:
-    """Play all cocotb tests of a module beside this one in one simulator process, whose start takes longer than most.
+    """Play all cocotb tests of a module in one simulator process, whose start takes longer than most.
 
     Returns:
         By test why it did not pass, empty when it did; and the log.
@@ -127,7 +131,7 @@ def play_module(built: Built, module: str, folder: Path, **env: str) -> tuple[di
     # No filter: all tests of the module.
     asked = {REQUEST: Request(built.spec.config.name).encode(), "COCOTB_TEST_FILTER": "", **env}
     arguments = [] if built.spec.simulator == "verilator" else ["-none"]
-    command, environment = simulation(built, f"tests.sim.{module}", "", asked, results, arguments)
+    command, environment = simulation(built, module, "", asked, results, arguments)
     supervise(command, cwd=folder, environment=environment, log_path=log, timeout_seconds=MODULE_SECONDS)
     assert results.is_file(), log.read_text(encoding="utf-8")
     return {str(case.get("name")): problem(case) for case in ElementTree.parse(results).iter("testcase")}, log
@@ -146,7 +150,7 @@ def in_simulation(tmp_path_factory: pytest.TempPathFactory) -> InSimulation:
         ran = [test for test in problems if test.partition("/")[0] == name]
         assert ran, f"{name} did not run: {log.read_text(encoding='utf-8')}"
         for test in ran:
-            assert problems[test] == "", f"{test}: {problems[test]}\n{part_of(log, f'tests.sim.{module}.{test}')}"
+            assert problems[test] == "", f"{test}: {problems[test]}\n{part_of(log, f'{module}.{test}')}"
 
     return passed
 

@@ -74,7 +74,7 @@ def alike(tmp_path_factory: pytest.TempPathFactory) -> Alike:
     works = [tmp_path_factory.mktemp(backend) for backend in BACKENDS]
     for work, backend in zip(works, BACKENDS, strict=True):
         model = build(BuildSpec(CONFIG, backend=backend))
-        problems, log = play_module(model, "backends", work, **{SCENARIOS_FOLDER: str(folder)})
+        problems, log = play_module(model, "tests.sim.backends", work, **{SCENARIOS_FOLDER: str(folder)})
         assert list(problems.values()) == [""] * len(played), log.read_text(encoding="utf-8")
 
     def compared(name: str) -> Verdict:

@@ -12,7 +12,7 @@ from nvdla_tb.run.compile.build import build
 from nvdla_tb.run.compile.spec import BuildSpec, Built
 from tests.sim.conftest import InSimulation, coroutines_of
 
-MODULES = ("checkers", "interfaces", "stress", "far_strides")
+MODULES = tuple(f"nvdla_tb.gate_tests.{name}" for name in ("checkers", "interfaces", "stress", "far_strides"))
 
 NEED_COROUTINES = (
     "a_request_right_behind_reset_is_lost",

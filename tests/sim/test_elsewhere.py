@@ -20,6 +20,10 @@ import pytest
 from tests.repository import ROOT
 from tests.unit.run.compile.tiny import write_rtl
 
+SCRIPT = """#!/bin/sh
+exec "$(dirname "$0")/python" -m nvdla_tb "$@"
+"""
+
 USER = "nobody"
 ONE = "sdp_pass_through_one_element"
 DROP = ("setpriv", f"--reuid={USER}", "--regid=nogroup", "--clear-groups", "--no-new-privs")
@@ -106,7 +110,11 @@ def elsewhere() -> Iterator[Elsewhere]:
         # The packages are those of this Python, which the other user may be unable to start.
         found.check(python, "-m", "venv", "--without-pip", str(own / "ein venv"))
         (site,) = (own / "ein venv").glob("lib/python3.*/site-packages")
-        (site / "packages.pth").write_text(f"{packages}\n", encoding="utf-8")
+        paths = "\n".join(map(str, (packages, checkout / "tb", checkout / "models")))
+        (site / "packages.pth").write_text(f"{paths}\n", encoding="utf-8")
+        program = own / "ein venv" / "bin" / "nvdla-tb"
+        program.write_text(SCRIPT, encoding="utf-8")
+        program.chmod(0o755)
         (own / "ein venv" / "ready").touch()
         yield found
     finally:

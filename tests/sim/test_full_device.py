@@ -114,6 +114,6 @@ def test_a_small_convolution_passes_under_icarus(tmp_path: Path) -> None:
     assert judged(read(LAYERS / f"{layer}.npz", CONFIG), built, tmp_path / "it", None).crc_passed == 1
 
 
-@pytest.mark.parametrize("name", coroutines_of("full_device"))
+@pytest.mark.parametrize("name", coroutines_of("tests.sim.full_device"))
 def test_in_simulation(full: Built, in_simulation: InSimulation, name: str) -> None:
-    in_simulation(full, "full_device", name)
+    in_simulation(full, "tests.sim.full_device", name)

@@ -80,7 +80,7 @@ def test_the_command_plays_and_judges_and_names_itself(installed: Installed, sim
     said = installed.check("nvdla-tb", "run", "--sim", simulator, "--only", "sdp_pass_through_one_element,pdp_max_2x2")
     assert "2 passed, 0 failed, 0 refused" in said
     assert f"the gate is: nvdla-tb regress plan --level L1 --config nv_small --sim {simulator}" in said
-    assert (installed.work / "sim_build" / "runs" / "nv_small" / "index.html").is_file()
+    assert len(list(installed.work.glob("sim_build/runs/nv_small*/index.html"))) == 1
 
 
 def test_the_plan_and_a_test_in_python_of_the_gate_are_there(installed: Installed, simulator: str) -> None:
@@ -88,7 +88,8 @@ def test_the_plan_and_a_test_in_python_of_the_gate_are_there(installed: Installe
     only = "interfaces.a_read_answers_*,sdp_pass_through_one_element"
     said = installed.check("nvdla-tb", "regress", "plan", *options, "--only", only)
     assert " passed, 0 failed, 0 refused" in said
-    page = (installed.work / "sim_build" / "regress" / "0001" / "index.html").read_text(encoding="utf-8")
+    (path,) = installed.work.glob("sim_build/regress/*/index.html")
+    page = path.read_text(encoding="utf-8")
     assert "interfaces.a_read_answers_" in page
     assert "sdp_pass_through_one_element" in page
 
@@ -107,7 +108,7 @@ def test_pytest_plays_the_plan_and_the_test_in_python_of_the_first_day(installed
     filelist = installed.site / "nvdla_tb" / "hdl_stubs" / "nv_small.f"
     said = installed.check("python", "-m", "pytest", "--rtl", str(filelist), "--nvdla-sim", simulator, "mine")
     assert "2 passed" in said
-    (folder,) = (installed.work / "sim_build" / "runs").glob("pytest-nv_small-nv_small-*")
+    (folder,) = (installed.work / "sim_build" / "runs").glob("pytest-*")
     assert (folder / "sdp_bias.1" / "result.json").is_file()
     assert (folder / "test_relu.relu_with_a_half_filled_last_surface.0" / "sim.log").is_file()
 

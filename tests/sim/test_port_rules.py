@@ -129,14 +129,14 @@ def test_an_interrupt_that_no_layer_owes_is_reported(model: Built, tmp_path: Pat
     assert UnexpectedInterrupt(event) in details(verdict, Check.INTERRUPT)
 
 
-@pytest.mark.parametrize("name", coroutines_of("answers"))
+@pytest.mark.parametrize("name", coroutines_of("tests.sim.answers"))
 def test_a_slave_that_breaks_a_rule_is_reported(model: Built, in_simulation: InSimulation, name: str) -> None:
     if model.spec.native:
         pytest.skip("coroutine back end only: the compiled slave cannot be tampered with")
-    in_simulation(model, "answers", name)
+    in_simulation(model, "tests.sim.answers", name)
 
 
 @needs_icarus
 def test_an_unknown_payload_is_reported(in_simulation: InSimulation) -> None:
     # Verilator has no X.
-    in_simulation(build(BuildSpec(CONFIG, "icarus")), "four_state", "an_unknown_payload_is_reported")
+    in_simulation(build(BuildSpec(CONFIG, "icarus")), "tests.sim.four_state", "an_unknown_payload_is_reported")

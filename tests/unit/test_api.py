@@ -24,6 +24,12 @@ def test_another_name_is_none_of_the_package(name: str) -> None:
         getattr(nvdla_tb, name)
 
 
+def test_help_and_completion_show_every_public_name() -> None:
+    assert set(api.__all__) <= set(dir(nvdla_tb))
+    for name in api.__all__:
+        assert f"``{name}``" in (nvdla_tb.__doc__ or ""), name
+
+
 def test_the_package_alone_imports_neither_arrays_nor_the_simulator() -> None:
     code = "import sys, nvdla_tb; print(sorted({'numpy', 'cocotb', 'nvdla_tb.api'} & set(sys.modules)))"
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from nvdla_tb.report.page import write_junit
+from nvdla_tb.report.page import Head, write_junit
 from nvdla_tb.run.regress.code_coverage import write_counts
 from nvdla_tb.run.space import in_words, write_whole
 from nvdla_tb.writing import writing
@@ -37,10 +37,10 @@ def test_a_report_on_a_full_disk_names_its_file(tmp_path: Path, monkeypatch: pyt
     def full(*_: object, **__: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr("xml.etree.ElementTree.ElementTree.write", full)
+    monkeypatch.setattr("nvdla_tb.run.space.os.fsync", full)
     path = tmp_path / "junit.xml"
     with pytest.raises(OSError, match=re.escape(f"No space left on device: '{path}'")):
-        write_junit("x", [], path)
+        write_junit(Head("x", "run"), [], path)
 
 
 def test_an_error_of_the_machine_is_one_printable_line() -> None:

@@ -71,6 +71,7 @@ class Placing:
         Raises:
             InputError: for other axes or strides, another dtype, or what the configuration lacks.
         """
+        _check_array("cube", cube)
         if cube.ndim != 3:
             raise InputError(f"cube must have the axes (C, H, W), not the shape {cube.shape}")
         surface = self.reserve(
@@ -100,7 +101,7 @@ class Placing:
 
         Args:
             shape: (C, H, W).
-            precision: Precision of the cube.
+            precision: Precision of the cube, such as ``Precision.FP16``.
             ram: The memory.
             line_stride_bytes: Distance of two lines; W atoms when it is left out.
             surface_stride_bytes: Distance of two surfaces; H lines when it is left out.
@@ -108,6 +109,7 @@ class Placing:
         Raises:
             InputError: for a shape, strides, a precision or a memory that the configuration cannot have.
         """
+        _check_precision(precision)
         layout = FeatureLayout.packed(self.config, precision, shape)
         if line_stride_bytes is not None or surface_stride_bytes is not None:
             line = layout.line_stride_bytes if line_stride_bytes is None else line_stride_bytes
@@ -125,13 +127,15 @@ class Placing:
         Args:
             image: (C, H, W) of the format's elements: uint8, uint16, int16 or float16. Channels are R, G, B, A, or
                 Y, U, V, A, whatever their order in memory.
-            pixel_format: Name of the format in the register map, such as ``T_R8``.
+            pixel_format: Name of the format in the register map, such as ``T_R8`` (one channel), ``T_A8B8G8R8`` (four)
+                or ``T_Y8___U8V8_N444`` (a plane of Y, and one of U and V, all of one size: NVDLA has no 4:2:0).
             x_offset: Pixels before the first one of each line, in its atom.
             ram: The memory.
 
         Raises:
             InputError: for a format that the configuration lacks, or an image that is not of the format.
         """
+        _check_array("image", image)
         if image.ndim != 3:
             raise InputError(f"image must have the axes (C, H, W), not the shape {image.shape}")
         shape = (image.shape[0], image.shape[1], image.shape[2])
@@ -170,6 +174,7 @@ class Placing:
         Raises:
             InputError: for other axes or sizes, another dtype, or what the configuration lacks.
         """
+        _check_array("weights", weights)
         if weights.ndim != 4:
             raise InputError(f"weights must have the axes (K, C, R, S), not the shape {weights.shape}")
         if image and winograd:
@@ -218,6 +223,7 @@ class Placing:
             InputError: for other axes, another dtype, or what the configuration lacks.
         """
         arrays = {"alu": values} if multipliers is None else {"alu": values, "mul": multipliers}
+        _check_array("values", values)
         if values.ndim not in (1, 3):
             raise InputError(f"operands must have the axes (C,) or (C, H, W), not the shape {values.shape}")
         if multipliers is not None and (multipliers.shape, multipliers.dtype) != (values.shape, values.dtype):
@@ -250,6 +256,7 @@ class Placing:
         Raises:
             InputError: for other axes, another dtype, or what the configuration lacks.
         """
+        _check_array("cube", cube)
         if cube.ndim != 3:
             raise InputError(f"cube must have the axes (C, H, W), not the shape {cube.shape}")
         shape = (cube.shape[0], cube.shape[1], cube.shape[2])
@@ -274,6 +281,7 @@ class Placing:
         Raises:
             InputError: for a shape, a precision or a memory that the configuration cannot have.
         """
+        _check_precision(precision)
         layout = PlanarLayout.packed(self.config, precision, shape)
         alignment = layout.alignment.start_address_bytes
         return PlanarSurface(layout, self._allocate(ram, layout.nbytes, "planes", alignment), ram)
@@ -398,3 +406,13 @@ def store_compressed(
         memory.write(addresses[-1], np.concatenate([data, np.zeros(size - len(data), np.uint8)]))
     size = max(len(packed.weights), WEIGHT_SIZE_ALIGNMENT_BYTES)
     return WeightSurface(layout, addresses[0], ram, Compression(addresses[1], addresses[2], size))
+
+
+def _check_array(name: str, value: object) -> None:
+    if not isinstance(value, np.ndarray):
+        raise InputError(f"{name} must be a numpy array, not {type(value).__name__}")
+
+
+def _check_precision(value: object) -> None:
+    if not isinstance(value, Precision):
+        raise InputError(f"precision must be a Precision, such as Precision.FP16, not {value!r}")

@@ -34,6 +34,15 @@ class SettingsError(InputError):
 class PortSettings:
     """Behaviour of one memory port's slave; all randomness comes from the scenario's seed.
 
+    ::
+
+        slow = PortSettings(latency_cycles=200, jitter_cycles=50, ready_stall=0.3)
+        bench = await Bench.start(dut, settings=BenchSettings(port=slow))
+
+    Stop AW and W for the first 40 of every 50 cycles::
+
+        PortSettings(pause_cycles=40, pause_period_cycles=50, pause_channels="aw w")
+
     ``latency_cycles`` None means the configuration's published latency. Stalls are probabilities
     per cycle: ``ready_stall`` that AR, AW or W is not ready, ``valid_stall`` that a due R or B waits.
     ``jitter_cycles`` is added to the latency, uniformly. ``reorder`` lets responses of different ids
@@ -75,6 +84,13 @@ class PortSettings:
 @dataclass(frozen=True)
 class BenchSettings:
     """Everything around the DUT that a scenario may choose.
+
+    ::
+
+        settings = BenchSettings(port=PortSettings(ready_stall=0.5), csb_stall=0.2, poison_reads="count")
+        bench = await Bench.start(dut, settings=settings)
+
+    ``port`` says how the memory ports behave; both of a configuration with a second memory.
 
     ``csb_stall`` is the probability per cycle that the CSB agent pauses before a request; ``csb_outstanding`` how many
     reads and non-posted writes of a program may wait for their answers at once; ``csb_period`` the period of CSB's

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -77,6 +77,15 @@ REFUSED: list[tuple[Callable[[Desk], Any], str]] = [
     (
         lambda desk: desk.place(np.zeros((8, 2, 2), np.int64)),
         r"dtype must be one of int8, int16, float16, not int64",
+    ),
+    (lambda desk: desk.place(cast("Any", [[[1]]])), r"cube must be a numpy array, not list"),
+    (
+        lambda desk: desk.reserve((8, 2, 2), cast("Any", "fp16")),
+        r"precision must be a Precision, such as Precision\.FP16, not 'fp16'",
+    ),
+    (
+        lambda desk: desk.reserve_planes((8, 2, 2), cast("Any", np.int8)),
+        r"precision must be a Precision, such as Precision\.FP16, not <class 'numpy\.int8'>",
     ),
     (lambda desk: desk.reserve((8, 2, 2), ram=Ram.CVSRAM), r"ram must be MC on nv_small, not CVSRAM"),
     (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from nvdla_models.lrn import normalisation
 from nvdla_tb.nvdla.layers import CdpLayer, Surface
+from nvdla_tb.nvdla.short.given import check_kind
 
 
 def Cdp(  # noqa: N802
@@ -47,6 +48,8 @@ def Cdp(  # noqa: N802
 
     Source: unit description, "Cross Channel Data Processor"; precision document, "CDP".
     """
+    check_kind("src", src, Surface)
+    check_kind("dst", dst, Surface)
     layout = src.layout
     scales = {"src_scale": src_scale, "dst_scale": dst_scale}
     return CdpLayer(

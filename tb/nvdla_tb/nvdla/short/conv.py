@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from types import NoneType
+
 from nvdla_models.cbuf import fewest_data_banks
-from nvdla_models.conv import ConvParams
+from nvdla_models.conv.params import MAX_DILATION, MAX_STRIDE, ConvParams
 from nvdla_models.converter import Converter, ConverterEncoding
 from nvdla_models.errors import InputError
 from nvdla_models.layout import PixelConversion, WinogradWeightLayout
@@ -12,6 +14,7 @@ from nvdla_models.precision import Precision
 from nvdla_tb.nvdla.layers import ConvLayer, Surface, on_the_fly
 from nvdla_tb.nvdla.layers.conv import buffered_lines, kernel_sides, slice_entries
 from nvdla_tb.nvdla.short.axes import Pair, Sides, pair, sides
+from nvdla_tb.nvdla.short.given import check_conversion, check_kind
 from nvdla_tb.nvdla.short.steps import Operand, Steps, dealt, pattern, whole
 from nvdla_tb.nvdla.surfaces import CbufUse, ImageSurface, WeightSurface
 
@@ -66,10 +69,12 @@ def Conv(  # noqa: N802
         weights: The kernels (K, C, R, S) as ``place_weights`` returns them.
         dst: The cube that is written, (K, H_out, W_out). None when PDP takes the result on the fly: then the layer is
             the input of ``Pdp``.
-        stride: Distance of two windows, 1 to 8 elements.
-        padding: Elements around the input, fewer than the dilated kernel has.
-        dilation: Distance of two taps of a kernel, 1 to 32 elements.
-        pad_value: What stands in the padding.
+        stride: Distance between windows, 1 to 8 elements: one number, or (along H, along W); 1 for Winograd.
+        padding: Elements added around the input, fewer than the dilated kernel has: one number, (top and bottom, left
+            and right) or (top, bottom, left, right).
+        dilation: Distance between taps of a kernel, 1 to 32 elements: one number, or (along H, along W); 1 for
+            Winograd.
+        pad_value: Value of the padding.
         truncate: Right shift of the sums, 0 to 31 bits, rounded half away from zero; not in FP16.
         pre_truncate: Right shift after the transform of tiles by Winograd, 0 to 3 bits.
         convert_input: Offset, scale and shift of the input converter: ``(x - offset) * scale >> shift``. Without it,
@@ -98,11 +103,19 @@ def Conv(  # noqa: N802
 
     Source: unit description, "Convolution Pipeline"; programming guide, "Limitation", Convolution.
     """
+    check_kind("src", src, Surface, ImageSurface)
+    check_kind("weights", weights, WeightSurface)
+    check_kind("dst", dst, Surface, NoneType)
+    if convert_input is not None:
+        check_conversion("convert_input", convert_input)
     layout, kernels = src.layout, weights.layout
     config, precision = kernels.config, kernels.precision
-    stride_y, stride_x = pair("stride", stride)
-    dilation_y, dilation_x = pair("dilation", dilation)
-    top, bottom, left, right = sides("padding", padding)
+    winograd = isinstance(kernels, WinogradWeightLayout)
+    stride_y, stride_x = pair("stride", stride, 1 if winograd else MAX_STRIDE)
+    dilation_y, dilation_x = pair("dilation", dilation, 1 if winograd else MAX_DILATION)
+    rows, columns = kernel_sides(kernels)
+    dilated = ((rows - 1) * dilation_y + 1, (columns - 1) * dilation_x + 1)
+    top, bottom, left, right = sides("padding", padding, dilated, "dilated kernel")
     params = ConvParams(
         stride_x=stride_x,
         stride_y=stride_y,
@@ -116,10 +129,10 @@ def Conv(  # noqa: N802
         truncate=truncate,
         precision=precision,
         nan_to_zero=nan_to_zero,
-        winograd=isinstance(kernels, WinogradWeightLayout),
+        winograd=winograd,
         pre_truncate=pre_truncate,
     )
-    out = params.output_shape(layout.shape, (*kernels.shape[:2], *kernel_sides(kernels)))
+    out = params.output_shape(layout.shape, (*kernels.shape[:2], rows, columns))
     dst = dst or on_the_fly(config, precision, out)
     steps = Steps(bias, scale, shift, residual, relu, prelu, prelu_shift, lut, convert, nan_to_zero)
     found = dealt(config, steps, precision, dst.layout.precision, out)

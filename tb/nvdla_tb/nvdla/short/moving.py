@@ -6,6 +6,7 @@ from nvdla_models.errors import InputError
 from nvdla_models.layout import LinesLayout
 from nvdla_tb.nvdla.layers import BdmaLayer, LinesSurface, PlanarSurface, RubikLayer, RubikMode, Surface
 from nvdla_tb.nvdla.short.axes import Pair, pair
+from nvdla_tb.nvdla.short.given import check_kind
 
 
 def Rubik(src: Surface | PlanarSurface, dst: Surface | PlanarSurface, *, stride: Pair = 1) -> RubikLayer:  # noqa: N802
@@ -23,7 +24,7 @@ def Rubik(src: Surface | PlanarSurface, dst: Surface | PlanarSurface, *, stride:
     Args:
         src: The cube that is read, (C, H, W), or the planes that are merged.
         dst: The cube that is written, or the planes that it is split into: of the same shape, or for contract
-            (C / (y * x), H * y, W * x) with the stride (y, x).
+            (C / (y * x), H * y, W * x) with the stride (y, x); C is then a multiple of y * x atoms.
         stride: Rows and columns that contract makes of one, 1 to 32.
 
     Raises:
@@ -31,7 +32,9 @@ def Rubik(src: Surface | PlanarSurface, dst: Surface | PlanarSurface, *, stride:
 
     Source: unit description, "RUBIK".
     """
-    stride_y, stride_x = pair("stride", stride)
+    check_kind("src", src, Surface, PlanarSurface)
+    check_kind("dst", dst, Surface, PlanarSurface)
+    stride_y, stride_x = pair("stride", stride, 32)
     if isinstance(src, PlanarSurface) and isinstance(dst, PlanarSurface):
         raise InputError("src or dst must be a feature cube, because RUBIK does not lead from planes to planes")
     mode = RubikMode.CONTRACT
@@ -61,6 +64,8 @@ def Bdma(src: Surface | LinesSurface, dst: Surface | LinesSurface) -> BdmaLayer:
 
     Source: programming guide, "BDMA programming".
     """
+    check_kind("src", src, Surface, LinesSurface)
+    check_kind("dst", dst, Surface, LinesSurface)
     return BdmaLayer(_lines(src), _lines(dst))
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from nvdla_models.config import HwConfig
 from nvdla_models.errors import InputError
-from nvdla_models.pdp import PdpParams, PoolMethod, padding_sums, reciprocal
+from nvdla_models.pdp import MAX_KERNEL, MAX_STRIDE, PdpParams, PoolMethod, padding_sums, reciprocal
 from nvdla_tb.nvdla.layers import ConvLayer, PdpLayer, PooledLayer, SdpLayer, Surface, WidthSplit
 from nvdla_tb.nvdla.layers.pdp import line_buffer_elements, split_width
 from nvdla_tb.nvdla.short.axes import Pair, Sides, pair, sides
+from nvdla_tb.nvdla.short.given import check_kind
 
 
 def Pdp(  # noqa: N802
@@ -40,13 +41,15 @@ def Pdp(  # noqa: N802
     Args:
         src: The cube that is read, (C, H, W), or the layer whose result is taken on the fly.
         dst: The cube that is written, (C, H_out, W_out).
-        window: Size of the windows, 1 to 8 elements.
-        stride: Distance of two windows, 1 to 16 elements; windows lie side by side when it is left out.
-        padding: Elements around the input, fewer than the window has; the largest and the smallest ignore them.
-        method: ``max``, ``min`` or ``average``.
-        pad_value: What stands in the padding for the average.
-        nan_to_zero: Whether NaN count as 0, in FP16 from memory.
-        split: How the width is cut into parts, instead of as few as the line buffer needs.
+        window: Size of the windows, 1 to 8 elements: one number, or (along H, along W).
+        stride: Distance between windows, 1 to 16 elements: one number, or (along H, along W). Defaults to ``window``,
+            so that windows do not overlap.
+        padding: Elements added around the input, fewer than the window has: one number, (top and bottom, left and
+            right) or (top, bottom, left, right). Max and min ignore them.
+        method: ``"max"``, ``"min"`` or ``"average"``.
+        pad_value: Value of the padding, for the average.
+        nan_to_zero: Whether NaN counts as 0; FP16 from memory only.
+        split: Parts that the width is cut into. Defaults to as few as the line buffer allows.
 
     Returns:
         The layer, for ``bench.run``.
@@ -59,13 +62,12 @@ def Pdp(  # noqa: N802
     known = {choice.value: choice for choice in PoolMethod}
     if method not in known:
         raise InputError(f"method must be one of {', '.join(known)}, not {method!r}")
+    check_kind("src", src, Surface, ConvLayer, SdpLayer)
+    check_kind("dst", dst, Surface)
     layout = (src if isinstance(src, Surface) else src.dst).layout
-    height, width = pair("window", window)
-    stride_y, stride_x = (height, width) if stride is None else pair("stride", stride)
-    top, bottom, left, right = sides("padding", padding)
-    for side in (height, width):
-        if side < 1:
-            raise InputError(f"window must be at least 1 element, not {side}")
+    height, width = pair("window", window, MAX_KERNEL)
+    stride_y, stride_x = (height, width) if stride is None else pair("stride", stride, MAX_STRIDE)
+    top, bottom, left, right = sides("padding", padding, (height, width), "window")
     average = known[method] is PoolMethod.AVERAGE
     params = PdpParams(
         known[method],

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from types import NoneType
+
 from nvdla_models.lut import HybridLut
 from nvdla_tb.nvdla.layers import SdpLayer, Surface, on_the_fly
+from nvdla_tb.nvdla.short.given import check_kind
 from nvdla_tb.nvdla.short.steps import Operand, Steps, dealt
 
 
@@ -63,6 +66,8 @@ def Sdp(  # noqa: N802
 
     Source: unit description, "Single Point Data Processor"; precision document, "SDP converters".
     """
+    check_kind("src", src, Surface)
+    check_kind("dst", dst, Surface, NoneType)
     config, precision = src.layout.config, src.layout.precision
     dst = dst or on_the_fly(config, precision, src.shape)
     steps = Steps(bias, scale, shift, residual, relu, prelu, prelu_shift, lut, convert, nan_to_zero)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from types import NoneType
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from nvdla_models.precision import Precision
 from nvdla_models.sdp import AluOp, SdpParams, SdpStage, YStage, output_converter
 from nvdla_models.sdp.params import OPERAND_BITS
 from nvdla_tb.nvdla.layers import OperandSurface, StageSource, Surface, processing_precision
+from nvdla_tb.nvdla.short.given import check_conversion, check_kind
 from nvdla_tb.nvdla.surfaces import cube_operand
 
 Operand = int | float | OperandSurface
@@ -108,6 +110,10 @@ def whole(name: str, value: float, precision: Precision, low: int, high: int) ->
 
 
 def _check(steps: Steps, config: HwConfig, shape: tuple[int, int, int], *, is_float: bool) -> None:
+    check_conversion("convert", steps.convert)
+    for name, operand in (("bias", steps.bias), ("scale", steps.scale), ("prelu", steps.prelu)):
+        check_kind(name, operand, int, float, np.number, OperandSurface, NoneType)
+    check_kind("residual", steps.residual, Surface, NoneType)
     check_shift("shift", steps.shift)
     check_shift("prelu_shift", steps.prelu_shift)
     if steps.residual is not None and steps.residual.shape != shape:

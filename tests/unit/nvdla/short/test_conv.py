@@ -104,14 +104,17 @@ def test_the_input_takes_as_few_banks_as_hold_it_and_the_weights_all_others() ->
 
 
 REFUSED: list[tuple[dict[str, Any], str]] = [
-    ({"stride": 9}, r"stride_x must be an integer from 1 to 8, not 9"),
+    ({"stride": 9}, r"stride must be an integer from 1 to 8, not 9"),
     ({"stride": (1, 2, 3)}, r"stride must be an integer or a pair \(along H, along W\), not \(1, 2, 3\)"),
     (
         {"padding": (1, 2, 3)},
         r"padding must be an integer, \(top and bottom, left and right\) or \(top, bottom, left, right\), "
         r"not \(1, 2, 3\)",
     ),
-    ({"padding": 3}, r"pad_top must be less than the dilated kernel's height of 3, not 3"),
+    ({"stride": 1.5}, r"stride must be an integer or a pair \(along H, along W\), not 1\.5"),
+    ({"dilation": 33}, r"dilation must be an integer from 1 to 32, not 33"),
+    ({"padding": 3}, r"padding at the top must be at least 0 and less than the dilated kernel's height of 3, not 3"),
+    ({"padding": (0, 0, -1, 0)}, r"padding at the left must be at least 0 and less than the .*'s width of 3, not -1"),
     ({"pad_value": 0.5}, r"pad_value must be an integer for INT8, not 0\.5"),
     ({"mean": (1,)}, r"mean must be left out, because src is a feature cube and no image"),
     ({"signed": True}, r"signed must be left out, because src is a feature cube and no image"),

@@ -87,10 +87,14 @@ def test_a_split_may_be_given() -> None:
 
 
 REFUSED: list[tuple[dict[str, Any], str]] = [
-    ({"window": 9}, r"kernel_width must be an integer from 1 to 8, not 9"),
-    ({"window": 0}, r"window must be at least 1 element, not 0"),
+    ({"window": 9}, r"window must be an integer from 1 to 8, not 9"),
+    ({"window": 0}, r"window must be an integer from 1 to 8, not 0"),
     ({"window": 2, "method": "mean"}, r"method must be one of max, min, average, not 'mean'"),
-    ({"window": 2, "padding": 2}, r"pad_left must be less than the kernel_width of 2, not 2"),
+    (
+        {"window": 2, "padding": 2},
+        r"padding at the top must be at least 0 and less than the window's height of 2, not 2",
+    ),
+    ({"window": 2, "stride": 17}, r"stride must be an integer from 1 to 16, not 17"),
     ({"window": 3}, r"width with padding minus the kernel's 3 must be a multiple of the stride 3, not 5"),
     ({"window": 2, "nan_to_zero": True}, r"nan_to_zero must be False for INT8, which has no NaN"),
 ]

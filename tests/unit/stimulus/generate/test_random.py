@@ -84,9 +84,9 @@ def test_the_convolution_buffer_holds_what_all_layers_of_a_scenario_leave_behind
                 left += weights.nbytes
 
 
-def test_half_of_the_weights_start_at_another_atom_than_the_table_asks_for(drawn: list[dict[str, Any]]) -> None:
+def test_two_of_five_weights_start_at_another_atom_than_the_table_asks_for(drawn: list[dict[str, Any]]) -> None:
     skips = [layer.get("weights_skip", 0) for layer in of(drawn, "CONV")]
-    assert 0.4 < sum(map(bool, skips)) / len(skips) < 0.6
+    assert 0.35 < sum(map(bool, skips)) / len(skips) < 0.5
     assert set(skips) == set(range(32))
 
 

@@ -248,7 +248,7 @@ def test_coroutines_find_the_same(simulator: str, tmp_path: Path, hostile: Path,
     assert any(line.strip().startswith(access) for line in lines[1:]), lines
 
 
-def tested(
+def asked_of(
     built: Built, folder: Path, test: str, monkeypatch: pytest.MonkeyPatch, example: Path, hostile: Path
 ) -> Result:
     """Play a test in Python that runs drivers."""
@@ -262,19 +262,19 @@ def tested(
 def test_a_test_in_python_runs_drivers(
     native: Built, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, example: Path, hostile: Path, test: str
 ) -> None:
-    assert said(tested(native, tmp_path / "run", test, monkeypatch, example, hostile)) == []
+    assert said(asked_of(native, tmp_path / "run", test, monkeypatch, example, hostile)) == []
 
 
 def test_a_bench_that_serves_interrupts_refuses_a_driver(
     native: Built, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, example: Path, hostile: Path
 ) -> None:
     test = "a_bench_that_serves_interrupts_takes_none_from_a_driver"
-    assert said(tested(native, tmp_path / "run", test, monkeypatch, example, hostile)) == []
+    assert said(asked_of(native, tmp_path / "run", test, monkeypatch, example, hostile)) == []
 
 
 def test_a_crash_of_a_driver_in_a_test_names_its_last_accesses(
     native: Built, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, example: Path, hostile: Path
 ) -> None:
-    result = tested(native, tmp_path / "run", "a_driver_that_crashes", monkeypatch, example, hostile)
+    result = asked_of(native, tmp_path / "run", "a_driver_that_crashes", monkeypatch, example, hostile)
     assert result.ending is Ending.CRASH
     assert said(result)[-1] == "    read of SDP.S_STATUS (0x9000): 0x0"

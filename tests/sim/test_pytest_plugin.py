@@ -54,6 +54,7 @@ async def relu(dut, channels):
 @cocotb.test()
 async def fails(dut):
     bench = await Bench.start(dut)
+    assert await bench.csb.read("GLB.S_INTR_STATUS") == 0
     assert bench.config.name == "nv_large", "of another size"
 
 

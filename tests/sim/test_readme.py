@@ -34,4 +34,6 @@ def test_a_failure_reads_as_its_page_shows_it(tmp_path: Path) -> None:
     assert ran.returncode == 1
     missing = set(said.splitlines()) - set(ran.stdout.splitlines())
     assert {line.strip() for line in missing} == {"..."}
-    assert (tmp_path / "sim_build" / "runs" / "nv_small-icarus" / "sdp_x1_bias_per_channel.1" / "failure.html").is_file()
+    assert (
+        tmp_path / "sim_build" / "runs" / "nv_small-icarus" / "sdp_x1_bias_per_channel.1" / "failure.html"
+    ).is_file()

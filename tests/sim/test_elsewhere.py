@@ -110,8 +110,9 @@ def elsewhere() -> Iterator[Elsewhere]:
         # The packages are those of this Python, which the other user may be unable to start.
         found.check(python, "-m", "venv", "--without-pip", str(own / "ein venv"))
         (site,) = (own / "ein venv").glob("lib/python3.*/site-packages")
-        paths = "\n".join(map(str, (packages, checkout / "tb", checkout / "models")))
-        (site / "packages.pth").write_text(f"{paths}\n", encoding="utf-8")
+        # Python reads such a file in the encoding of the locale, in which the umlaut does not exist.
+        paths = ascii([str(path) for path in (packages, checkout / "tb", checkout / "models")])
+        (site / "packages.pth").write_text(f"import sys; sys.path += {paths}\n", encoding="ascii")
         program = own / "ein venv" / "bin" / "nvdla-tb"
         program.write_text(SCRIPT, encoding="utf-8")
         program.chmod(0o755)

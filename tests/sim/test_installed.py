@@ -126,9 +126,9 @@ def test_the_examples_pass_as_they_stand_in_the_checkout(installed: Installed, s
 
 def test_a_shell_completes_commands(installed: Installed) -> None:
     script = installed.check("nvdla-tb", "--print-completion", "bash")
-    words = 'COMP_WORDS=(nvdla-tb co) COMP_CWORD=1; _shtab_nvdla_tb nvdla-tb co; echo "${COMPREPLY[@]}"'
+    words = 'COMP_WORDS=(nvdla-tb cov) COMP_CWORD=1; _shtab_nvdla_tb nvdla-tb cov; echo "${COMPREPLY[@]}"'
     ran = subprocess.run(["bash", "-c", f"{script}\n{words}"], capture_output=True, text=True, check=True, timeout=60)
-    assert ran.stdout.split() == ["coverage", "configrom"]
+    assert ran.stdout.split() == ["coverage"]
 
 
 def test_the_version_is_that_of_the_package(installed: Installed) -> None:

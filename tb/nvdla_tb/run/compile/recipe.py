@@ -120,9 +120,10 @@ def embedded_filelist(config: AnyConfig) -> Path:
     Raises:
         BuildError: for a configuration that there is none of.
     """
-    path = system_with(config).filelist(config)
+    system = system_with(config)
+    path = system.filelist(config)
     if not path.is_file():
-        known = ", ".join(sorted(p.stem for p in HDL.glob("*.f"))) or "none"
+        known = ", ".join(sorted(other.name for other in system.embedded())) or "none"
         raise BuildError(f"no embedded DUT for {config.name} (embedded: {known}); give a filelist of your RTL")
     return path
 

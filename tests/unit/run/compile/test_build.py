@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from nvdla_models.config import HwConfig
-from nvdla_tb.run.compile import recipe, toolchain
+from nvdla_tb.run.compile import toolchain
 from nvdla_tb.run.compile.build import build, step_of
 from nvdla_tb.run.compile.ports import Port, expected_ports
 from nvdla_tb.run.compile.spec import BuildSpec, Built
@@ -276,14 +276,9 @@ def test_an_unknown_simulator_is_refused() -> None:
         BuildSpec(CONFIG, "questa")
 
 
-def test_a_configuration_without_embedded_dut_asks_for_a_filelist(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(recipe, "HDL", tmp_path)
-    (tmp_path / "nv_small.f").write_text("")
-
-    message = "no embedded DUT for nv_full (embedded: nv_small); give a filelist of your RTL"
-    refused(BuildSpec(HwConfig.load("nv_full")), tmp_path / "builds", message)
+def test_a_configuration_without_embedded_dut_asks_for_a_filelist(tmp_path: Path) -> None:
+    message = "no embedded DUT for nv_large (embedded: nv_full, nv_small); give a filelist of your RTL"
+    refused(BuildSpec(HwConfig.load("nv_large")), tmp_path / "builds", message)
 
 
 def test_a_missing_icarus_says_how_to_install_it(rtl: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

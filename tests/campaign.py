@@ -294,6 +294,8 @@ def main() -> int:
     parser.add_argument("--kills", type=int, default=100, metavar="N", help="default: 100")
     parser.add_argument("--seed", type=int, default=1, metavar="N", help="of all choices (default: 1)")
     args = parser.parse_args()
+    # A shell starts what it plays in the background with interrupts ignored, and clusters are ended by one.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     started = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="campaign-") as folder:
         campaign = Campaign(args.seed, Path(folder))

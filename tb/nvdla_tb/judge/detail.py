@@ -372,6 +372,20 @@ class Hang(Detail, frozen=True, tag=True):
     interrupt_status: int | None = None
 
 
+class StandStill(Detail, frozen=True, tag=True):
+    """Simulation time that did not pass while the simulator computed, as it does when RTL loops without a delay.
+
+    Attributes:
+        time_ps: the simulation time, in picoseconds.
+        processor_seconds: how long the simulator computed in this time step, 0.0 when it gave up by itself.
+        said: the simulator's words when it gave up, else empty.
+    """
+
+    time_ps: int
+    processor_seconds: float
+    said: str
+
+
 class DriverFaultKind(Enum):
     """How a driver in C went wrong."""
 
@@ -437,6 +451,7 @@ AnyDetail = (
     | PollNeverHolds
     | ShortGolden
     | Hang
+    | StandStill
     | NoAnswer
     | DriverFault
     | Note

@@ -102,6 +102,8 @@ def _cause(detail: details.AnyDetail) -> tuple[str, ...]:
             return ("no answer" if detail.accepted else "not accepted",)
         case details.Hang():
             return (*detail.waiting_for, *(f"{unit.unit} {'/'.join(unit.states)}" for unit in detail.units))
+        case details.StandStill():
+            return ("time",)
         case details.DriverFault():
             return (detail.driver, detail.kind.value)
         case details.Note():

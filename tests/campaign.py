@@ -119,8 +119,9 @@ class Campaign:
         self._expect(run, "files of the model", _files(self.model), self._built)
 
     def problem(self, run: _Run, text: str) -> None:
-        """Note what must not be."""
+        """Note what must not be, and say so at once: a campaign takes an hour."""
         self.figures.problems.append(f"{run.results.parent.name}: {text}")
+        print(self.figures.problems[-1], file=sys.stderr, flush=True)
 
     def lives(self, seconds: float) -> None:
         """Note how long a driver lived that nothing killed: the next kill may come no later."""

@@ -234,10 +234,13 @@ def _hang(finding: Finding, hang: details.Hang) -> list[str]:
 
 
 def _stand_still(finding: Finding, still: details.StandStill) -> list[str]:
-    at = f"{still.time_ps / 1000:.3f} ns" + ("" if finding.cycle is None else f" (cycle {finding.cycle})")
+    at = f"{still.time_ps / 1000:.3f} ns"
+    if finding.cycle is not None:
+        last = finding.cycle + still.cycles - 1
+        at = f"cycle {finding.cycle} ({at})" if still.cycles == 1 else f"cycle {finding.cycle} to {last} (from {at} on)"
     worked = "signals did not settle" if still.said else f"the simulator computed for {still.processor_seconds:.0f} s"
     return [
         f"hang: simulation time stood still at {at}: {worked}",
         *([f"  {still.said}"] if still.said else []),
-        "  the RTL loops in zero time: look for a combinational loop, or a loop or task without delay, in this cycle",
+        "  the RTL loops in zero time: look for a combinational loop, a loop or a task without delay, that begins then",
     ]

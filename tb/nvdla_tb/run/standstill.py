@@ -67,7 +67,7 @@ class Standstill:
     def where(self) -> str:
         """The simulation time that was seen last, in words; empty before the bench has started."""
         cycle = self._pulse.cycle
-        return "" if cycle is None else f" in cycle {cycle}"
+        return "" if cycle is None else f", after cycle {cycle}"
 
     def look(self) -> bool:
         """Return whether time stands still while the simulator computes, and Python is not in control."""
@@ -98,7 +98,8 @@ class Standstill:
         return self._found
 
     def _finding(self, seconds: float, said: str) -> Finding:
-        return Finding(Check.HANG, StandStill(self._pulse.time_steps, seconds, said), self._pulse.cycle)
+        cycles = max(self._pulse.every_cycles, 1)
+        return Finding(Check.HANG, StandStill(self._pulse.time_steps, cycles, seconds, said), self._pulse.cycle)
 
 
 def _processor_seconds(pid: int) -> float | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import os
 import signal
+import time
 from collections.abc import Callable
 from functools import cache
 
@@ -13,6 +14,10 @@ from cocotb.task import Task
 from cocotb.triggers import Timer
 
 from nvdla_tb.stimulus.pulse import PULSE, Pulse, shared
+
+_MOST_CYCLES = 64
+_SLOW_SECONDS = 0.001
+"""Processor time of a cycle from which on the time is written in each, which costs some hundredths of that."""
 
 _shows: Task[None] | None = None
 
@@ -23,13 +28,13 @@ def begin(epoch_steps: int, cycle_steps: int, show: Callable[[int], None] | None
     Args:
         epoch_steps: When cycle 0 begins.
         cycle_steps: Length of a cycle.
-        show: Has the simulator itself write its time to an address; without it Python writes it at every rising edge.
+        show: Has the simulator itself write its time to an address; without it Python writes it now and then.
     """
     global _shows
     pulse = _pulse()
     if pulse is None:
         return
-    pulse.epoch_steps, pulse.cycle_steps = epoch_steps, cycle_steps
+    pulse.epoch_steps, pulse.cycle_steps, pulse.every_cycles = epoch_steps, cycle_steps, 1
     if show is not None:
         show(ctypes.addressof(pulse))
         return
@@ -57,11 +62,12 @@ def _pulse() -> Pulse | None:
 
 
 async def _show(pulse: Pulse, epoch_steps: int, cycle_steps: int) -> None:
-    """Write the time of each rising edge before the RTL sees it: a timer ends before its time step is evaluated."""
-    now = epoch_steps
+    """Write the time of rising edges before the RTL sees them: a timer ends before its time step is evaluated."""
     await Timer(cycle_steps // 2, unit="step")
-    now += cycle_steps // 2
+    now, every = epoch_steps + cycle_steps // 2, 1
     while True:
-        pulse.time_steps = now
-        await Timer(cycle_steps, unit="step")
-        now += cycle_steps
+        pulse.time_steps, pulse.every_cycles = now, every
+        before = time.process_time()
+        await Timer(every * cycle_steps, unit="step")
+        now += every * cycle_steps
+        every = 1 if time.process_time() - before > every * _SLOW_SECONDS else _MOST_CYCLES

@@ -19,18 +19,22 @@ class Pulse(Structure):
     """The shared memory; it begins with zeros. The time stands first, where the compiled harness writes it.
 
     Attributes:
-        time_steps: simulation time.
+        time_steps: simulation time, or that of the cycle in which it was last written.
         epoch_steps: when cycle 0 began.
         cycle_steps: length of a cycle, 0 before the bench counts any.
+        every_cycles: how many cycles later it is written again, 1 when it is always right.
         pid: process of the simulator, 0 until it answers questions.
         answers: how many questions Python has answered in the simulator.
     """
 
-    _fields_ = tuple((name, c_int64) for name in ("time_steps", "epoch_steps", "cycle_steps", "pid", "answers"))
+    _fields_ = tuple(
+        (name, c_int64) for name in ("time_steps", "epoch_steps", "cycle_steps", "every_cycles", "pid", "answers")
+    )
 
     time_steps: int
     epoch_steps: int
     cycle_steps: int
+    every_cycles: int
     pid: int
     answers: int
 

@@ -343,7 +343,7 @@ def _tested(job: Job, test: PythonTest, setup: Setup, work_dir: Path) -> Result:
     )
     answer = Answer.load(work_dir / RESULT_FILE)
     if answer is None:
-        verdict = Verdict(self_checking=True)
+        verdict = Verdict(self_checking=run.check is None)
         if run.check is not None:
             verdict.add(run.standstill or Finding(run.check, Note(run.message)))
         return job.result(setup.dut, _of_driver(None, run, work_dir) or verdict, run.seconds, work_dir)

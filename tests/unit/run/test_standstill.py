@@ -14,7 +14,6 @@ import pytest
 
 from nvdla_tb.judge.detail import StandStill
 from nvdla_tb.judge.finding import Check, Finding
-from nvdla_tb.judge.text import complaint
 from nvdla_tb.run import standstill
 from nvdla_tb.run.standstill import Standstill
 from nvdla_tb.stimulus.pulse import Pulse
@@ -103,21 +102,6 @@ def test_signals_that_do_not_settle_are_found_in_the_log_of_verilator(tmp_path: 
     log.write_text(f"before\n%Error-DIDNOTCONVERGE: /a b/tb_top.sv:2: {said}\nAborting...\n", encoding="utf-8")
     with Standstill() as watch:
         assert watch.found(log) == Finding(Check.HANG, StandStill(0, 1, 0.0, said))
-
-
-@pytest.mark.parametrize(
-    ("cycle", "cycles", "where"),
-    [
-        (None, 1, "61.000 ns"),
-        (30, 1, "cycle 30 (61.000 ns)"),
-        (30, 64, "cycle 30 to 93 (from 61.000 ns on)"),
-    ],
-)
-def test_the_finding_says_where_time_stands_and_what_to_look_for(cycle: int | None, cycles: int, where: str) -> None:
-    assert complaint(Finding(Check.HANG, StandStill(61_000, cycles, 70.2, ""), cycle)) == (
-        f"hang: simulation time stood still at {where}: the simulator computed for 70 s\n"
-        "  the RTL loops in zero time: look for a combinational loop, a loop or a task without delay, that begins then"
-    )
 
 
 def test_the_cycle_is_counted_from_the_begin_of_the_bench() -> None:

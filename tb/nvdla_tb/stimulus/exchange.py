@@ -26,6 +26,9 @@ REQUEST = "NVDLA_REQUEST"
 ACCESSES_FILE = "driver.log"
 """File beside the answer with the accesses of a driver, the last ones at the end."""
 
+RAISED_FILE = "raised.json"
+"""File beside the answer with what ended a test in Python by an exception."""
+
 LAST_ACCESSES = 8
 """How many of them a finding names."""
 
@@ -61,6 +64,7 @@ class Request(msgspec.Struct, frozen=True):
     Attributes:
         config: name or TOML file of the configuration.
         scenario: folder of the scenario to play, None for a test in Python.
+        module: module of that test.
         result: file for the answer.
         log: file for everything that is printed meanwhile, None to go on as before.
         altered: file of bytes that only the DUT finds in its memory.
@@ -79,6 +83,7 @@ class Request(msgspec.Struct, frozen=True):
 
     config: str
     scenario: str | None = None
+    module: str | None = None
     result: str | None = None
     log: str | None = None
     altered: str | None = None

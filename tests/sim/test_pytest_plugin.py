@@ -162,7 +162,7 @@ def test_items_are_played_by_workers_and_chosen_by_markers_and_failures_again(re
     page = f"sim_build/runs/{runs.name}/mine.fails.0"
     rerun = f"rerun: pytest tests/mine.py::fails --nvdla-config nv_small --nvdla-sim {simulator}\n"
     told = ("failed: mine.fails.0\n", "AssertionError: of another size\n", "assert 'nv_small' == 'nv_large'\n")
-    told += ('    tests/mine.py:29 in fails\n      assert bench.config.name == "nv_large", "of another size"\n',)
+    told += ('    tests/mine.py:27 in fails\n      assert bench.config.name == "nv_large", "of another size"\n',)
     told += ("FAILED tests/mine.py::fails - failed check: AssertionError: of another size",)
     assert [line for line in told if line not in said] == []
     assert f"  page: {page}/failure.html\n  log: {page}/sim.log\n  {rerun}" in said

@@ -19,9 +19,9 @@ from nvdla_tb.plugin.entry import DUT, OF_DEVICE
 from nvdla_tb.plugin.session_report import ATTRIBUTE, ITEMS, SessionReport
 from nvdla_tb.report import failures
 from nvdla_tb.run import project
-from nvdla_tb.run.result import Result
 from nvdla_tb.stimulus.generate.plan import PlanEntry, load_plan
 from nvdla_tb.stimulus.generate.random import ENGINES
+from nvdla_tb.stimulus.result import Result
 
 RESULT: pytest.StashKey[Result] = pytest.StashKey()
 """Where an item keeps its result."""

@@ -22,13 +22,12 @@ from nvdla_tb.plugin.live_log import shown_live
 from nvdla_tb.run import folders
 from nvdla_tb.run.compile.build import Teller
 from nvdla_tb.run.compile.spec import Built
-from nvdla_tb.run.dut import Dut
 from nvdla_tb.run.errors import LaunchError
 from nvdla_tb.run.jobs import Job, PythonTest, Setup, run_job
-from nvdla_tb.run.result import Result
 from nvdla_tb.run.simulate import LOG_NAME, SharedProcess
 from nvdla_tb.run.task import planned_job
 from nvdla_tb.stimulus.generate.plan import PlanEntry
+from nvdla_tb.stimulus.result import Dut, Result
 from nvdla_tb.stimulus.scenario import Scenario
 
 

@@ -209,7 +209,7 @@ class SharedProcess:
         if self._alive is None:
             self._alive = self._start()
         self.scenarios += 1
-        self.last = request.test
+        self.last = request.so_far.identity
         started = time.monotonic()
         check, message = None, ""
         ended = _asked(self._alive, request.encode(), timeout_seconds)

@@ -15,11 +15,10 @@ from nvdla_tb.judge.text import complaints
 from nvdla_tb.judge.verdict import Ending, Verdict
 from nvdla_tb.run import jobs
 from nvdla_tb.run.compile.spec import Built
-from nvdla_tb.run.dut import Dut
 from nvdla_tb.run.jobs import Job, PythonTest, Setup, run_job
-from nvdla_tb.run.result import Result
 from nvdla_tb.run.simulate import SimResult
-from nvdla_tb.stimulus.exchange import REQUEST, Answer, Performance, Request
+from nvdla_tb.stimulus.exchange import REQUEST, Request
+from nvdla_tb.stimulus.result import Dut, Result
 
 WRONG = Verdict.of(Check.VALUE, "a wrong byte")
 RIGHT = Verdict(judged_bytes=8, layers=1)
@@ -65,7 +64,7 @@ def test_the_verdict_is_that_of_the_bench_with_what_the_test_raised(
     def simulate(built: Built, *, work_dir: Path, **options: Any) -> SimResult:
         asked.update(options)
         if answer is not None:
-            Answer(answer, Performance(1.0, 1.0, 1)).save(work_dir / "result.json")
+            Result("mine.x", 0, Dut("nv_small", "icarus"), "again", answer).save(work_dir / "result.json")
         return SimResult(check, message, 2.0, work_dir / "sim.log")
 
     monkeypatch.setattr(jobs, "simulate", simulate)
@@ -73,11 +72,11 @@ def test_the_verdict_is_that_of_the_bench_with_what_the_test_raised(
     dut = Dut("nv_small", "icarus")
     job = Job.of_test("mine.x", 0, "again", PythonTest("tests.mine", "x", ("/mine",)))
     result = run_job(job, Setup(built, dut, 60.0), tmp_path)
-    assert result == Result("mine.x", 0, dut, "again", verdict, 2.0, str(tmp_path))
+    assert replace(result, rerun_waves=None) == Result("mine.x", 0, dut, "again", verdict, 2.0, str(tmp_path))
     assert (asked["test_module"], asked["testcase"]) == ("tests.mine", "x")
     assert asked["env"]["PYTHONPATH"].startswith("/mine:")
     request = Request.decode(asked["env"][REQUEST])
-    assert (request.config, request.test, request.scenario) == ("nv_small", "mine.x.0", None)
+    assert (request.config, request.so_far.identity, request.scenario) == ("nv_small", "mine.x.0", None)
     assert request.result == str(tmp_path / "result.json")
 
 
@@ -110,7 +109,7 @@ def test_what_a_test_raises_is_told_before_that_nothing_was_compared(
 ) -> None:
     def simulate(built: Built, *, work_dir: Path, **options: Any) -> SimResult:
         if answer is not None:
-            Answer(answer, Performance(1.0, 1.0, 1)).save(work_dir / "result.json")
+            Result("mine.x", 0, Dut("nv_small", "icarus"), "again", answer).save(work_dir / "result.json")
         (work_dir / "raised.json").write_bytes(msgspec.json.encode(raised))
         return SimResult(check, "it ended", 2.0, work_dir / "sim.log")
 

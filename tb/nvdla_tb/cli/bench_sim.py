@@ -17,7 +17,8 @@ import msgspec
 
 from nvdla_models.config import HwConfig
 from nvdla_tb.cli import numbers
-from nvdla_tb.cli.dut import BUILD_ROOT, DEFAULT_TOP, add_dut_options, altered, build_dut
+from nvdla_tb.cli.dut import altered, build_dut
+from nvdla_tb.cli.dut_options import BUILD_ROOT, DEFAULT_TOP, add_dut_options
 from nvdla_tb.cli.patterns import only_option
 from nvdla_tb.cli.run import planned
 from nvdla_tb.paths import PLANS

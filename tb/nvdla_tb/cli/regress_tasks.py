@@ -16,7 +16,8 @@ from nvdla_models.reading import resolved
 from nvdla_tb.cli.dut import anywhere, dut_arguments, dut_of
 from nvdla_tb.cli.patterns import matches
 from nvdla_tb.cli.playing import plusarg_arguments
-from nvdla_tb.cli.run import devices, planned, plans_of
+from nvdla_tb.cli.run import planned, plans_of
+from nvdla_tb.cli.run_play import devices
 from nvdla_tb.cli.trace import check_different
 from nvdla_tb.paths import COMMAND
 from nvdla_tb.run.compile.kinds import CSB

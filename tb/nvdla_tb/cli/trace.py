@@ -12,14 +12,10 @@ from pathlib import Path
 
 from nvdla_models.config import HwConfig
 from nvdla_models.errors import InputError
-from nvdla_tb.cli.dut import add_dut_options, anywhere, build_dut, dut_arguments
-from nvdla_tb.cli.playing import (
-    add_run_options,
-    check_model_only,
-    check_run_options,
-    play_and_report,
-    remove_earlier_file,
-)
+from nvdla_tb.cli.dut import anywhere, build_dut, dut_arguments
+from nvdla_tb.cli.dut_options import add_dut_options
+from nvdla_tb.cli.playing import check_model_only, check_run_options, play_and_report, remove_earlier_file
+from nvdla_tb.cli.run_options import add_run_options
 from nvdla_tb.judge.finding import Check
 from nvdla_tb.judge.text import complaints, margin_part
 from nvdla_tb.judge.verdict import Ending, Verdict

@@ -39,11 +39,12 @@ from nvdla_tb.sim.clocking import cycle, has_one_clock, start_clocks, wait_cycle
 from nvdla_tb.sim.csb import CsbTimeout, PollTimeout
 from nvdla_tb.sim.driver.player import CHECKS, DriverPlayer
 from nvdla_tb.sim.ending import Begun, judge_at_end, judge_before_another
+from nvdla_tb.sim.events import Events
 from nvdla_tb.sim.interrupts import HangError
 from nvdla_tb.sim.native import is_native
 from nvdla_tb.sim.native_backend import NativeBackend
-from nvdla_tb.sim.pins import Events, Pins, is_wrapped
 from nvdla_tb.sim.player import SimulationPlayer
+from nvdla_tb.sim.ports import is_wrapped, latency_cycles
 from nvdla_tb.sim.scope import LAYER_SCOPE, WaveScope
 from nvdla_tb.sim.stages import StageWatch
 from nvdla_tb.sim.transactions import Played, transactions
@@ -88,14 +89,15 @@ class Bench(Events, Placing):
         """Build the agents; ``start`` also resets the DUT."""
         if has_one_clock(dut):
             settings = replace(settings, csb_period=1.0, csb_phase=0.0)
-        self.dut, self.config, self.settings = dut, config, settings
+        self.dut, self.config, self.settings, self._seed = dut, config, settings, seed
         self.clock = dut.dla_core_clk
         self.registers = RegisterMap.of(config)
-        pins = Pins(dut, config, settings, self.registers, seed, request.traffic or bool(settings.saturated_reads))
         self.scoreboard = Scoreboard(settings.exact)
-        self.backend: Backend = NativeBackend(pins, self) if is_native(dut) else CoroutineBackend(pins, self)
-        wrapped = [ram for ram in pins.rams if is_wrapped(dut, ram)]
-        latencies = {ram: 0 if ram in wrapped else pins.latency_cycles(ram) for ram in pins.rams}
+        self.backend = self._build_backend(request)
+        wrapped = [ram for ram in self.backend.memories if is_wrapped(dut, ram)]
+        latencies = {
+            ram: 0 if ram in wrapped else latency_cycles(config, settings.port, ram) for ram in self.backend.memories
+        }
         ports = Ports(self.backend.monitors, wrapped, latencies, self.backend.watch_reads)
         self.judge = Judge(
             config,
@@ -112,7 +114,7 @@ class Bench(Events, Placing):
         self.times = LayerTimes()
         self.judge.watchers.append(self.times)
         self.verdict = self.judge.verdict
-        self._seed, self._request, self._pins = seed, request, pins
+        self._request = request
         self._refused = Event()
         self.stopped = self._csb_is_dead = False
         self.accesses: list[Access] = []
@@ -120,14 +122,14 @@ class Bench(Events, Placing):
         self._unaltered: list[tuple[Ram, int, NDArray[np.uint8]]] = []
         self.memories, self.csb, self.interrupts = self.backend.memories, self.backend.csb, self.backend.interrupts
         self.monitors, self.slaves = self.backend.monitors, self.backend.slaves
-        widths = {ram: pins.bus_bytes(ram) for ram in pins.rams}
+        widths = {ram: monitor.bus_bytes for ram, monitor in self.monitors.items()}
         self.traffic = Traffic(widths, self.scoreboard) if request.traffic else None
         self._begun = Begun()
         self._is_test = request.scenario is None
         # A test in Python that is asked for an answer; a scenario's is left by whoever plays it.
         left = self._is_test and request.result is not None
         self._played = Played(self.memories, request) if left else None
-        self._watchdog = Watchdog(pins, self.backend, ports, self.judge)
+        self._watchdog = Watchdog(dut, settings, self.backend, ports, self.judge)
         self.interrupts.watch = self._watch
         self.scope = None
         if isinstance(self.backend, CoroutineBackend) and hasattr(dut, LAYER_SCOPE):
@@ -135,6 +137,12 @@ class Bench(Events, Placing):
         self.watch = None
         if request.stages is not None:
             self.watch = StageWatch(dut, self.clock, load_handovers(Path(request.stages)))
+
+    def _build_backend(self, request: Request) -> Backend:
+        given = self.dut, self.config, self.settings, self._seed, self
+        if not is_native(self.dut):
+            return CoroutineBackend(*given)
+        return NativeBackend(*given, log_reads=request.traffic or bool(self.settings.saturated_reads))
 
     @classmethod
     async def start(
@@ -289,7 +297,7 @@ class Bench(Events, Placing):
         driver = Driver(str(Path(library).resolve()), entry, silent_seconds)
         result = self._request.result
         record = None if result is None else Path(result).with_name(ACCESSES_FILE)
-        player = DriverPlayer(driver, self._pins, self.backend, self._slower(LINE_CYCLES), record)
+        player = DriverPlayer(driver, self.dut, self.settings, self.backend, self._slower(LINE_CYCLES), record)
         stuck = await self._carry_out(player.play(), self._watchdog.stuck(lambda: self.judge.tracker.layers_seen))
         fault, at = player.fault_at_end(stuck is not None), cycle()
         if fault is not None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Awaitable, Coroutine, Iterator, Sequence
 from dataclasses import replace
@@ -20,12 +19,12 @@ from nvdla_models.errors import InputError
 from nvdla_tb.explain.handovers import load_handovers
 from nvdla_tb.judge.detail import MissingInterrupt, Note, Restless
 from nvdla_tb.judge.finding import BYTES, Check, Finding
-from nvdla_tb.judge.judge import Access, Judge, Ports
+from nvdla_tb.judge.judge import Access, Ports
 from nvdla_tb.judge.layer_facts import LayerTimes, Traffic
 from nvdla_tb.judge.line import LINE_CYCLES
 from nvdla_tb.judge.scoreboard import Scoreboard
-from nvdla_tb.judge.text import complaint, why_not_passed
-from nvdla_tb.judge.verdict import Ending, Verdict
+from nvdla_tb.judge.text import complaint
+from nvdla_tb.judge.verdict import Verdict
 from nvdla_tb.nvdla.engines import chain_of
 from nvdla_tb.nvdla.layers import Layer
 from nvdla_tb.nvdla.memory import MemoryImage, Ram
@@ -39,8 +38,8 @@ from nvdla_tb.sim.clocking import cycle, has_one_clock, start_clocks, wait_cycle
 from nvdla_tb.sim.csb import CsbTimeout, PollTimeout
 from nvdla_tb.sim.driver.player import CHECKS, DriverPlayer
 from nvdla_tb.sim.ending import Begun, judge_at_end, judge_before_another
-from nvdla_tb.sim.events import Events
 from nvdla_tb.sim.interrupts import HangError
+from nvdla_tb.sim.judging import Judging, judge_with
 from nvdla_tb.sim.native import is_native
 from nvdla_tb.sim.native_backend import NativeBackend
 from nvdla_tb.sim.player import SimulationPlayer
@@ -65,7 +64,7 @@ _TIED_LOW = (
 )
 
 
-class Bench(Events, Placing):
+class Bench(Judging, Placing):
     """Everything around one DUT: what its pins show goes to the judge, whoever causes it.
 
     ::
@@ -99,18 +98,7 @@ class Bench(Events, Placing):
             ram: 0 if ram in wrapped else latency_cycles(config, settings.port, ram) for ram in self.backend.memories
         }
         ports = Ports(self.backend.monitors, wrapped, latencies, self.backend.watch_reads)
-        self.judge = Judge(
-            config,
-            self.scoreboard,
-            self._read_memory,
-            ports,
-            line_cycles=self._slower(LINE_CYCLES),
-            saturated=settings.saturated,
-            limits_reached=settings.limits_reached,
-            poison_reads=settings.poison_reads == "error",
-            stray_accesses=settings.stray_accesses == "error",
-            unmapped_accesses=settings.unmapped_accesses == "error",
-        )
+        self.judge = judge_with(config, settings, self.scoreboard, self._read_memory, ports)
         self.times = LayerTimes()
         self.judge.watchers.append(self.times)
         self.verdict = self.judge.verdict
@@ -195,18 +183,14 @@ class Bench(Events, Placing):
             self.watch = None
         self.backend.flush()
         self._drive_resets(0)
-        await wait_cycles(self.clock, self._slower(RESET_CYCLES))
+        await wait_cycles(self.clock, self.settings.slower_cycles(RESET_CYCLES))
         self.backend.flush()
         self._drive_resets(1)
         # What happened before it is judged by what the registers held then.
         self.backend.look()
         self.judge.reset()
         self.times.reset()
-        await wait_cycles(self.clock, self._slower(QUIET_CYCLES))
-
-    def _slower(self, cycles: int) -> int:
-        """Return as many cycles of the core's clock as the slower clock takes for so many."""
-        return math.ceil(cycles * max(1.0, self.settings.csb_period))
+        await wait_cycles(self.clock, self.settings.slower_cycles(QUIET_CYCLES))
 
     def _drive_resets(self, value: int) -> None:
         for name in ("dla_reset_rstn", "direct_reset_"):
@@ -297,7 +281,9 @@ class Bench(Events, Placing):
         driver = Driver(str(Path(library).resolve()), entry, silent_seconds)
         result = self._request.result
         record = None if result is None else Path(result).with_name(ACCESSES_FILE)
-        player = DriverPlayer(driver, self.dut, self.settings, self.backend, self._slower(LINE_CYCLES), record)
+        player = DriverPlayer(
+            driver, self.dut, self.settings, self.backend, self.settings.slower_cycles(LINE_CYCLES), record
+        )
         stuck = await self._carry_out(player.play(), self._watchdog.stuck(lambda: self.judge.tracker.layers_seen))
         fault, at = player.fault_at_end(stuck is not None), cycle()
         if fault is not None:
@@ -373,46 +359,11 @@ class Bench(Events, Placing):
         self.backend.look()
         if self.interrupts.failure is not None:
             self._find_dead_csb(self.interrupts.failure)
-        for monitor in self.monitors.values():
-            unmatched = monitor.unmatched()
-            if unmatched is None or self.stopped:
-                continue
-            found = Finding(Check.PROTOCOL, unmatched)
-            if found not in self.verdict.findings:
-                self.verdict.add(found)
-        self.judge.finish(cycle(), stopped=self.stopped)
-        self.verdict.cycles = self.verdict.cycles or cycle()
-        return self.verdict
+        return self.judge.finish(cycle(), stopped=self.stopped)
 
     def close(self) -> None:
         """Let go of the DUT, so that another bench may take it up; only the native back end can."""
         self.backend.close()
-
-    def check(self) -> None:
-        """Judge everything so far.
-
-        Raises:
-            AssertionError: with every finding, when the scenario failed, was refused or compared nothing.
-        """
-        verdict = self.finish()
-        self._leave()
-        if verdict.ending is not Ending.PASSED:
-            raise AssertionError("\n".join(why_not_passed(verdict)))
-
-    def expect_findings(self, *checks: Check, refusal: bool = False) -> None:
-        """Say that the test wants findings: it passes when each of these checks finds something, and nothing else does.
-
-        ::
-
-            bench.expect_findings(Check.VALUE)
-
-        Args:
-            checks: The checks.
-            refusal: Whether a layer must be refused.
-        """
-        verdict = self.verdict
-        verdict.expected += [check for check in checks if check not in verdict.expected]
-        verdict.expects_refusal |= refusal
 
     def conclude(self) -> list[str]:
         """Judge what the test has run, at its end, and return why it must not pass; empty when it may.
@@ -422,12 +373,10 @@ class Bench(Events, Placing):
         for unfinished in self._begun.unfinished():
             self.verdict.add(Finding(Check.TEST, Note(unfinished)))
         self.backend.end()
-        verdict = self.finish()
-        verdict.self_checking = not self.judge.enabled and cycle() > self.began[1]
-        self._leave()
-        return [] if verdict.ending is Ending.PASSED else why_not_passed(verdict)
+        self.verdict.self_checking = not self.judge.enabled and cycle() > self.began[1]
+        return super().conclude()
 
-    def _leave(self) -> None:
+    def leave(self) -> None:
         """Leave the answer of a test that is asked for one."""
         if self._played is not None:
             self._played.leave(self, self.transactions())

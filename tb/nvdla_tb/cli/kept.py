@@ -13,7 +13,7 @@ from nvdla_tb.run.dut import Dut
 from nvdla_tb.run.jobs import Job
 from nvdla_tb.run.regress.features import FEATURES
 from nvdla_tb.run.regress.store import BY_HAND, Store
-from nvdla_tb.run.regress.worker import collector_of
+from nvdla_tb.run.regress.worker import model_of
 from nvdla_tb.run.result import Result
 from nvdla_tb.run.task import Task
 
@@ -43,7 +43,7 @@ def kept_in(
     def keep(result: Result) -> None:
         if result.ending is Ending.PASSED:
             scenario = by_identity[result.identity].nvdla_scenario()
-            hits = reached(collector_of(_COVERAGE, dut.config), scenario)
+            hits = reached(model_of(_COVERAGE, dut.config), scenario)
             result = msgspec.structs.replace(result, coverage=hits)
         store.add(run, result)
 

@@ -34,9 +34,9 @@ from nvdla_tb.run.regress.store import Run, Store
 from nvdla_tb.run.regress.worker import (
     RECORD_DIR,
     Limits,
-    collector_of,
     end_processes,
     execute,
+    model_of,
     record_path,
     remove_partial_records,
 )
@@ -255,7 +255,7 @@ def look(tasks: Sequence[Task], model: Path, names: Sequence[str]) -> list[list[
         if job.test is not None or job.refused is not None:
             found.append([])
             continue
-        hits = reached(collector_of(model, task.dut.config), job.nvdla_scenario())
+        hits = reached(model_of(model, task.dut.config), job.nvdla_scenario())
         found.append(sorted(numbers[name] for name in hits if name in numbers))
     return found
 

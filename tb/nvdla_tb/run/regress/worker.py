@@ -17,8 +17,8 @@ import msgspec
 
 from nvdla_models.config import HwConfig
 from nvdla_models.errors import InputError
-from nvdla_tb.coverage.collect import Collector, reached
-from nvdla_tb.coverage.model import load_model
+from nvdla_tb.coverage.collect import reached
+from nvdla_tb.coverage.model import CoverageModel, load_model
 from nvdla_tb.judge.finding import Check
 from nvdla_tb.judge.verdict import Ending, Verdict
 from nvdla_tb.run import folders
@@ -260,7 +260,7 @@ def _played(task: Task, built: Built, work_dir: Path, limits: Limits) -> Result:
     if limits.coverage is None or result.ending is not Ending.PASSED or job.test or not is_nvdla(task.dut.config):
         return result
     return msgspec.structs.replace(
-        result, coverage=reached(collector_of(limits.coverage, task.dut.config), job.nvdla_scenario())
+        result, coverage=reached(model_of(limits.coverage, task.dut.config), job.nvdla_scenario())
     )
 
 
@@ -276,9 +276,9 @@ def _job(task: Task, limits: Limits) -> Job:
 
 
 @cache
-def collector_of(model: Path, config: str) -> Collector:
-    """Return this process's counter for a coverage model and a configuration."""
-    return Collector(load_model(model, HwConfig.load(config)))
+def model_of(model: Path, config: str) -> CoverageModel:
+    """Return a coverage model for a configuration, read once by this process."""
+    return load_model(model, HwConfig.load(config))
 
 
 def end_processes() -> None:

@@ -26,9 +26,9 @@ OWN = "tests.sim.agents"
 def environment() -> dict[str, str]:
     """Return the environment of a user who has this interpreter's programs and Verilator on his path."""
     kept = {name: value for name, value in tool_environment().items() if not name.startswith(("PYTEST", "NVDLA"))}
-    # What Verilator's package was configured without.
-    makes = {"CFG_CXXFLAGS_PCH_I": "-include", "PYTHON3": "python3"}
-    return {**kept, **makes, "PATH": os.pathsep.join((str(Path(sys.executable).parent), kept["PATH"]))}
+    # The package of Verilator was configured without these.
+    kept["MAKEFLAGS"] = "CFG_CXXFLAGS_PCH_I=-include PYTHON3=python3"
+    return {**kept, "PATH": os.pathsep.join((str(Path(sys.executable).parent), kept["PATH"]))}
 
 
 def write_filelist(folder: Path, *more: Path) -> None:

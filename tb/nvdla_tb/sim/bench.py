@@ -33,8 +33,9 @@ from nvdla_tb.nvdla.program.codec import encode
 from nvdla_tb.nvdla.program.ops import Program
 from nvdla_tb.nvdla.program.table import Refused
 from nvdla_tb.nvdla.registers import RegisterMap
+from nvdla_tb.sim.altered import Alterations
 from nvdla_tb.sim.backend import Backend, CoroutineBackend
-from nvdla_tb.sim.clocking import cycle, has_one_clock, start_clocks, wait_cycles
+from nvdla_tb.sim.clocking import cycle, drive_resets, has_one_clock, start_clocks, tie_inputs, wait_cycles
 from nvdla_tb.sim.csb import CsbTimeout, PollTimeout
 from nvdla_tb.sim.driver.player import CHECKS, DriverPlayer
 from nvdla_tb.sim.ending import Begun, judge_at_end, judge_before_another
@@ -55,13 +56,6 @@ from nvdla_tb.stimulus.settings import BenchSettings
 RESET_CYCLES = 20
 QUIET_CYCLES = 16
 """Measured on the public nv_small RTL: requests in the first 0 to 6 cycles after a reset are lost."""
-
-_TIED_LOW = (
-    "global_clk_ovr_on",
-    "tmc2slcg_disable_clock_gating",
-    "test_mode",
-    *(f"nvdla_pwrbus_ram_{part}_pd" for part in ("c", "ma", "mb", "p", "o", "a")),
-)
 
 
 class Bench(Judging, Placing):
@@ -93,12 +87,13 @@ class Bench(Judging, Placing):
         self.registers = RegisterMap.of(config)
         self.scoreboard = Scoreboard(settings.exact)
         self.backend = self._build_backend(request)
+        self._altered = Alterations(self.backend.memories)
         wrapped = [ram for ram in self.backend.memories if is_wrapped(dut, ram)]
         latencies = {
             ram: 0 if ram in wrapped else latency_cycles(config, settings.port, ram) for ram in self.backend.memories
         }
         ports = Ports(self.backend.monitors, wrapped, latencies, self.backend.watch_reads)
-        self.judge = judge_with(config, settings, self.scoreboard, self._read_memory, ports)
+        self.judge = judge_with(config, settings, self.scoreboard, self._altered.read, ports)
         self.times = LayerTimes()
         self.judge.watchers.append(self.times)
         self.verdict = self.judge.verdict
@@ -107,7 +102,6 @@ class Bench(Judging, Placing):
         self.stopped = self._csb_is_dead = False
         self.accesses: list[Access] = []
         self.began = time.process_time(), 0
-        self._unaltered: list[tuple[Ram, int, NDArray[np.uint8]]] = []
         self.memories, self.csb, self.interrupts = self.backend.memories, self.backend.csb, self.backend.interrupts
         self.monitors, self.slaves = self.backend.monitors, self.backend.slaves
         widths = {ram: monitor.bus_bytes for ram, monitor in self.monitors.items()}
@@ -156,11 +150,9 @@ class Bench(Judging, Placing):
         request = request or Request.from_env(None if config is None else config.name)
         bench = cls(dut, config or HwConfig.load(request.config), settings or BenchSettings(), seed, request)
         start_clocks(dut, bench.settings.csb_period, bench.settings.csb_phase)
-        for name in _TIED_LOW:
-            if hasattr(dut, name):
-                getattr(dut, name).value = 0
+        tie_inputs(dut)
         # Before the first edge: what an earlier bench left running must find nothing to ask of this one.
-        bench._drive_resets(0)
+        drive_resets(dut, 0)
         # From right after an edge, so that every bench sees the same cycles, whatever ran before it.
         await RisingEdge(bench.clock)
         await bench.reset()
@@ -182,19 +174,15 @@ class Bench(Judging, Placing):
             # What a reset cuts off was handed over in part, and there is nothing to compare it with.
             self.watch = None
         self.backend.flush()
-        self._drive_resets(0)
+        drive_resets(self.dut, 0)
         await wait_cycles(self.clock, self.settings.slower_cycles(RESET_CYCLES))
         self.backend.flush()
-        self._drive_resets(1)
+        drive_resets(self.dut, 1)
         # What happened before it is judged by what the registers held then.
         self.backend.look()
         self.judge.reset()
         self.times.reset()
         await wait_cycles(self.clock, self.settings.slower_cycles(QUIET_CYCLES))
-
-    def _drive_resets(self, value: int) -> None:
-        for name in ("dla_reset_rstn", "direct_reset_"):
-            getattr(self.dut, name).value = value
 
     @cached_property
     def rng(self) -> np.random.Generator:
@@ -208,8 +196,7 @@ class Bench(Judging, Placing):
 
     def alter(self, ram: Ram, address: int, data: NDArray[np.uint8]) -> None:
         """Change bytes that the DUT reads; the model goes on to read what was there."""
-        self._unaltered.append((ram, address, self.memories[ram].read_array(address, len(data))))
-        self.memories[ram].write(address, data)
+        self._altered.alter(ram, address, data)
 
     def _find_dead_csb(self, error: CsbTimeout) -> None:
         """Take a port that takes no requests, or answers none, for a hang of the DUT; the first time counts."""
@@ -407,12 +394,3 @@ class Bench(Judging, Placing):
     def _judge_pending(self) -> None:
         self.backend.look()
         self.scoreboard.judge_pending()
-
-    def _read_memory(self, ram: Ram, address: int, nbytes: int) -> NDArray[np.uint8]:
-        """Return the memory of the model: its content before ``alter``."""
-        data = self.memories[ram].read_array(address, nbytes)
-        for other, start, right in self._unaltered:
-            first, end = max(start, address), min(start + len(right), address + nbytes)
-            if other is ram and first < end:
-                data[first - address : end - address] = right[first - start : end - start]
-        return data

@@ -1,4 +1,4 @@
-"""The bench's clock and its count of cycles."""
+"""The clocks, resets and tied inputs that the bench drives, and its count of cycles."""
 
 from __future__ import annotations
 
@@ -20,6 +20,13 @@ HIGH = Logic("1")
 
 _UNKNOWN = str.maketrans("XZUWxzuw-", "000000000")
 
+_TIED_LOW = (
+    "global_clk_ovr_on",
+    "tmc2slcg_disable_clock_gating",
+    "test_mode",
+    *(f"nvdla_pwrbus_ram_{part}_pd" for part in ("c", "ma", "mb", "p", "o", "a")),
+)
+
 _epoch_steps = 0
 
 
@@ -36,6 +43,19 @@ def csb_clock(dut: SimHandleBase) -> SimHandleBase:
 def has_one_clock(dut: SimHandleBase) -> bool:
     """Return whether all of the DUT runs with the core's clock."""
     return hasattr(dut, "one_clock")
+
+
+def tie_inputs(dut: SimHandleBase) -> None:
+    """Drive the inputs of the DUT that stay as they are in every test."""
+    for name in _TIED_LOW:
+        if hasattr(dut, name):
+            getattr(dut, name).value = 0
+
+
+def drive_resets(dut: SimHandleBase, value: int) -> None:
+    """Drive both resets of the DUT, which are active low."""
+    for name in ("dla_reset_rstn", "direct_reset_"):
+        getattr(dut, name).value = value
 
 
 def start_clocks(dut: SimHandleBase, csb_period: float = 1.0, csb_phase: float = 0.0) -> None:

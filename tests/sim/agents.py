@@ -103,7 +103,6 @@ async def registers_are_written_and_read_by_name_and_by_address(dut: SimHandleBa
     for value, posted in ((5, True), (6, False)):
         await soc.csb.write("SDP.D_CVT_OFFSET", value, posted=posted)
         assert await soc.csb.read(0x90C0) == value
-    assert soc.csb.writes == 2
     await soc.run()
 
 
@@ -250,6 +249,16 @@ async def fails_as_nothing_was_compared(dut: SimHandleBase) -> None:
     soc = await Soc.start(dut)
     await soc.csb.write("SDP.D_CVT_OFFSET", 1)
     await ClockCycles(dut.clk, 20)
+
+
+@cocotb.test()
+async def fails_as_its_last_act_enables_a_layer(dut: SimHandleBase) -> None:
+    soc = await Soc.start(dut)
+    await soc.run(0)
+    await soc.begin(1, D_OP_ENABLE=0)
+    # The monitor sleeps.
+    await ClockCycles(dut.clk, 40)
+    await soc.csb.write("SDP.D_OP_ENABLE", 1)
 
 
 @cocotb.test()

@@ -96,16 +96,14 @@ class CoroutineBackend:
         return self.csb.accesses
 
     def flush(self) -> None:
-        """Forget which writes a reset of the DUT has swallowed: agents see the reset themselves."""
-        self.csb.writes = self.csb_monitor.writes
+        """Do nothing: agents see a reset themselves."""
 
     def look(self) -> None:
         """Do nothing: everything is pushed as it is seen."""
 
     def end(self) -> None:
-        """Push the last write of a test that ends with it, in whose cycle the monitor is not asked any more."""
-        if self.csb.writes > self.csb_monitor.writes and self.csb.last_write is not None:
-            self._events.see_access(self.csb.last_write)
+        """Push the last access of a test that ends with it."""
+        self.csb_monitor.end()
 
     def watch_reads(self) -> None:
         """Do nothing: reads are always pushed."""

@@ -13,7 +13,6 @@ from cocotb.triggers import Lock, RisingEdge, Timer
 from nvdla_models.config import HwConfig
 from nvdla_models.errors import InputError
 from nvdla_tb.judge.detail import NoAnswer, PollExpired
-from nvdla_tb.judge.judge import Access
 from nvdla_tb.nvdla.program.ops import Poll, RegRead
 from nvdla_tb.nvdla.registers import Register, RegisterMap, Where
 from nvdla_tb.sim.buses import CsbBus
@@ -92,8 +91,6 @@ class CsbMaster:
         request: The channel of requests, which can be held back.
         registers: The registers of the configuration; none without one.
         accesses: Accesses that were accepted, but for those that serve interrupts.
-        writes: Writes that were accepted.
-        last_write: The last of them.
     """
 
     def __init__(
@@ -135,8 +132,7 @@ class CsbMaster:
         self._requesting: str | None = None
         self._resets = 0
         self._serving = False
-        self.accesses = self.writes = 0
-        self.last_write: Access | None = None
+        self.accesses = 0
         self._reset = Reset(reset, active_level=reset_active_level)
         self._reset.call(self.idle)
         self.idle()
@@ -263,12 +259,6 @@ class CsbMaster:
         name = f"read of {register.full_name}" if value is None else f"write of {value:#x} to {register.full_name}"
         await self._request(name, self.registers.address(register), is_write, value or 0, is_write and owes)
         self.accesses += not self._serving
-        if value is not None:
-            self.writes += 1
-            address = self.registers.address(register)
-            self.last_write = Access(
-                self.registers.at(address), address, value, is_write=True, cycle=self._cycles.now()
-            )
         flight = _Flight(name, is_write, value=None if owes else 0)
         if owes:
             self._flying.append(flight)

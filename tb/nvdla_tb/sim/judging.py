@@ -132,6 +132,7 @@ class PortJudge(Judging):
         self.verdict = self.judge.verdict
         # That of memory: a judge compares cycles of all ports.
         self._cycles = next(iter(ports.values())).cycles
+        self._csb = csb
         csb.attach(self, self._cycles)
         line.attach(self, self._cycles)
         for port in ports.values():
@@ -174,6 +175,11 @@ class PortJudge(Judging):
     def finish(self) -> Verdict:
         """Judge what is left and return the verdict."""
         return self.judge.finish(self._cycles.now())
+
+    def conclude(self) -> list[str]:
+        """Judge what the test has run, with the last access of one that ends with it."""
+        self._csb.end()
+        return super().conclude()
 
     def see_access(self, access: Access) -> None:
         """Judge a finished register access."""

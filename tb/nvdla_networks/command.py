@@ -40,10 +40,10 @@ from nvdla_tb.paths import COMMAND
 from nvdla_tb.run import folders
 from nvdla_tb.run.explained import explain_folder
 from nvdla_tb.run.jobs import Job, run_jobs
-from nvdla_tb.run.result import Result
 from nvdla_tb.run.space import write_whole
 from nvdla_tb.run.systems import refuse
 from nvdla_tb.stimulus.model import play_model
+from nvdla_tb.stimulus.result import Result
 from nvdla_tb.stimulus.trace import write
 
 

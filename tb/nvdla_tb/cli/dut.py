@@ -16,10 +16,11 @@ from nvdla_tb.paths import PROJECT_FILE
 from nvdla_tb.run import cache, folders, project
 from nvdla_tb.run.compile.build import Teller, build
 from nvdla_tb.run.compile.spec import BACKENDS, Built
-from nvdla_tb.run.dut import Device, Dut
+from nvdla_tb.run.dut import build_spec
 from nvdla_tb.run.optimise import BUILDS, Model
 from nvdla_tb.run.regress.store import Run, Store
 from nvdla_tb.run.system import AnyConfig
+from nvdla_tb.stimulus.result import Device, Dut
 
 BUILD_ROOT = folders.RESULTS
 MODELS = cache.MODELS
@@ -116,7 +117,7 @@ def dut_of(args: argparse.Namespace) -> Dut:
 
 def compiled(dut: Dut, teller: Teller, *, waves: bool = False, how: str | None = None) -> Built:
     """Return the model of a device, which is built when there is none; one with waves is never an optimised one."""
-    return build(dut.build_spec(waves=True), MODELS, teller) if waves else Model(dut, MODELS, how, teller).current()
+    return build(build_spec(dut, waves=True), MODELS, teller) if waves else Model(dut, MODELS, how, teller).current()
 
 
 def build_dut(

@@ -29,10 +29,9 @@ from nvdla_tb.report.live import LiveReport
 from nvdla_tb.report.summary import cause_of, groups
 from nvdla_tb.run import folders
 from nvdla_tb.run.compile.spec import Built
-from nvdla_tb.run.dut import Dut
 from nvdla_tb.run.inside import convolves, is_worth_it, watched
 from nvdla_tb.run.jobs import Job, Setup, run_jobs, with_settings
-from nvdla_tb.run.result import Result
+from nvdla_tb.stimulus.result import Dut, Result
 
 _DIGEST_CHARACTERS = 8
 

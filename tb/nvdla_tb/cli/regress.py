@@ -31,7 +31,6 @@ from nvdla_tb.cli.regress_tasks import check_random_alone, feature_plan, random_
 from nvdla_tb.paths import COMMAND
 from nvdla_tb.run import folders
 from nvdla_tb.run.compile.spec import CODE_COVERAGE
-from nvdla_tb.run.dut import Dut
 from nvdla_tb.run.errors import LOOPBACK, LaunchError
 from nvdla_tb.run.evidence import check_unchanged, with_evidence
 from nvdla_tb.run.regress.code_exclusions import load_exclusions
@@ -40,6 +39,7 @@ from nvdla_tb.run.regress.store import Run, Store
 from nvdla_tb.run.systems import is_nvdla, system_of
 from nvdla_tb.run.task import Task
 from nvdla_tb.stimulus.generate.random import ENGINES
+from nvdla_tb.stimulus.result import Dut
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

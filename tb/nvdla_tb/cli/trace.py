@@ -26,12 +26,11 @@ from nvdla_tb.judge.verdict import Ending, Verdict
 from nvdla_tb.paths import COMMAND
 from nvdla_tb.report import failures, report, summary
 from nvdla_tb.report.summary import aligned
-from nvdla_tb.run.dut import Dut
 from nvdla_tb.run.jobs import Job
-from nvdla_tb.run.result import Result
 from nvdla_tb.run.systems import refuse
 from nvdla_tb.run.task import trace_jobs
 from nvdla_tb.stimulus.model import Played, play_model
+from nvdla_tb.stimulus.result import Dut, Result
 from nvdla_tb.stimulus.trace import TraceError, TraceUnsupported, find_traces, measured, read
 from nvdla_tb.stimulus.trace.files import MEASURED
 

@@ -22,7 +22,7 @@ from nvdla_tb.nvdla.memory import MemoryImage, Ram
 from nvdla_tb.nvdla.program.table import Refused
 from nvdla_tb.sim.csb_monitor import CsbMonitor, InterruptMonitor
 from nvdla_tb.sim.dbb_monitor import DbbMonitor
-from nvdla_tb.sim.ending import judge_at_end, judge_before_another
+from nvdla_tb.sim.ending import FindingsError, judge_at_end, judge_before_another
 from nvdla_tb.sim.events import Events
 from nvdla_tb.stimulus.settings import BenchSettings
 
@@ -45,12 +45,13 @@ class Judging(Events):
         """Judge everything so far.
 
         Raises:
-            AssertionError: with every finding, when the scenario failed, was refused or compared nothing.
+            FindingsError: an ``AssertionError`` with every finding, when the scenario failed, was refused or compared
+                nothing.
         """
         verdict = self.finish()
         self.leave()
         if verdict.ending is not Ending.PASSED:
-            raise AssertionError("\n".join(why_not_passed(verdict)))
+            raise FindingsError("\n".join(why_not_passed(verdict)))
 
     def leave(self) -> None:
         """Leave the answer of a test that is asked for one."""

@@ -40,8 +40,8 @@ from nvdla_tb.run.regress.worker import (
     record_path,
     remove_partial_records,
 )
-from nvdla_tb.run.result import Result
 from nvdla_tb.run.task import Task
+from nvdla_tb.stimulus.result import Result
 
 _FEWEST_AHEAD, _MOST_AHEAD = 4, 64
 """Tasks handed to the scheduler ahead of each worker: enough to keep it busy, few enough for any memory."""

@@ -49,6 +49,7 @@ NAVIGATION = {
     "Tutorials": """
         docs/first-day
         docs/library
+        docs/agents
         docs/pytest
         docs/drivers
         docs/reading-a-failure

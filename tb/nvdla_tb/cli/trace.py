@@ -33,13 +33,17 @@ from nvdla_tb.run.systems import refuse
 from nvdla_tb.run.task import trace_jobs
 from nvdla_tb.stimulus.model import Played, play_model
 from nvdla_tb.stimulus.trace import TraceError, TraceUnsupported, find_traces, measured, read
-from nvdla_tb.stimulus.trace.files import MEASURED
+from nvdla_tb.stimulus.trace.files import MEASURED, name_of
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the subcommand's options."""
     parser.add_argument(
-        "paths", nargs="+", type=Path, metavar="PATH", help="trace folder, .cfg, measured .npz, or folder of them"
+        "paths",
+        nargs="+",
+        type=Path,
+        metavar="PATH",
+        help="trace folder, .cfg, input.txn, measured .npz, or folder of them",
     )
     parser.add_argument(
         "--model-only", action="store_true", help="no simulator: compare golden results with the reference model"
@@ -136,7 +140,7 @@ def compared(path: Path, config_name: str, exact: bool) -> Result:
     name = measured.CONFIG if path.suffix == MEASURED else config_name
     config = HwConfig.load(name)
     rerun = f"{COMMAND} trace --model-only {shlex.quote(anywhere(path))} --config {shlex.quote(anywhere(config_name))}"
-    job = Job(path.stem, 0, f"{rerun} --exact" if exact else rerun, partial(read, path, config))
+    job = Job(name_of(path), 0, f"{rerun} --exact" if exact else rerun, partial(read, path, config))
     started = time.monotonic()
     try:
         scenario = job.nvdla_scenario()
@@ -170,7 +174,7 @@ def family_of(path: Path) -> str:
     """Return what a trace or layer is counted under."""
     if path.suffix == MEASURED:
         return measured.MeasuredFile.load(path).family
-    return path.stem.removeprefix(_PREFIX).partition("_")[0]
+    return name_of(path).removeprefix(_PREFIX).partition("_")[0]
 
 
 def _rows(families: dict[str, list[Result]]) -> list[tuple[str, ...]]:

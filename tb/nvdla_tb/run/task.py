@@ -25,6 +25,7 @@ from nvdla_tb.stimulus.generate.plan import PlanEntry, load_plan
 from nvdla_tb.stimulus.refusal import refusal
 from nvdla_tb.stimulus.scenario import check_name
 from nvdla_tb.stimulus.trace import TraceError, TraceUnsupported, read
+from nvdla_tb.stimulus.trace.files import name_of
 
 
 def planned_job(entry: PlanEntry, config: HwConfig, seed: int, rerun: str) -> Job:
@@ -53,7 +54,7 @@ def trace_jobs(paths: Sequence[Path], config: HwConfig, reruns: Sequence[str]) -
         try:
             jobs.append(trace_job(path, config, rerun))
         except TraceError as error:
-            jobs.append(Job(path.stem, 0, rerun, partial(read, path, config), broken=str(error)))
+            jobs.append(Job(name_of(path), 0, rerun, partial(read, path, config), broken=str(error)))
     broken = [job.broken for job in jobs if job.broken is not None]
     if len(broken) == len(jobs):
         raise TraceError(*broken)
@@ -66,7 +67,7 @@ def trace_job(path: Path, config: HwConfig, rerun: str) -> Job:
     Raises:
         TraceError: when it cannot be read, with file and line.
     """
-    job = Job(path.stem, 0, rerun, partial(read, path, config), refusable=True)
+    job = Job(name_of(path), 0, rerun, partial(read, path, config), refusable=True)
     try:
         scenario = job.nvdla_scenario()
     except TraceUnsupported as error:

@@ -40,6 +40,7 @@ from nvdla_tb.sim.csb import CsbTimeout, PollTimeout
 from nvdla_tb.sim.driver.player import CHECKS, DriverPlayer
 from nvdla_tb.sim.ending import Begun, judge_at_end, judge_before_another
 from nvdla_tb.sim.interrupts import HangError
+from nvdla_tb.sim.line import InterruptLine
 from nvdla_tb.sim.native import is_native
 from nvdla_tb.sim.native_backend import NativeBackend
 from nvdla_tb.sim.pins import Events, Pins, is_wrapped
@@ -263,7 +264,8 @@ class Bench(Events, Placing):
             stuck = await self._carry_out(player.play(), self._watchdog.stuck())
             if stuck is not None:
                 at = cycle()
-                self.judge.report(Check.HANG, await self._watchdog.hang(stuck, player.waiting_for), at)
+                hang = await self._watchdog.hang(stuck, player.waiting_for, awaits_line=player.awaits_line)
+                self.judge.report(Check.HANG, hang, at)
         finally:
             if self._played is not None:
                 self._played.after()
@@ -338,7 +340,8 @@ class Bench(Events, Placing):
         await self.reset()
 
     def _player(self, program: Program) -> SimulationPlayer:
-        return SimulationPlayer(program, self.backend, self.judge, self.settings.poll_deadline_cycles)
+        line = InterruptLine(self._pins, self._slower(LINE_CYCLES))
+        return SimulationPlayer(program, self.backend, self.judge, self.settings, line)
 
     async def settle(self) -> None:
         """See what comes late, after a program that was played to its end: writes, and interrupts."""

@@ -17,6 +17,7 @@ from nvdla_tb.cli.playing import (
     add_run_options,
     check_model_only,
     check_run_options,
+    dump_folder,
     play_and_report,
     remove_earlier_file,
 )
@@ -109,7 +110,7 @@ def compare(args: argparse.Namespace) -> int:
     families: dict[str, list[Result]] = {}
     results = []
     for path in find_traces(args.paths):
-        result = compared(path, args.config, args.exact)
+        result = compared(path, args.config, args.exact, args.dump)
         results.append(result)
         families.setdefault(_UNREADABLE if _is_broken(result) else family_of(path), []).append(result)
     if all(map(_is_broken, results)):
@@ -130,7 +131,7 @@ def compare(args: argparse.Namespace) -> int:
     return summary.exit_code(summary.endings(results))
 
 
-def compared(path: Path, config_name: str, exact: bool) -> Result:
+def compared(path: Path, config_name: str, exact: bool, dump: Path | None = None) -> Result:
     """Play one trace or layer; a layer is played on the configuration that it was measured on.
 
     Returns:
@@ -145,7 +146,7 @@ def compared(path: Path, config_name: str, exact: bool) -> Result:
     try:
         scenario = job.nvdla_scenario()
         scenario = replace(scenario, settings=replace(scenario.settings, exact=exact or scenario.settings.exact))
-        played = play_model(scenario, config)
+        played = play_model(scenario, config, None if dump is None else dump_folder(dump, job.identity))
     except TraceUnsupported as error:
         played = Played(Verdict(refused=str(error)))
     except TraceError as error:

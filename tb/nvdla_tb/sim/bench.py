@@ -49,6 +49,7 @@ from nvdla_tb.sim.scope import LAYER_SCOPE, WaveScope
 from nvdla_tb.sim.stages import StageWatch
 from nvdla_tb.sim.transactions import Played, transactions
 from nvdla_tb.sim.watchdog import Stuck, Watchdog
+from nvdla_tb.stimulus.dumps import Dumps
 from nvdla_tb.stimulus.exchange import ACCESSES_FILE, ENTRY, SILENT_SECONDS, Driver, Request
 from nvdla_tb.stimulus.scenario import ScenarioError
 from nvdla_tb.stimulus.settings import BenchSettings
@@ -123,6 +124,7 @@ class Bench(Events, Placing):
         self.monitors, self.slaves = self.backend.monitors, self.backend.slaves
         widths = {ram: pins.bus_bytes(ram) for ram in pins.rams}
         self.traffic = Traffic(widths, self.scoreboard) if request.traffic else None
+        self.dumps = None if request.dumps is None else Dumps(Path(request.dumps), self.memories)
         self._begun = Begun()
         self._is_test = request.scenario is None
         # A test in Python that is asked for an answer; a scenario's is left by whoever plays it.
@@ -341,7 +343,7 @@ class Bench(Events, Placing):
 
     def _player(self, program: Program) -> SimulationPlayer:
         line = InterruptLine(self._pins, self._slower(LINE_CYCLES))
-        return SimulationPlayer(program, self.backend, self.judge, self.settings, line)
+        return SimulationPlayer(program, self.backend, self.judge, self.settings, line, self.dumps)
 
     async def settle(self) -> None:
         """See what comes late, after a program that was played to its end: writes, and interrupts."""

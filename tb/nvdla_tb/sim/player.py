@@ -29,6 +29,7 @@ from nvdla_tb.sim.backend import Backend
 from nvdla_tb.sim.clocking import cycle
 from nvdla_tb.sim.csb import PollTimeout, ReadBack
 from nvdla_tb.sim.line import InterruptLine
+from nvdla_tb.stimulus.dumps import Dumps
 from nvdla_tb.stimulus.player import Accesses, Player, RegisterOp, Stalled
 from nvdla_tb.stimulus.scenario import apply_memory_op
 from nvdla_tb.stimulus.settings import BenchSettings
@@ -40,9 +41,16 @@ class SimulationPlayer:
     """Carries out the steps of one program in a simulation."""
 
     def __init__(
-        self, program: Program, backend: Backend, judge: Judge, settings: BenchSettings, line: InterruptLine
+        self,
+        program: Program,
+        backend: Backend,
+        judge: Judge,
+        settings: BenchSettings,
+        line: InterruptLine,
+        dumps: Dumps | None = None,
     ) -> None:
         """Bind the player to what it plays on."""
+        self._dumps = dumps
         self._player = Player(program)
         self._backend, self._judge, self._line = backend, judge, line
         self._deadline_cycles, self._goes_on = settings.poll_deadline_cycles, settings.continue_on_fail
@@ -144,6 +152,8 @@ class SimulationPlayer:
 
     def _check(self, check: CheckOp) -> None:
         verdict = self._judge.verdict
+        if self._dumps is not None:
+            self._dumps.at_check(check)
         match check:
             case CheckCrc():
                 crc, holes = self._backend.memories[check.ram].checksum(check.address, check.nbytes)

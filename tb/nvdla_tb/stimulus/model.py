@@ -8,6 +8,7 @@ what software has written there; a register that hardware changes is not predict
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 from nvdla_models.config import HwConfig
 from nvdla_tb.judge.detail import LineNeverRises, Note, PollNeverHolds, WrongRegister
@@ -31,6 +32,7 @@ from nvdla_tb.nvdla.program.ops import (
 )
 from nvdla_tb.nvdla.program.table import Refused
 from nvdla_tb.nvdla.registers import Register, RegisterMap
+from nvdla_tb.stimulus.dumps import Dumps
 from nvdla_tb.stimulus.model_line import STATUS, ModelLine
 from nvdla_tb.stimulus.player import Accesses, Notifications, Player, Stalled
 from nvdla_tb.stimulus.scenario import Scenario, ScenarioError, apply_memory_op, empty_memories
@@ -47,7 +49,7 @@ class Played:
     expectations: tuple[Expectation, ...] = ()
 
 
-def play_model(scenario: Scenario, config: HwConfig) -> Played:
+def play_model(scenario: Scenario, config: HwConfig, dumps: Path | None = None) -> Played:
     """Play a scenario on the reference model alone.
 
     Golden bytes of FP16 surfaces are judged by the published thresholds, unless the scenario asks for
@@ -56,12 +58,13 @@ def play_model(scenario: Scenario, config: HwConfig) -> Played:
     Args:
         scenario: Memory contents, program and golden results.
         config: The configuration it is written for.
+        dumps: Folder for what memory holds at each golden result and at the end, None to keep nothing of it.
 
     Returns:
         The verdict; it is refused when a layer is not modelled, and fails when no golden result covers a
         byte that a layer writes.
     """
-    model = _Model(scenario, config)
+    model = _Model(scenario, config, dumps)
     try:
         model.play(scenario.ops)
     except (Refused, _StuckError):
@@ -69,6 +72,8 @@ def play_model(scenario: Scenario, config: HwConfig) -> Played:
         pass
     except ScenarioError as error:
         model.judge.report(Check.PROGRAM, Note(str(error)))
+    if model.dumps is not None:
+        model.dumps.at_end()
     return Played(model.judge.finish(), tuple(model.board.expectations))
 
 
@@ -79,8 +84,9 @@ class _StuckError(Exception):
 class _Model:
     """Carries out the steps of a program, as a DUT that ends each layer as it starts."""
 
-    def __init__(self, scenario: Scenario, config: HwConfig) -> None:
+    def __init__(self, scenario: Scenario, config: HwConfig, dumps: Path | None) -> None:
         self._memories = empty_memories(config)
+        self.dumps = None if dumps is None else Dumps(dumps, self._memories)
         self.board = GoldenBoard(self._memories, exact=scenario.settings.exact)
         self.judge = Judge(
             config,
@@ -223,4 +229,6 @@ class _Model:
 
     def _raise(self, player: Player, sync_id: str) -> None:
         for check in player.raises(sync_id):
+            if self.dumps is not None:
+                self.dumps.at_check(check)
             self.board.check(check)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 from nvdla_models.limits import DATA_BYTES, MEMORY_BYTES
@@ -74,3 +75,18 @@ def read_memory_file(path: Path) -> Chunks:
     if begin.lstrip()[:1] != b"{" and _FIRST_LINE.search(begin):
         return ((0, read_lines(path)),)
     return read_data(path)
+
+
+def headers(path: Path) -> Iterator[str]:
+    """Yield the headers before the first line of data of a file of lines, without blank ones; none of one of packets.
+
+    Raises:
+        TraceError: when the file cannot be read.
+    """
+    with opened(path, DATA_BYTES, TraceError) as file:
+        while (line := file.readline(_LINE_CHARACTERS)) and not _BEGINS.match(line):
+            text = line.decode("ascii", "backslashreplace").strip()
+            if text.startswith("{"):
+                return
+            if text:
+                yield text

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import zip_longest
 
 from nvdla_models.config import HwConfig
 from nvdla_models.limits import MEMORY_BYTES
@@ -146,7 +147,7 @@ def _with_looks(program: Sequence[ops.Op]) -> Iterator[ops.Op]:
 
     Some traces clear what they have waited for without a look, and nobody would know which layer has ended.
     """
-    for op, following in zip(program, (*program[1:], None), strict=True):
+    for op, following in zip_longest(program, program[1:]):
         yield op
         looks = isinstance(following, ops.RegRead | ops.Poll) and following.register == STATUS
         if isinstance(op, ops.LineWait) and not looks:

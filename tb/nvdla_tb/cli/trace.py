@@ -33,6 +33,7 @@ from nvdla_tb.run.result import Result
 from nvdla_tb.run.systems import refuse
 from nvdla_tb.run.task import trace_jobs
 from nvdla_tb.stimulus.model import Played, play_model
+from nvdla_tb.stimulus.refusal import with_takers
 from nvdla_tb.stimulus.trace import TraceError, TraceUnsupported, find_traces, measured, read
 from nvdla_tb.stimulus.trace.files import MEASURED, name_of
 
@@ -151,6 +152,8 @@ def compared(path: Path, config_name: str, exact: bool, dump: Path | None = None
         played = Played(Verdict(refused=str(error)))
     except TraceError as error:
         return job.result(Dut(name, MODEL), Verdict.of(Check.INPUT, str(error)))
+    if played.verdict.refused is not None:
+        played.verdict.refused = with_takers(played.verdict.refused, config, partial(read, path))
     return job.result(Dut(name, MODEL), played.verdict, time.monotonic() - started)
 
 

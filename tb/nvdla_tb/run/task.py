@@ -22,7 +22,7 @@ from nvdla_tb.run.result import Result, identity, key
 from nvdla_tb.run.system import AnyScenario
 from nvdla_tb.run.systems import system_of
 from nvdla_tb.stimulus.generate.plan import PlanEntry, load_plan
-from nvdla_tb.stimulus.refusal import refusal
+from nvdla_tb.stimulus.refusal import refusal, with_takers
 from nvdla_tb.stimulus.scenario import check_name
 from nvdla_tb.stimulus.trace import TraceError, TraceUnsupported, read
 from nvdla_tb.stimulus.trace.files import name_of
@@ -71,8 +71,10 @@ def trace_job(path: Path, config: HwConfig, rerun: str) -> Job:
     try:
         scenario = job.nvdla_scenario()
     except TraceUnsupported as error:
-        return replace(job, refused=str(error))
+        return replace(job, refused=with_takers(str(error), config, partial(read, path)))
     reason = refusal(scenario.ops, config, golden=bool(scenario.checks))
+    if reason is not None:
+        reason = with_takers(reason, config, partial(read, path))
     return replace(job, name=scenario.name, seed=scenario.seed, make=lambda: scenario, refused=reason)
 
 

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 
-from nvdla_models.config import HwConfig
+from nvdla_models.config import HwConfig, builtin_names
+from nvdla_models.errors import InputError
 from nvdla_tb.judge.tracker import LayerTracker, StartedLayer
 from nvdla_tb.nvdla.program.ops import InterruptNotify, LineWait, Program, RegWrite, SyncNotify
 from nvdla_tb.nvdla.program.table import Refused
 from nvdla_tb.nvdla.registers import RegisterError
 from nvdla_tb.stimulus.model_line import STATUS
 from nvdla_tb.stimulus.player import Accesses, Notifications, Player, Stalled
+from nvdla_tb.stimulus.scenario import Scenario
 
 
 def refusal(ops: Program, config: HwConfig, *, golden: bool = False) -> str | None:
@@ -36,6 +39,24 @@ def refusal(ops: Program, config: HwConfig, *, golden: bool = False) -> str | No
     except RegisterError as error:
         return str(error)
     return None
+
+
+def with_takers(reason: str, config: HwConfig, make: Callable[[HwConfig], Scenario]) -> str:
+    """Return why a configuration refuses a stimulus, with the built-in ones that take it.
+
+    Args:
+        reason: the reason.
+        config: the configuration.
+        make: returns the scenario of the stimulus for a configuration; it may raise ``InputError``.
+    """
+    names = []
+    for name in builtin_names():
+        if name != config.name:
+            other = HwConfig.load(name)
+            with suppress(InputError):
+                if refusal(make(other).ops, other) is None:
+                    names.append(name)
+    return f"{reason}; taken by {', '.join(names)}" if names else reason
 
 
 def started_layers(ops: Program, config: HwConfig) -> Iterator[StartedLayer]:

@@ -9,8 +9,9 @@ import msgspec
 
 from nvdla_tb.cli import numbers
 from nvdla_tb.cli.console import Console
-from nvdla_tb.cli.dut import BUILD_ROOT, MODELS
-from nvdla_tb.cli.playing import plusarg_option
+from nvdla_tb.cli.dut import MODELS
+from nvdla_tb.cli.dut_options import BUILD_ROOT
+from nvdla_tb.cli.run_options import plusarg_option
 from nvdla_tb.judge.text import why_not_passed
 from nvdla_tb.run import folders
 from nvdla_tb.run.compile.build import build

@@ -12,7 +12,8 @@ from pathlib import Path
 import msgspec
 
 from nvdla_models.config import HwConfig
-from nvdla_tb.cli.dut import DEFAULT_TOP, add_dut_options, compiled, dut_arguments, dut_of
+from nvdla_tb.cli.dut import compiled, dut_arguments, dut_of
+from nvdla_tb.cli.dut_options import DEFAULT_TOP, add_dut_options
 from nvdla_tb.cli.parsing import Parser
 from nvdla_tb.cli.playing import run_name
 from nvdla_tb.judge.text import why_not_passed

@@ -10,6 +10,7 @@ from threading import Event, Thread
 from nvdla_models.config import HwConfig
 from nvdla_models.errors import InputError
 from nvdla_tb.run import cache
+from nvdla_tb.run.choices import OPTIMISED
 from nvdla_tb.run.compile.build import SILENT, Teller, build
 from nvdla_tb.run.compile.recipe import PROFILE, Recipe, recipe_of
 from nvdla_tb.run.compile.spec import Built
@@ -22,7 +23,6 @@ from nvdla_tb.stimulus.generate.plan import load_plan
 from nvdla_tb.stimulus.result import Dut
 from nvdla_tb.stimulus.trace import write
 
-QUICK, OPTIMISED = BUILDS = ("quick", "optimised")
 """How a model can be compiled: for one look, or for long play."""
 
 _TIMEOUT_SECONDS = 600.0

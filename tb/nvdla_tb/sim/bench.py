@@ -35,12 +35,22 @@ from nvdla_tb.nvdla.program.table import Refused
 from nvdla_tb.nvdla.registers import RegisterMap
 from nvdla_tb.sim.altered import Alterations
 from nvdla_tb.sim.backend import Backend, CoroutineBackend
-from nvdla_tb.sim.clocking import cycle, drive_resets, has_one_clock, start_clocks, tie_inputs, wait_cycles
+from nvdla_tb.sim.clocking import (
+    QUIET_CYCLES,
+    RESET_CYCLES,
+    cycle,
+    drive_resets,
+    has_one_clock,
+    start_clocks,
+    tie_inputs,
+    wait_cycles,
+)
 from nvdla_tb.sim.csb import CsbTimeout, PollTimeout
 from nvdla_tb.sim.driver.player import CHECKS, DriverPlayer
 from nvdla_tb.sim.ending import Begun, judge_at_end, judge_before_another
 from nvdla_tb.sim.interrupts import HangError
 from nvdla_tb.sim.judging import Judging, judge_with
+from nvdla_tb.sim.line import InterruptLine
 from nvdla_tb.sim.native import is_native
 from nvdla_tb.sim.native_backend import NativeBackend
 from nvdla_tb.sim.player import SimulationPlayer
@@ -49,13 +59,10 @@ from nvdla_tb.sim.scope import LAYER_SCOPE, WaveScope
 from nvdla_tb.sim.stages import StageWatch
 from nvdla_tb.sim.transactions import Played, transactions
 from nvdla_tb.sim.watchdog import Stuck, Watchdog
+from nvdla_tb.stimulus.dumps import Dumps
 from nvdla_tb.stimulus.exchange import ACCESSES_FILE, ENTRY, SILENT_SECONDS, Driver, Request
 from nvdla_tb.stimulus.scenario import ScenarioError
 from nvdla_tb.stimulus.settings import BenchSettings
-
-RESET_CYCLES = 20
-QUIET_CYCLES = 16
-"""Measured on the public nv_small RTL: requests in the first 0 to 6 cycles after a reset are lost."""
 
 
 class Bench(Judging, Placing):
@@ -106,6 +113,7 @@ class Bench(Judging, Placing):
         self.monitors, self.slaves = self.backend.monitors, self.backend.slaves
         widths = {ram: monitor.bus_bytes for ram, monitor in self.monitors.items()}
         self.traffic = Traffic(widths, self.scoreboard) if request.traffic else None
+        self.dumps = None if request.dumps is None else Dumps(Path(request.dumps), self.memories)
         self._begun = Begun()
         self._is_test = request.scenario is None
         # A test in Python that is asked for an answer; a scenario's is left by whoever plays it.
@@ -242,7 +250,8 @@ class Bench(Judging, Placing):
             stuck = await self._carry_out(player.play(), self._watchdog.stuck())
             if stuck is not None:
                 at = cycle()
-                self.judge.report(Check.HANG, await self._watchdog.hang(stuck, player.waiting_for), at)
+                hang = await self._watchdog.hang(stuck, player.waiting_for, awaits_line=player.awaits_line)
+                self.judge.report(Check.HANG, hang, at)
         finally:
             if self._played is not None:
                 self._played.after()
@@ -319,7 +328,8 @@ class Bench(Judging, Placing):
         await self.reset()
 
     def _player(self, program: Program) -> SimulationPlayer:
-        return SimulationPlayer(program, self.backend, self.judge, self.settings.poll_deadline_cycles)
+        line = InterruptLine(self.dut, self.settings.slower_cycles(LINE_CYCLES))
+        return SimulationPlayer(program, self.backend, self.judge, self.settings, line, self.dumps)
 
     async def settle(self) -> None:
         """See what comes late, after a program that was played to its end: writes, and interrupts."""

@@ -20,6 +20,10 @@ HIGH = Logic("1")
 
 _UNKNOWN = str.maketrans("XZUWxzuw-", "000000000")
 
+RESET_CYCLES = 20
+QUIET_CYCLES = 16
+"""Measured on the public nv_small RTL: requests in the first 0 to 6 cycles after a reset are lost."""
+
 _TIED_LOW = (
     "global_clk_ovr_on",
     "tmc2slcg_disable_clock_gating",

@@ -14,6 +14,7 @@ from cocotb.triggers import Event
 from nvdla_models.config import HwConfig
 from nvdla_tb.judge.judge import Access
 from nvdla_tb.judge.outstanding import limits_outstanding
+from nvdla_tb.nvdla.program.bdma import LAUNCHES
 from nvdla_tb.nvdla.program.ops import Comparison, Poll, RegRead, RegWrite
 from nvdla_tb.nvdla.registers import Register, RegisterMap, Where
 from nvdla_tb.sim.csb import CsbReset, CsbTimeout, PollTimeout, ReadBack, answer_deadline_cycles
@@ -32,6 +33,9 @@ from nvdla_tb.stimulus.player import RegisterOp
 from nvdla_tb.stimulus.settings import BenchSettings
 
 _WORD = 0xFFFF_FFFF
+_STARTS = frozenset({"D_OP_ENABLE", *LAUNCHES})
+"""Registers whose writes start layers."""
+
 _COMPARISONS = list(Comparison)
 """Their places are the numbers that the harness knows them by."""
 
@@ -145,10 +149,9 @@ class NativeCsb:
             index, _, value = batch.failed
             op = ops[index]
             assert isinstance(op, Poll)
-            if op.field is not None:
-                value = self.registers.parse(op.register).field(op.field).extract(value)
-            raise PollTimeout(op, value, poll_deadline_cycles)
-        return [ReadBack(op, *batch.answers[index]) for index, op in enumerate(ops) if isinstance(op, RegRead)]
+            value = op.taken(value, self.registers.parse(op.register))
+            raise PollTimeout(op, value, poll_deadline_cycles, index, _read_back(ops[:index], batch))
+        return _read_back(ops, batch)
 
     def take_accesses(self) -> Iterator[tuple[int, Access | bool]]:
         """Yield the accesses finished since the last call and the new levels of the interrupt line, with cycles."""
@@ -179,7 +182,7 @@ class NativeCsb:
         record = batch.records[index]
         record["value"], record["nonposted"] = value, not posted or self._answers_all
         # What the layer will find in memory is looked up before anything goes on.
-        if register.name == "D_OP_ENABLE" or limits_outstanding(register):
+        if register.name in _STARTS or limits_outstanding(register):
             record["wake"] = 1
 
     def _put_poll(self, batch: _Batch, index: int, register: Register, poll: Poll, deadline_cycles: int) -> None:
@@ -190,6 +193,8 @@ class NativeCsb:
         if poll.field is not None:
             field = register.field(poll.field)
             record["mask"], record["shift"] = field.mask, field.lsb
+        elif poll.mask is not None:
+            record["mask"] = poll.mask
 
     async def _run(self, batch: _Batch) -> None:
         """Play accesses; a poll that expired is left in ``failed``."""
@@ -207,6 +212,11 @@ class NativeCsb:
         index, status, _ = batch.failed
         accepted = status is not _Status.NOT_ACCEPTED
         raise CsbTimeout(batch.names[index], accepted=accepted, deadline_cycles=self._deadline)
+
+
+def _read_back(ops: Sequence[RegisterOp], batch: _Batch) -> list[ReadBack]:
+    """Return what the reads among the first accesses of a batch, which are all answered, have read."""
+    return [ReadBack(op, *batch.answers[index]) for index, op in enumerate(ops) if isinstance(op, RegRead)]
 
 
 class NativeInterrupts(Interrupts):

@@ -12,9 +12,9 @@ from msgspec.structs import replace
 
 from nvdla_models.config import HwConfig
 from nvdla_models.errors import InputError
-from nvdla_tb.cli import replay, run, trace
+from nvdla_tb.cli import replay, run_play, trace
 from nvdla_tb.cli.command import main
-from nvdla_tb.cli.dut import BUILD_ROOT
+from nvdla_tb.cli.dut_options import BUILD_ROOT
 from nvdla_tb.coverage.model import load_model
 from nvdla_tb.explain.handovers import load_handovers
 from nvdla_tb.judge.finding import Check
@@ -88,7 +88,7 @@ def played(monkeypatch: pytest.MonkeyPatch, precious: Path) -> list[Path]:
         return simulated(work_dir, ANSWER)
 
     monkeypatch.setattr(jobs, "run_entry", run_entry)
-    for module in (run, trace):
+    for module in (run_play, trace):
         monkeypatch.setattr(module, "build_dut", lambda *_, **__: built)
     monkeypatch.setattr(replay, "build", lambda *_: built)
     monkeypatch.setattr(worker, "_built", lambda *_: built)

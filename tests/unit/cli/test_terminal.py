@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from nvdla_models.config import HwConfig
-from nvdla_tb.cli import run
+from nvdla_tb.cli import run_play
 from nvdla_tb.cli.command import main
 from nvdla_tb.cli.terminal import PrintableStream
 from nvdla_tb.judge.detail import Note
@@ -81,7 +81,7 @@ def test_a_run_shows_what_a_simulator_says(capsys: pytest.CaptureFixture[str], m
 
     built = Built(BuildSpec(HwConfig.load("nv_small")), Path("/builds/model"), None, 0.0, True)
     monkeypatch.setattr(jobs, "run_entry", run_entry)
-    monkeypatch.setattr(run, "build_dut", lambda *_, **__: built)
+    monkeypatch.setattr(run_play, "build_dut", lambda *_, **__: built)
     assert main(["run", "--verbose", "--plan", "plan.toml"]) == 1
     assert "0 passed, 1 failed, 0 refused" in said(capsys)
 

@@ -18,6 +18,7 @@ from dask.distributed import Client, Future, KilledWorker, wait
 
 from nvdla_models.errors import InputError
 from nvdla_tb.coverage.collect import Candidate, choose, reached
+from nvdla_tb.coverage.model import model_of
 from nvdla_tb.judge.finding import Check
 from nvdla_tb.judge.verdict import Verdict
 from nvdla_tb.run import folders
@@ -36,7 +37,6 @@ from nvdla_tb.run.regress.worker import (
     Limits,
     end_processes,
     execute,
-    model_of,
     record_path,
     remove_partial_records,
 )

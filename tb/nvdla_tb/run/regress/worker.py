@@ -15,10 +15,9 @@ from pathlib import Path
 
 import msgspec
 
-from nvdla_models.config import HwConfig
 from nvdla_models.errors import InputError
 from nvdla_tb.coverage.collect import reached
-from nvdla_tb.coverage.model import CoverageModel, load_model
+from nvdla_tb.coverage.model import model_of
 from nvdla_tb.judge.finding import Check
 from nvdla_tb.judge.verdict import Ending, Verdict
 from nvdla_tb.run import folders
@@ -274,12 +273,6 @@ def _job(task: Task, limits: Limits) -> Job:
     if job.test is not None:
         return replace(job, waves_option=None, kept=kept)
     return replace(job, make=cache(job.make), rerun=bundle.replay_command(kept, task), kept=kept)
-
-
-@cache
-def model_of(model: Path, config: str) -> CoverageModel:
-    """Return a coverage model for a configuration, read once by this process."""
-    return load_model(model, HwConfig.load(config))
 
 
 def end_processes() -> None:

@@ -39,10 +39,9 @@ from nvdla_tb.sim.clocking import (
     QUIET_CYCLES,
     RESET_CYCLES,
     cycle,
+    drive_inputs,
     drive_resets,
     has_one_clock,
-    start_clocks,
-    tie_inputs,
     wait_cycles,
 )
 from nvdla_tb.sim.csb import CsbTimeout, PollTimeout
@@ -157,10 +156,7 @@ class Bench(Judging, Placing):
         judge_before_another()
         request = request or Request.from_env(None if config is None else config.name)
         bench = cls(dut, config or HwConfig.load(request.config), settings or BenchSettings(), seed, request)
-        start_clocks(dut, bench.settings.csb_period, bench.settings.csb_phase)
-        tie_inputs(dut)
-        # Before the first edge: what an earlier bench left running must find nothing to ask of this one.
-        drive_resets(dut, 0)
+        drive_inputs(dut, bench.settings.csb_period, bench.settings.csb_phase)
         # From right after an edge, so that every bench sees the same cycles, whatever ran before it.
         await RisingEdge(bench.clock)
         await bench.reset()

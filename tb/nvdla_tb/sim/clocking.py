@@ -49,11 +49,14 @@ def has_one_clock(dut: SimHandleBase) -> bool:
     return hasattr(dut, "one_clock")
 
 
-def tie_inputs(dut: SimHandleBase) -> None:
-    """Drive the inputs of the DUT that stay as they are in every test."""
+def drive_inputs(dut: SimHandleBase, csb_period: float, csb_phase: float) -> None:
+    """Start the clocks, begin a reset, and tie the inputs that stay as they are in every test."""
+    start_clocks(dut, csb_period, csb_phase)
     for name in _TIED_LOW:
         if hasattr(dut, name):
             getattr(dut, name).value = 0
+    # Before the first edge: what an earlier bench left running must find nothing to ask of this one.
+    drive_resets(dut, 0)
 
 
 def drive_resets(dut: SimHandleBase, value: int) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from types import NoneType
@@ -103,11 +104,12 @@ class BenchSettings:
     the same of register accesses at addresses without a register.
     ``hang_cycles`` is how long nothing may move on CSB and the memory ports while work is
     outstanding, but for the bench's own service of interrupts; ``poll_deadline_cycles`` how long one poll
-    may last. ``exact`` compares FP16 results
-    with the bit-accurate models instead of the published thresholds. ``stop_at_first`` ends the scenario soon
-    after the first wrong byte. ``saturated_reads`` and ``saturated_writes`` name the ids, such as ``1 2 3``, of clients
-    of the memory interface that always have requests: each turn must be as long as the weight says. ``limits_reached``
-    says that the last layer has as many requests as may be outstanding: so many must have been so at some time.
+    may last, and ``continue_on_fail`` that the program goes on after a poll that lasted longer, which is a finding all
+    the same. ``exact`` compares FP16 results with the bit-accurate models instead of the published thresholds.
+    ``stop_at_first`` ends the scenario soon after the first wrong byte. ``saturated_reads`` and ``saturated_writes``
+    name the ids, such as ``1 2 3``, of clients of the memory interface that always have requests: each turn must be as
+    long as the weight says. ``limits_reached`` says that the last layer has as many requests as may be outstanding: so
+    many must have been so at some time.
     """
 
     port: PortSettings = field(default_factory=PortSettings)
@@ -122,6 +124,7 @@ class BenchSettings:
     unmapped_accesses: str = "error"
     hang_cycles: int = 60_000
     poll_deadline_cycles: int = 100_000
+    continue_on_fail: bool = False
     exact: bool = False
     stop_at_first: bool = False
     saturated_reads: str = ""
@@ -149,6 +152,10 @@ class BenchSettings:
         """Clients that always have reads, and those that always have writes."""
         reads, writes = (tuple(map(int, ids.split())) for ids in (self.saturated_reads, self.saturated_writes))
         return reads, writes
+
+    def slower_cycles(self, cycles: int) -> int:
+        """Return as many cycles of the core's clock as the slower clock takes for so many."""
+        return math.ceil(cycles * max(1.0, self.csb_period))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the settings as plain data, for files."""

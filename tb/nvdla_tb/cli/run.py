@@ -39,7 +39,7 @@ from nvdla_tb.run.regress.store import Store
 from nvdla_tb.run.system import AnyConfig, System
 from nvdla_tb.run.systems import refuse, system_of, system_with
 from nvdla_tb.run.task import planned_job
-from nvdla_tb.stimulus.generate.describe import PlanError
+from nvdla_tb.stimulus.generate.errors import PlanError
 from nvdla_tb.stimulus.generate.plan import load_plan, plan_of
 
 

@@ -16,7 +16,7 @@ from dlhdl_tb.config import DlhdlConfig
 from dlhdl_tb.network import INPUT, Kind, Layer, Network
 from nvdla_models.errors import InputError
 from nvdla_models.limits import DRAWN_BYTES
-from nvdla_tb.stimulus.generate.errors import PlanError
+from nvdla_tb.stimulus.generate.errors import PlanError, of_key
 from nvdla_tb.stimulus.generate.layers.entries import Entry, Four, Pair
 
 Size = int | str
@@ -120,10 +120,8 @@ def draw_network(
     layers: list[Layer] = []
     results = {INPUT: (shape, exponent)}
     for number, entry in enumerate(entries):
-        try:
+        with of_key(f"layer[{number}]"):
             layers.append(_layer(config, entry, results, rng))
-        except InputError as error:
-            raise PlanError(f"layer[{number}]: {error}") from error
         tensor = Network(config, shape, exponent, tuple(layers)).tensors[-1]
         results[number] = tensor.shape, tensor.exponent
     network = Network(config, shape, exponent, tuple(layers))
@@ -197,7 +195,7 @@ def _window(entry: _WindowEntry) -> Window:
 def _check_size(what: str, shape: Sequence[int], config: DlhdlConfig) -> None:
     nbytes = math.prod(shape) * config.data_type.dtype.itemsize
     if nbytes > DRAWN_BYTES:
-        raise PlanError(f"{what} must take at most {DRAWN_BYTES} bytes, not {nbytes}")
+        raise InputError(f"{what} must take at most {DRAWN_BYTES} bytes, not {nbytes}")
 
 
 def _values(config: DlhdlConfig, shape: Sequence[int], rng: np.random.Generator) -> NDArray[Any]:

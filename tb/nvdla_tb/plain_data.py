@@ -25,7 +25,7 @@ from nvdla_models.reading import shown
 T = TypeVar("T")
 
 
-def converted(raw: Any, kind: type[T], where: str, error: type[InputError] = InputError) -> T:
+def converted(raw: Any, kind: type[T], where: str, error: type[InputError] = InputError, path: str = "") -> T:
     """Return plain data as a value of a type.
 
     Args:
@@ -33,6 +33,7 @@ def converted(raw: Any, kind: type[T], where: str, error: type[InputError] = Inp
         kind: type to convert to.
         where: its name in messages.
         error: type of the exceptions to raise.
+        path: the keys that lead to it, such as ``layer[3]``.
 
     Raises:
         InputError: of the type ``error``, naming the key, what is allowed and what is there.
@@ -40,10 +41,10 @@ def converted(raw: Any, kind: type[T], where: str, error: type[InputError] = Inp
     try:
         return msgspec.convert(raw, kind)
     except msgspec.ValidationError as why:
-        problem = next(_problems(raw, kinds.type_info(kind), ""), str(why))
+        problem = next(_problems(raw, kinds.type_info(kind), path), str(why))
         raise error(f"{where}: {problem}") from why
     except InputError as why:  # of a rule for several keys
-        raise error(f"{where}: {why}") from why
+        raise error(f"{where}: {_joined(path, str(why))}") from why
 
 
 def check_fields(value: msgspec.Struct, error: type[InputError]) -> None:
@@ -73,10 +74,12 @@ def _problems(raw: Any, kind: kinds.Type, path: str) -> Iterator[str]:
             found = [list(_problems(raw, one, path)) for one in kind.types if _is_of(raw, one)]
             if all(found):
                 yield found[0][0]
-        case kinds.StructType() if isinstance(raw, Mapping):
+        case kinds.StructType() | kinds.DataclassType() if isinstance(raw, Mapping):
             yield from _problems_of_table(raw, kind, path)
         case kinds.DictType():
             for key, value in raw.items():
+                if not _is_of(key, kind.key_type):
+                    yield _must(f"a key of {path}", kind.key_type, key)
                 yield from _problems(value, kind.value_type, _joined(path, key))
         case kinds.ListType() | kinds.VarTupleType():
             for number, value in enumerate(raw):
@@ -87,13 +90,17 @@ def _problems(raw: Any, kind: kinds.Type, path: str) -> Iterator[str]:
                 yield _must(path, kind, raw)
 
 
-def _problems_of_table(raw: Mapping[str, Any], kind: kinds.StructType, path: str) -> Iterator[str]:
+def _problems_of_table(
+    raw: Mapping[str, Any], kind: kinds.StructType | kinds.DataclassType, path: str
+) -> Iterator[str]:
+    tag = kind.tag_field if isinstance(kind, kinds.StructType) else None
+    closed = isinstance(kind, kinds.StructType) and kind.forbid_unknown_fields
     fields = {field.encode_name: field for field in kind.fields}
-    allowed = [*([] if kind.tag_field is None else [kind.tag_field]), *fields]
+    allowed = [*([] if tag is None else [tag]), *fields]
     for key, value in raw.items():
         if key in fields:
             yield from _problems(value, fields[key].type, _joined(path, key))
-        elif key not in allowed and kind.forbid_unknown_fields:
+        elif key not in allowed and closed:
             yield f"{_joined(path, key)} is unknown; allowed: {', '.join(allowed)}"
     for key, field in fields.items():
         if field.required and key not in raw:
@@ -112,7 +119,7 @@ def _must(path: str, kind: kinds.Type, raw: Any) -> str:
         path, raw = _joined(path, tables[0].tag_field), raw.get(tables[0].tag_field)
         wanted = [kinds.LiteralType(tuple(one.tag for one in tables))]
     words = " or ".join(dict.fromkeys(_allowed(one) for one in wanted))
-    is_name = isinstance(raw, str) and isinstance(wanted[0], kinds.EnumType | kinds.LiteralType)
+    is_name = isinstance(raw, str) and raw != "" and isinstance(wanted[0], kinds.EnumType | kinds.LiteralType)
     return f"{path} must be {words}, not {shown(raw if is_name else repr(raw))}".lstrip()
 
 
@@ -129,7 +136,7 @@ def _is_of(raw: Any, kind: kinds.Type) -> bool:
             return any(_is_of(raw, one) for one in kind.types)
         case kinds.StructType():
             return isinstance(raw, kind.cls) or (isinstance(raw, Mapping) and raw.get(kind.tag_field) == kind.tag)
-        case kinds.DictType():
+        case kinds.DictType() | kinds.DataclassType():
             return isinstance(raw, Mapping)
         case kinds.TupleType():
             return isinstance(raw, list | tuple) and len(raw) == len(kind.item_types)
@@ -181,6 +188,8 @@ def _allowed(kind: kinds.Type, number: int = 1) -> str:
             return f"one of {', '.join(values)}" if len(values) > 1 else values[0]
         case kinds.StrType() if kind.pattern is not None:
             return f"a text like {kind.pattern}"
+        case kinds.ListType() | kinds.VarTupleType() if kind.min_length:
+            return f"a list of at least {kind.min_length}"
         case kinds.TupleType() if len(set(map(repr, kind.item_types))) == 1:
             return _allowed(kind.item_types[0], len(kind.item_types))
         case _:
@@ -200,5 +209,6 @@ _WORDS: dict[type[kinds.Type], tuple[str, str]] = {
     kinds.VarTupleType: ("a", "list"),
     kinds.TupleType: ("a", "list"),
     kinds.DictType: ("a", "table"),
+    kinds.DataclassType: ("a", "table"),
     kinds.StructType: ("a", "table"),
 }

@@ -282,9 +282,9 @@ def test_a_file_that_is_no_record_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("key", "value", "message"),
     [
-        ("config", 7, "facts: Expected `str`, got `int` - at `$.config`"),
-        ("beats", ["XY"], "facts: Invalid enum value 'XY' - at `$.beats[0]`"),
-        ("layers", [{}], "facts: Object missing required field `index` - at `$.layers[0]`"),
+        ("config", 7, "facts: config must be a text, not 7"),
+        ("beats", ["XY"], "facts: beats[0] must be one of MC, CVSRAM, activation data, weight data, debug, not XY"),
+        ("layers", [{}], "facts: layers[0].index is missing"),
     ],
 )
 def test_facts_of_another_type_are_refused(key: str, value: object, message: str, tmp_path: Path) -> None:
@@ -324,7 +324,7 @@ def test_a_result_of_another_type_is_refused(value: object, tmp_path: Path) -> N
     answer = Answer(Verdict(), Performance(1.0, 1.0, 1), rerun="again")
     changed = {**msgspec.to_builtins(answer), **value} if isinstance(value, dict) else value
     path.write_text(json.dumps(changed), encoding="utf-8")
-    with pytest.raises(InputError, match=rf"^{re.escape(str(path))} must hold the result of a scenario: Expected "):
+    with pytest.raises(InputError, match=rf"^{re.escape(str(path))} must hold the result of a scenario: .*must be a "):
         Answer.load(path)
 
 

@@ -20,7 +20,7 @@ from nvdla_tb.stimulus.generate.draw.numbers import Cube, Description
 from nvdla_tb.stimulus.generate.draw.pdp import draw_pdp
 from nvdla_tb.stimulus.generate.draw.sdp import draw_sdp
 from nvdla_tb.stimulus.generate.draw.sizes import Drawn, work_of
-from nvdla_tb.stimulus.generate.errors import PlanError
+from nvdla_tb.stimulus.generate.errors import PlanError, of_key
 from nvdla_tb.stimulus.generate.layers.cdp import build_cdp
 from nvdla_tb.stimulus.generate.layers.conv import build_conv
 from nvdla_tb.stimulus.generate.layers.entries import (
@@ -35,7 +35,7 @@ from nvdla_tb.stimulus.generate.layers.entries import (
 from nvdla_tb.stimulus.generate.layers.moving import build_bdma, build_rubik
 from nvdla_tb.stimulus.generate.layers.pdp import build_pdp, build_pooled
 from nvdla_tb.stimulus.generate.layers.sdp import build_sdp
-from nvdla_tb.stimulus.generate.layers.workshop import LEAST_CARRY, Workshop, of_key
+from nvdla_tb.stimulus.generate.layers.workshop import LEAST_CARRY, Workshop
 
 _TRIES = 30
 

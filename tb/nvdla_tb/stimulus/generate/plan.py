@@ -21,14 +21,14 @@ from nvdla_tb.nvdla.program.ops import Op, RegWrite
 from nvdla_tb.plain_data import converted
 from nvdla_tb.stimulus.generate import plan_file
 from nvdla_tb.stimulus.generate.engines import build_layer
-from nvdla_tb.stimulus.generate.errors import PlanError
+from nvdla_tb.stimulus.generate.errors import PlanError, of_key
 from nvdla_tb.stimulus.generate.interrupts import layer_interrupts, software_interrupts
 from nvdla_tb.stimulus.generate.layers.entries import AnyLayerEntry, Entry, Pair
 from nvdla_tb.stimulus.generate.layers.workshop import LEAST_CARRY, Workshop, span
 from nvdla_tb.stimulus.generate.registers import Kind, register_program, running_program
 from nvdla_tb.stimulus.generate.sequence import sequence
 from nvdla_tb.stimulus.scenario import Scenario, memory_ops
-from nvdla_tb.stimulus.settings import BenchSettings, SettingsError
+from nvdla_tb.stimulus.settings import BenchSettings
 
 _LATEST_RESET = 1 << 20
 
@@ -95,8 +95,6 @@ class PlanEntry:
         entry = converted(described, ScenarioEntry, self.name, PlanError)
         try:
             return self._built(entry, config, seed)
-        except SettingsError:
-            raise
         except InputError as error:
             raise PlanError(f"{self.name}: {error}") from error
 
@@ -124,10 +122,8 @@ class PlanEntry:
         shop = Workshop(config, MemoryImage(entry.base, 1 << width), rng, carries)
         layers: list[Layer] = []
         for number, described in enumerate(entry.layer):
-            try:
+            with of_key(f"layer[{number}]"):
                 layers.append(build_layer(shop, f"l{number}", described, layers))
-            except InputError as error:
-                raise PlanError(f"layer[{number}]: {error}") from error
         program: tuple[Op, ...]
         if registers == "running":
             program = running_program(layers, config, rng)
@@ -164,6 +160,6 @@ def load_plan(path: Path) -> tuple[PlanEntry, ...]:
     entries = []
     for one in described:
         own = dict(one.keys)
-        markers = converted(own.pop("markers", ()), tuple[str, ...], f"{one.where}.markers", PlanError)
+        markers = converted(own.pop("markers", ()), tuple[str, ...], one.where, PlanError, "markers")
         entries.append(PlanEntry(one.name, one.about, file.config, own, markers))
     return tuple(entries)

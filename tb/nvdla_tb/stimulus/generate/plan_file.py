@@ -86,14 +86,14 @@ def read_plan(path: Path, kind: type[F]) -> tuple[F, tuple[Described, ...]]:
     """
     file = converted(read_toml(path, PlanError), kind, path.name, PlanError)
     found = []
-    for where, data in _varied(path.name, file):
-        one = converted(data, _Head, where, PlanError)
+    for place, data in _varied(path.name, file):
+        one = converted(data, _Head, path.name, PlanError, place)
         try:
             check_name(one.name)
         except ScenarioError as error:
-            raise PlanError(f"{where}.{error}") from error
+            raise PlanError(f"{path.name}: {place}.{error}") from error
         keys = {key: value for key, value in data.items() if key not in ("name", "about")}
-        found.append(Described(where, one.name, one.about, keys))
+        found.append(Described(f"{path.name}: {place}", one.name, one.about, keys))
     for name, count in Counter(one.name for one in found).items():
         if count > 1:
             raise PlanError(f"{path.name}: scenario name {name} must be unique")
@@ -101,18 +101,19 @@ def read_plan(path: Path, kind: type[F]) -> tuple[F, tuple[Described, ...]]:
 
 
 def _varied(file_name: str, file: PlanFile) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield scenarios with what messages call them, one for each variant where the name asks for it."""
+    """Yield scenarios with their places in the file, one for each variant where the name asks for it."""
     abouts = {
-        name: converted(data, _About, f"{file_name}: variant.{name}", PlanError).about
+        name: converted(data, _About, file_name, PlanError, f"variant.{name}").about
         for name, data in file.variant.items()
     }
     if len(file.scenario) * max(len(file.variant), 1) > RUN_TASKS:
         raise PlanError(f"{file_name} must have at most {RUN_TASKS} scenarios with its variants")
     named = False
     for number, data in enumerate(file.scenario):
-        where = f"{file_name}: scenario[{number}]"
+        place = f"scenario[{number}]"
+        where = f"{file_name}: {place}"
         if _VARIANT not in str(data.get("name")):
-            yield where, data
+            yield place, data
             continue
         if not file.variant:
             raise PlanError(f"{where}.name must not contain {_VARIANT}: the plan has no variant")
@@ -124,7 +125,7 @@ def _varied(file_name: str, file: PlanFile) -> Iterator[tuple[str, dict[str, Any
             own = {"name": data["name"].replace(_VARIANT, name)} if isinstance(data["name"], str) else {}
             if isinstance(data.get("about"), str):
                 own["about"] = data["about"].replace(_ABOUT, abouts[name])
-            yield where, {**variant, **data, **own}
+            yield place, {**variant, **data, **own}
     if file.variant and not named:
         raise PlanError(f"{file_name}: variant needs a scenario whose name contains {_VARIANT}")
 

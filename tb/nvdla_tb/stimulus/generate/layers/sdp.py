@@ -10,7 +10,7 @@ from nvdla_models.lut import LutUnit
 from nvdla_models.precision import Precision
 from nvdla_models.sdp import SdpParams, SdpStage, YStage, output_converter
 from nvdla_tb.nvdla.layers import Layer, SdpLayer, StageSource, processing_precision
-from nvdla_tb.stimulus.generate.errors import PlanError
+from nvdla_tb.stimulus.generate.errors import PlanError, of_key
 from nvdla_tb.stimulus.generate.layers.entries import (
     ElementWiseEntry,
     OperandsEntry,
@@ -19,7 +19,7 @@ from nvdla_tb.stimulus.generate.layers.entries import (
     StageEntry,
 )
 from nvdla_tb.stimulus.generate.layers.tables import hybrid_lut
-from nvdla_tb.stimulus.generate.layers.workshop import Workshop, converter_if, destination, numbers_of, of_key, source
+from nvdla_tb.stimulus.generate.layers.workshop import Workshop, converter_if, destination, numbers_of, source
 
 _Y_REGISTER_BITS = 32
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -222,15 +221,6 @@ def cubes_of(shop: Workshop, name: str, entry: ReadingEntry, earlier: Sequence[L
         shop = shop.in_a_row()
     names = (f"{name}_src", *(f"{name}_src_cube{number}" for number in range(1, cubes)))
     return [shop.place(each, layout, numbers) for each in names]
-
-
-@contextmanager
-def of_key(key: str) -> Iterator[None]:
-    """Name the key of a layer whose table is built in the block before what refuses a key of the table."""
-    try:
-        yield
-    except PlanError as error:
-        raise PlanError(f"{key}.{error}") from error
 
 
 def shape_of(entry: ReadingEntry) -> Triple:

@@ -13,7 +13,6 @@ from msgspec import Meta
 from msgspec.structs import replace
 
 from nvdla_models.config import HwConfig
-from nvdla_models.errors import InputError
 from nvdla_models.limits import LAYERS
 from nvdla_tb.nvdla.layers import Layer
 from nvdla_tb.nvdla.memory import MemoryImage, Ram
@@ -95,7 +94,7 @@ class PlanEntry:
         entry = converted(described, ScenarioEntry, self.name, PlanError)
         try:
             return self._built(entry, config, seed)
-        except InputError as error:
+        except PlanError as error:
             raise PlanError(f"{self.name}: {error}") from error
 
     def _built(self, entry: ScenarioEntry, config: HwConfig, seed: int) -> Scenario:

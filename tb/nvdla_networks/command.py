@@ -25,27 +25,27 @@ from nvdla_networks.network_report import Outcome, report_of
 from nvdla_networks.network_text import cycles_of, print_report, write_json, write_results
 from nvdla_networks.scenario import NetworkScenario, Run, play_networks, results_of, with_golden
 from nvdla_tb.cli import numbers
-from nvdla_tb.cli.dut import BUILD_ROOT, add_dut_options, again, anywhere, build_dut, dut_arguments
+from nvdla_tb.cli.dut import again, anywhere, build_dut, dut_arguments
+from nvdla_tb.cli.dut_options import BUILD_ROOT, add_dut_options
 from nvdla_tb.cli.playing import (
-    add_run_options,
     alone_in,
     check_model_only,
     cycles_before,
-    output_file,
     prepared,
     remove_earlier_file,
     setup_of,
     slower_than_before,
 )
+from nvdla_tb.cli.run_options import add_run_options, output_file
 from nvdla_tb.nvdla.memory import DUMP_FILE, Range
 from nvdla_tb.paths import COMMAND
 from nvdla_tb.run import folders
 from nvdla_tb.run.explained import explain_folder
 from nvdla_tb.run.jobs import Job, run_jobs
-from nvdla_tb.run.result import Result
 from nvdla_tb.run.space import write_whole
 from nvdla_tb.run.systems import refuse
 from nvdla_tb.stimulus.model import play_model
+from nvdla_tb.stimulus.result import Result
 from nvdla_tb.stimulus.trace import write
 
 

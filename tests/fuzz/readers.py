@@ -55,18 +55,18 @@ from nvdla_tb.report.report import summary
 from nvdla_tb.run import project
 from nvdla_tb.run.compile import filelist
 from nvdla_tb.run.compile.ports import load_port_map
+from nvdla_tb.run.dut import build_spec
 from nvdla_tb.run.explained import explain_folder
 from nvdla_tb.run.regress import bundle
 from nvdla_tb.run.regress.cluster import Batch, read_settings
 from nvdla_tb.run.regress.code_coverage import read_counts
 from nvdla_tb.run.regress.features import load_feature_plan
 from nvdla_tb.run.regress.store import Store
-from nvdla_tb.run.result import Result
 from nvdla_tb.run.task import Task
-from nvdla_tb.stimulus.exchange import Answer
 from nvdla_tb.stimulus.generate.plan import load_plan
 from nvdla_tb.stimulus.model import play_model
 from nvdla_tb.stimulus.refusal import refusal
+from nvdla_tb.stimulus.result import Result
 from nvdla_tb.stimulus.trace import read
 from tests.fuzz import samples
 from tests.fuzz.mutate import Mutate, of_arrays, of_bytes, of_header, of_json, of_words
@@ -159,7 +159,7 @@ def _image(path: Path) -> None:
 
 def _bundle(path: Path) -> None:
     found = bundle.load(path.parent)
-    found.dut.build_spec(waves=False)
+    build_spec(found.dut, waves=False)
     found.job()
 
 
@@ -201,12 +201,6 @@ def _rendered(results: list[Result]) -> None:
     for result in results:
         performance.table(performance.layers_of(result.layers))
         [layer.to_dict() for layer in performance.layers_of(result.layers)]
-
-
-def _answer(path: Path) -> None:
-    answer = Answer.load(path)
-    assert answer is not None
-    complaints(answer.verdict)
 
 
 def _result(path: Path) -> None:
@@ -305,7 +299,7 @@ READERS = (
         weight=1,
         beside=samples.beside_record,
     ),
-    Reader("answer of a simulator", "result.json", samples.answers, _answer, of_json, weight=12),
+    Reader("answer of a simulator", "result.json", samples.answers, _result, of_json, weight=12),
     Reader("store", "rows.json", samples.stores, _store, of_json),
     Reader("result of a worker", "result.json", samples.results, _result, of_json, weight=12),
     Reader("task of a worker", "task.json", samples.tasks, _task, of_json, weight=12),

@@ -28,12 +28,12 @@ from nvdla_tb.explain.seen import Seen
 from nvdla_tb.judge.finding import Check
 from nvdla_tb.judge.verdict import Verdict
 from nvdla_tb.paths import PLANS
-from nvdla_tb.run.dut import Dut
 from nvdla_tb.run.regress import bundle
 from nvdla_tb.run.regress.store import Store
 from nvdla_tb.run.task import Task
-from nvdla_tb.stimulus.exchange import Answer, Explained, Performance
+from nvdla_tb.stimulus.explained import Explained, ExplainedLayer, Pointed, Traits
 from nvdla_tb.stimulus.generate.plan import load_plan
+from nvdla_tb.stimulus.result import Dut, Performance, Result
 from nvdla_tb.stimulus.trace import write
 from tests.repository import ROOT
 from tests.unit.explain import cases
@@ -193,8 +193,12 @@ def tasks() -> list[bytes]:
 
 def answers() -> list[bytes]:
     """Return the answer of a simulator."""
-    why = Explained(["a", "b"], [["dst-base"]], [[]])
-    return [msgspec.json.encode(Answer(VERDICT, Performance(9.5, 0.5, 1 << 20), "again", None, why))]
+    layer = ExplainedLayer(
+        "a", 8, ["b"], ["c"], ["d"], "e", ["dst-base"], ["dst-base"], traits=Traits(1, {"f": (1, 2)}, 3)
+    )
+    why = Explained([layer], [Pointed("SDP", ["SDP"])], ["g"], ["h"], ["SDP"], ["MEMORY"])
+    dut = Dut("nv_small", "verilator")
+    return [Result("a", 1, dut, "again", VERDICT, performance=Performance(9.5, 0.5, 1 << 20), explained=why).encode()]
 
 
 def seen() -> list[bytes]:

@@ -14,8 +14,10 @@ from nvdla_models.errors import InputError
 from nvdla_models.limits import DATA_BYTES
 from nvdla_models.reading import read_bytes, resolved, shown
 from nvdla_tb.cli import numbers
-from nvdla_tb.cli.dut import add_dut_options, again, build_dut, dut_arguments
-from nvdla_tb.cli.playing import add_run_options, check_run_options, play_and_report
+from nvdla_tb.cli.dut import again, build_dut, dut_arguments
+from nvdla_tb.cli.dut_options import add_dut_options
+from nvdla_tb.cli.playing import check_run_options, play_and_report
+from nvdla_tb.cli.run_options import add_run_options
 from nvdla_tb.nvdla.memory import Ram
 from nvdla_tb.nvdla.program.ops import CheckFile, MemInit, MemLoad, Op, SyncNotify
 from nvdla_tb.paths import COMMAND, PACKAGE

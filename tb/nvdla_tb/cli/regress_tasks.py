@@ -16,18 +16,19 @@ from nvdla_models.reading import resolved
 from nvdla_tb.cli.dut import anywhere, dut_arguments, dut_of
 from nvdla_tb.cli.patterns import matches
 from nvdla_tb.cli.playing import plusarg_arguments
-from nvdla_tb.cli.run import devices, planned, plans_of
+from nvdla_tb.cli.run import planned, plans_of
+from nvdla_tb.cli.run_play import devices
 from nvdla_tb.cli.trace import check_different
 from nvdla_tb.paths import COMMAND
 from nvdla_tb.run.compile.kinds import CSB
 from nvdla_tb.run.compile.ports import load_port_map
-from nvdla_tb.run.dut import Dut
 from nvdla_tb.run.evidence import with_evidence
 from nvdla_tb.run.regress.features import FEATURES, FeaturePlan, PlannedTest, load_feature_plan, planned_tests
 from nvdla_tb.run.systems import is_nvdla, system_of
 from nvdla_tb.run.task import BENCH, Task
 from nvdla_tb.stimulus.generate.errors import PlanError
 from nvdla_tb.stimulus.generate.random import ENGINES
+from nvdla_tb.stimulus.result import Dut
 from nvdla_tb.stimulus.trace import find_traces
 
 _STATES = 4

@@ -14,26 +14,21 @@ import msgspec
 
 from nvdla_models.config import HwConfig
 from nvdla_models.errors import InputError
-from nvdla_tb.cli.dut import add_dut_options, anywhere, build_dut, dut_arguments
-from nvdla_tb.cli.playing import (
-    add_run_options,
-    check_model_only,
-    check_run_options,
-    play_and_report,
-    remove_earlier_file,
-)
+from nvdla_tb.cli.dut import anywhere, build_dut, dut_arguments
+from nvdla_tb.cli.dut_options import add_dut_options
+from nvdla_tb.cli.playing import check_model_only, check_run_options, play_and_report, remove_earlier_file
+from nvdla_tb.cli.run_options import add_run_options
 from nvdla_tb.judge.finding import Check
 from nvdla_tb.judge.text import complaints, margin_part
 from nvdla_tb.judge.verdict import Ending, Verdict
 from nvdla_tb.paths import COMMAND
 from nvdla_tb.report import failures, report, summary
 from nvdla_tb.report.summary import aligned
-from nvdla_tb.run.dut import Dut
 from nvdla_tb.run.jobs import Job
-from nvdla_tb.run.result import Result
 from nvdla_tb.run.systems import refuse
 from nvdla_tb.run.task import trace_jobs
 from nvdla_tb.stimulus.model import Played, play_model
+from nvdla_tb.stimulus.result import Dut, Result
 from nvdla_tb.stimulus.trace import TraceError, TraceUnsupported, find_traces, measured, read
 from nvdla_tb.stimulus.trace.files import MEASURED
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from itertools import product
 from pathlib import Path
 from typing import Annotated, Any
@@ -115,6 +116,12 @@ class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     crosses: tuple[Annotated[tuple[str, ...], Meta(min_length=2)], ...] = ()
     exclude: tuple[_Rule, ...] = ()
     open: tuple[_Rule, ...] = ()
+
+
+@cache
+def model_of(folder: Path, config_name: str) -> CoverageModel:
+    """Return the model of a folder for a configuration, read once by this process."""
+    return load_model(folder, HwConfig.load(config_name))
 
 
 def load_model(folder: Path, config: HwConfig) -> CoverageModel:

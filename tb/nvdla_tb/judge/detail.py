@@ -401,6 +401,31 @@ class DriverFault(Detail, frozen=True, tag=True):
     accesses: tuple[str, ...]
 
 
+class Call(msgspec.Struct, frozen=True):
+    """A line of Python that was being carried out."""
+
+    path: str
+    line: int
+    function: str
+    text: str
+
+
+class Raised(Detail, frozen=True, tag=True):
+    """An exception that ended a test in Python.
+
+    Attributes:
+        kind: name of its type.
+        message: its words, with the nearest name for one that is misspelt.
+        calls: the lines of the user's files that led to it, the innermost at the end.
+        inside: the line of a library that raised it, None when that is one of the user's.
+    """
+
+    kind: str
+    message: str
+    calls: tuple[Call, ...]
+    inside: Call | None = None
+
+
 class Note(Detail, frozen=True, tag=True):
     """The words of a test, the simulator or a tool; the first line sums them up."""
 
@@ -439,5 +464,6 @@ AnyDetail = (
     | Hang
     | NoAnswer
     | DriverFault
+    | Raised
     | Note
 )

@@ -103,6 +103,8 @@ def complaint(finding: Finding) -> str:
             return _no_answer(lost)
         case details.DriverFault() as fault:
             return "\n".join(_driver(fault))
+        case details.Raised() as raised:
+            return "\n".join(_raised(raised))
         case details.Note(message=message):
             return message
 
@@ -113,6 +115,13 @@ def complaints(verdict: Verdict) -> list[str]:
     if lines and verdict.refused is not None:
         lines.append(f"{'not predicted, because' if verdict.unpredicted else 'then refused:'} {verdict.refused}")
     return lines
+
+
+def first_line(verdict: Verdict) -> str:
+    """Return how a scenario failed and its first complaint in one line, for an exception of its test with the place."""
+    first, detail = complaints(verdict)[0].split("\n", 1)[0], verdict.failures[0].detail
+    at = detail.calls[-1] if isinstance(detail, details.Raised) and detail.calls else None
+    return f"{verdict.ending.value}: {first}" + ("" if at is None else f" ({at.path}:{at.line})")
 
 
 def why_not_passed(verdict: Verdict) -> list[str]:
@@ -214,6 +223,15 @@ def _driver(fault: details.DriverFault) -> list[str]:
     lines = [f"driver {fault.driver} {_OF_DRIVERS[fault.kind].format(fault.message)}"]
     lines += ["  its last accesses:" if fault.accesses else "  it made no access"]
     return lines + [f"    {access}" for access in fault.accesses]
+
+
+def _raised(raised: details.Raised) -> list[str]:
+    """Return the exception, the lines of the user that led to it, the innermost first, and where it was raised."""
+    lines = f"{raised.kind}: {raised.message}".rstrip(": ").splitlines()
+    for call in reversed(raised.calls):
+        lines += [f"  {call.path}:{call.line} in {call.function}", f"    {call.text}"]
+    inside = raised.inside
+    return lines if inside is None else [*lines, f"  raised at {inside.path}:{inside.line} in {inside.function}"]
 
 
 def _hang(finding: Finding, hang: details.Hang) -> list[str]:

@@ -16,13 +16,12 @@ from nvdla_models.reading import parse_json
 from nvdla_tb.judge.verdict import Verdict
 from nvdla_tb.nvdla.registers import RegisterError
 from nvdla_tb.plain_data import converted
-from nvdla_tb.run.dut import Dut
 from nvdla_tb.run.jobs import Job, PythonTest, with_settings
-from nvdla_tb.run.result import Result, identity, key
 from nvdla_tb.run.system import AnyScenario
 from nvdla_tb.run.systems import system_of
 from nvdla_tb.stimulus.generate.plan import PlanEntry, load_plan
 from nvdla_tb.stimulus.refusal import refusal
+from nvdla_tb.stimulus.result import Dut, Result, identity, key
 from nvdla_tb.stimulus.scenario import check_name
 from nvdla_tb.stimulus.trace import TraceError, TraceUnsupported, read
 

@@ -38,7 +38,7 @@ from nvdla_tb.sim.backend import Backend, CoroutineBackend
 from nvdla_tb.sim.clocking import cycle, has_one_clock, start_clocks, wait_cycles
 from nvdla_tb.sim.csb import CsbTimeout, PollTimeout
 from nvdla_tb.sim.driver.player import CHECKS, DriverPlayer
-from nvdla_tb.sim.ending import Begun, judge_at_end, judge_before_another
+from nvdla_tb.sim.ending import Begun, FindingsError, judge_at_end, judge_before_another
 from nvdla_tb.sim.interrupts import HangError
 from nvdla_tb.sim.native import is_native
 from nvdla_tb.sim.native_backend import NativeBackend
@@ -384,12 +384,13 @@ class Bench(Events, Placing):
         """Judge everything so far.
 
         Raises:
-            AssertionError: with every finding, when the scenario failed, was refused or compared nothing.
+            FindingsError: an ``AssertionError`` with every finding, when the scenario failed, was refused or compared
+                nothing.
         """
         verdict = self.finish()
         self._leave()
         if verdict.ending is not Ending.PASSED:
-            raise AssertionError("\n".join(why_not_passed(verdict)))
+            raise FindingsError("\n".join(why_not_passed(verdict)))
 
     def expect_findings(self, *checks: Check, refusal: bool = False) -> None:
         """Say that the test wants findings: it passes when each of these checks finds something, and nothing else does.

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from nvdla_models.layout import Element
 from nvdla_tb.judge.detail import (
     BadAccess,
+    Call,
     CrcMismatch,
     CsbViolation,
     DriverFault,
@@ -30,6 +31,7 @@ from nvdla_tb.judge.detail import (
     PollExpired,
     PollNeverHolds,
     PortViolation,
+    Raised,
     Restless,
     ShortGolden,
     UnexpectedInterrupt,
@@ -291,6 +293,28 @@ TOLD = (
         Finding(Check.HANG, NoAnswer("write of 0x5 to SDP.D_OP_ENABLE", False, 500), 500),
         "CSB did not accept the write of 0x5 to SDP.D_OP_ENABLE within 500 cycles",
         ("not accepted",),
+    ),
+    Told(
+        Finding(
+            Check.RAISED,
+            Raised(
+                "InputError",
+                "dst must have the shape of src\nor another one",
+                (
+                    Call("tests/mine.py", 12, "relu", "await played(bench)"),
+                    Call("tests/mine.py", 7, "played", "await bench.run(layer)"),
+                ),
+                Call("/lib/nvdla_tb/checks.py", 36, "check_shape", "raise InputError"),
+            ),
+        ),
+        "InputError: dst must have the shape of src\n"
+        "or another one\n"
+        "  tests/mine.py:7 in played\n"
+        "    await bench.run(layer)\n"
+        "  tests/mine.py:12 in relu\n"
+        "    await played(bench)\n"
+        "  raised at /lib/nvdla_tb/checks.py:36 in check_shape",
+        ("InputError", "dst must have the shape of src"),
     ),
     Told(
         Finding(Check.TEST, Note("the word is wrong\nassert 1 == 2")),

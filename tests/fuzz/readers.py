@@ -141,6 +141,10 @@ def _trace(path: Path) -> None:
     refusal(read(path.parent, SMALL).ops, SMALL)
 
 
+def _txn(path: Path) -> None:
+    refusal(read(path.parent, FULL).ops, FULL, golden=True)
+
+
 def _measured(path: Path) -> None:
     refusal(read(path, FULL).ops, FULL)
 
@@ -276,6 +280,9 @@ READERS = (
     ),
     Reader("cluster settings", "slurm.toml", partial(samples.texts, "slurm*.toml"), _cluster),
     Reader("trace", "trace.cfg", samples.traces, _trace, weight=1, beside=samples.beside_traces),
+    Reader("trace of nv_full", "input.txn", samples.txn_traces, _txn, weight=1, beside=samples.beside_txn),
+    Reader("options of a trace", "plusargs.txt", samples.plusargs, _txn, beside=samples.beside_plusargs, weight=12),
+    Reader("lines of memory", "memory.dat", samples.memory_lines, lambda path: read_memory(path, 1 << 20, None)),
     Reader("trace data", "memory.dat", samples.data_files, lambda path: read_memory(path, 1 << 20, None)),
     Reader("measured layer", "sdp_layer.npz", samples.measured, _measured, of_arrays, weight=1),
     Reader("tensor", "tensor.npy", samples.tensors, _tensor, of_header),

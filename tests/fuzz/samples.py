@@ -41,6 +41,7 @@ from tests.unit.explain.test_runs import played
 from tests.unit.networks.loadables import copying, residual
 from tests.unit.nvdla.samples import SMALL
 from tests.unit.run.regress.tasks import hang, wrong
+from tests.unit.stimulus.trace import txn_files
 
 TEXTS = ROOT / "tests" / "fuzz" / "texts"
 MEASURED = ROOT / "tests" / "data" / "measured"
@@ -134,6 +135,44 @@ def traces() -> list[bytes]:
 def beside_traces() -> dict[str, bytes]:
     """Return the data that it loads."""
     return {name: data for name, data in trace_files().items() if name.endswith(".dat")}
+
+
+def txn_traces() -> list[bytes]:
+    """Return traces of the public project's default branch: a layer with its golden bytes, and every other command."""
+    layer = (
+        "load_mem 0x80200000 0xc0 in.dat # a comment",
+        *txn_files.pass_on(),
+        *("wait", "read_reg 0xffff0003 0x1 0x1", "write_reg 0xffff0003 0xffffffff", "dump_mem 0x80800000 0xc0 in.dat"),
+    )
+    other = (
+        *(
+            "read_reg 0xffff1401 0x00010001 >= 0x0",
+            "read_reg 0xffff1401 0x1 <= 0x1 10",
+            "load_mem 0x50000000 0x20 in.dat",
+        ),
+        *("write_mem 0x80000000 0x11223344", "read_mem 0x80000000 0x44", "read_mem 0x80000000 0xff 0x44", "wait"),
+    )
+    return ["".join(f"{line}\n" for line in lines).encode() for lines in (layer, other)]
+
+
+def beside_txn() -> dict[str, bytes]:
+    """Return the memory that they load and compare."""
+    return {"in.dat": txn_files.lines(txn_files.DATA).encode()}
+
+
+def plusargs() -> list[bytes]:
+    """Return options of such a trace."""
+    return [b"+read_reg_poll_retries=10 +continue_on_fail\n", b"+read_reg_poll_interval_clocks=100 # one\n+other=1\n"]
+
+
+def beside_plusargs() -> dict[str, bytes]:
+    """Return the trace that they belong to."""
+    return {"input.txn": b"wait\n"}
+
+
+def memory_lines() -> list[bytes]:
+    """Return memory files of such a trace."""
+    return [txn_files.lines(txn_files.DATA).encode(), b"W=8\n0x01 0x02\n"]
 
 
 def data_files() -> list[bytes]:

@@ -30,6 +30,7 @@ from nvdla_tb.run.process import supervise
 from nvdla_tb.stimulus.exchange import Request
 from nvdla_tb.stimulus.result import Result
 from nvdla_tb.stimulus.trace import find_traces, write
+from nvdla_tb.stimulus.trace.files import name_of
 
 HELP = "cycles per second of the bench against another harness, or the same model with idle inputs"
 TRACE = "{trace}"
@@ -141,7 +142,7 @@ def _models(args: argparse.Namespace, config: HwConfig) -> Iterator[tuple[str, B
 def _traces(args: argparse.Namespace, config: HwConfig) -> Iterator[tuple[str, Path]]:
     """Yield name and folder of each scenario; those of a plan are written as traces."""
     if args.trace:
-        yield from ((path.stem, path) for path in find_traces(args.trace))
+        yield from ((name_of(path), path) for path in find_traces(args.trace))
         return
     for entry, _ in planned([args.plan or PLANS / "bench.toml"], args.only):
         folder = folders.emptied(BUILD_ROOT, "runs", "bench", folders.folder_name(entry.name)) / "scenario"

@@ -25,7 +25,8 @@ from nvdla_tb.run.jobs import Job
 from nvdla_tb.stimulus.exchange import ENTRY, SILENT_SECONDS, Driver
 from nvdla_tb.stimulus.scenario import Scenario
 from nvdla_tb.stimulus.settings import BenchSettings
-from nvdla_tb.stimulus.trace.data import Chunks, read_data
+from nvdla_tb.stimulus.trace.data import Chunks
+from nvdla_tb.stimulus.trace.lines import read_memory_file
 
 INCLUDE = PACKAGE / "sim" / "driver"
 """Folder of ``nvdla_tb.h``."""
@@ -124,7 +125,7 @@ def _placed(option: str, text: str, read: Callable[[str], Placed]) -> tuple[Plac
 
 def _chunks(path: Path) -> Chunks:
     """Return the bytes of a file."""
-    chunks = read_data(path) if path.suffix == ".dat" else ((0, read_bytes(path, DATA_BYTES)),)
+    chunks = read_memory_file(path) if path.suffix == ".dat" else ((0, read_bytes(path, DATA_BYTES)),)
     if not any(data for _, data in chunks):
         raise InputError(f"{shown(path)} must hold at least 1 byte")
     return chunks

@@ -50,7 +50,7 @@ def check_model_only(args: argparse.Namespace) -> None:
     add_dut_options(parser)
     add_run_options(parser)
     for option, default in vars(parser.parse_args([])).items():
-        if option not in ("config", "exact", "json") and getattr(args, option) != default:
+        if option not in ("config", "exact", "json", "dump") and getattr(args, option) != default:
             raise InputError(f"--{option.replace('_', '-')} must be left out: --model-only plays no RTL")
 
 
@@ -107,9 +107,20 @@ def prepared(args: argparse.Namespace, jobs: Sequence[Job]) -> Sequence[Job]:
         jobs = [replace(job, plusargs=(*job.plusargs, "+wave_wait"), waves_from=args.waves_from) for job in jobs]
     if args.stages is not None:
         jobs = [replace(job, stages=args.stages) for job in jobs]
+    if args.dump is not None:
+        jobs = [replace(job, dumps=dump_folder(args.dump, job.identity)) for job in jobs]
     if args.performance:
         jobs = [replace(job, traffic=True) for job in jobs]
     return jobs
+
+
+def dump_folder(root: Path, identity: str) -> Path:
+    """Return the folder, empty, for what memory holds in one test.
+
+    Raises:
+        InputError: when it cannot be made, or holds what the testbench has not written.
+    """
+    return folders.emptied(root, folders.folder_name(identity))
 
 
 def cycles_before(args: argparse.Namespace) -> Mapping[str, int] | None:

@@ -30,6 +30,7 @@ from nvdla_tb.stimulus.generate.errors import PlanError
 from nvdla_tb.stimulus.generate.random import ENGINES
 from nvdla_tb.stimulus.result import Dut
 from nvdla_tb.stimulus.trace import find_traces
+from nvdla_tb.stimulus.trace.files import name_of
 
 _STATES = 4
 """Initial states of simulators in a level."""
@@ -181,9 +182,9 @@ def _test_tasks(args: argparse.Namespace, tests: Sequence[PlannedTest], seeds: r
 
 def _trace_tasks(args: argparse.Namespace) -> list[Task]:
     paths, dut, options = find_traces(args.paths), counting_dut(args), _again(args)
-    check_different([path.stem for path in paths], paths)
+    check_different([name_of(path) for path in paths], paths)
     reruns = [f"{COMMAND} trace {shlex.quote(anywhere(path))} {options}" for path in paths]
     return [
-        Task(path.stem, 0, "trace", str(resolved(path)), dut, rerun, args.exact, tuple(args.plusarg))
+        Task(name_of(path), 0, "trace", str(resolved(path)), dut, rerun, args.exact, tuple(args.plusarg))
         for path, rerun in zip(paths, reruns, strict=True)
     ]

@@ -59,6 +59,12 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
         help="name the first wrong hand-over inside the device; with Verilator its signals must be visible "
         "(by a control file of the filelist, or --debug)",
     )
+    group.add_argument(
+        "--dump",
+        type=Path,
+        metavar="FOLDER",
+        help="write what memory holds at each comparison of a golden result, and at the end, as .dat files",
+    )
     group.add_argument("--json", type=output_file, metavar="FILE", help="also write the results to this file")
     group.add_argument("--performance", action="store_true", help="cycles, bounds and traffic of every layer")
     group.add_argument(

@@ -86,7 +86,7 @@ def devices(args: argparse.Namespace) -> list[tuple[argparse.Namespace, AnyConfi
 
 
 _OF_NVDLA = (
-    *("exact", "stop_at_first", "waves_from", "stages", "performance", "cycles_against", "port_map", "build"),
+    *("exact", "stop_at_first", "waves_from", "stages", "performance", "cycles_against", "port_map", "build", "dump"),
     *("until_coverage", "code_coverage"),
 )
 """Options that mean nothing for other systems than NVDLA."""

@@ -101,6 +101,8 @@ def _cause(detail: details.AnyDetail) -> tuple[str, ...]:
             return (detail.register,)
         case details.NoAnswer():
             return ("no answer" if detail.accepted else "not accepted",)
+        case details.LineNeverRises():
+            return ("dla_intr",)
         case details.Hang():
             return (*detail.waiting_for, *(f"{unit.unit} {'/'.join(unit.states)}" for unit in detail.units))
         case details.DriverFault():

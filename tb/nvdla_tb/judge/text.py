@@ -97,6 +97,8 @@ def complaint(finding: Finding) -> str:
         case details.PollNeverHolds() as poll:
             waited = f"for {poll.comparison} {poll.expected:#x}"
             return f"poll of {poll.register} {waited} never ends: it reads {poll.got:#x} and does not change"
+        case details.LineNeverRises():
+            return "wait for dla_intr never ends: no interrupt is set, and no layer that was started owes one"
         case details.Hang() as hang:
             return "\n".join(_hang(finding, hang))
         case details.NoAnswer() as lost:
@@ -238,6 +240,7 @@ def _hang(finding: Finding, hang: details.Hang) -> list[str]:
     moved = f"{hang.in_vain} requests and beats of memory in vain" if hang.in_vain else "nothing moved"
     lines = [f"hang: {moved} for {hang.quiet_cycles} cycles, at cycle {finding.cycle}"]
     lines += [f"  waiting for interrupt {event}" for event in hang.waiting_for]
+    lines += ["  waiting for dla_intr to be high"] if hang.awaits_line else []
     if hang.interrupt_status is not None:
         lines.append(f"  dla_intr is high, and GLB.S_INTR_STATUS reads {hang.interrupt_status:#x}")
     lines += [] if hang.csb is None else [f"  CSB: {hang.csb}"]

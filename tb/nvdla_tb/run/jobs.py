@@ -66,9 +66,9 @@ class Job:
     then; ``broken`` is what is wrong with the file that it is read from, so that it fails without being played.
     ``plusargs`` are the simulator's, ``altered`` a file of bytes that only the DUT finds in its memory, ``stages`` one
     of hand-overs to watch; ``waves_from`` holds waves back, and ``waves_option`` is that of ``rerun``, None when it
-    takes none. ``traffic`` records what each memory port moves, ``dump`` are ranges of memory to save; ``kept`` is the
-    folder that what it leaves will lie in, None when that is where it is played. ``driver`` is a driver in C that plays
-    after the scenario, in a process of its own.
+    takes none. ``traffic`` records what each memory port moves, ``dump`` are ranges of memory to save, ``dumps`` a
+    folder for all of it at each comparison and at the end; ``kept`` is the folder that what it leaves will lie in, None
+    when that is where it is played. ``driver`` is a driver in C that plays after the scenario, in a process of its own.
     """
 
     name: str
@@ -86,6 +86,7 @@ class Job:
     waves_option: str | None = "--waves"
     traffic: bool = False
     dump: tuple[Range, ...] = ()
+    dumps: Path | None = None
     kept: Path | None = None
     driver: Driver | None = None
 
@@ -134,6 +135,7 @@ class Job:
             stages=_absolute(self.stages),
             traffic=self.traffic,
             dump=self.dump,
+            dumps=_absolute(self.dumps),
             about=about(dut),
             kept=_absolute(self.kept),
             driver=self.driver,

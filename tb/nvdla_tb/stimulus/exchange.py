@@ -71,6 +71,7 @@ class Request(msgspec.Struct, frozen=True):
         cycles: how long to clock an idle DUT.
         traffic: whether to record what each port moves.
         dump: ranges of memory to save beside the answer.
+        dumps: folder for what memory holds at each comparison and at the end, None to keep nothing of it.
         about: device under test, for pages.
         kept: folder that what the test leaves will lie in, None when that is where it is left.
         driver: what plays after the scenario, which then holds memory and golden results, None without one.
@@ -88,6 +89,7 @@ class Request(msgspec.Struct, frozen=True):
     cycles: int = 0
     traffic: bool = False
     dump: tuple[Range, ...] = ()
+    dumps: str | None = None
     about: str = ""
     kept: str | None = None
     driver: Driver | None = None

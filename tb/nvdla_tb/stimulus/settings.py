@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Annotated, Literal
 
 import msgspec
@@ -110,11 +111,12 @@ class BenchSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     the same of register accesses at addresses without a register.
     ``hang_cycles`` is how long nothing may move on CSB and the memory ports while work is
     outstanding, but for the bench's own service of interrupts; ``poll_deadline_cycles`` how long one poll
-    may last. ``exact`` compares FP16 results
-    with the bit-accurate models instead of the published thresholds. ``stop_at_first`` ends the scenario soon
-    after the first wrong byte. ``saturated_reads`` and ``saturated_writes`` name the ids, such as ``1 2 3``, of clients
-    of the memory interface that always have requests: each turn must be as long as the weight says. ``limits_reached``
-    says that the last layer has as many requests as may be outstanding: so many must have been so at some time.
+    may last, and ``continue_on_fail`` that the program goes on after a poll that lasted longer, which is a finding all
+    the same. ``exact`` compares FP16 results with the bit-accurate models instead of the published thresholds.
+    ``stop_at_first`` ends the scenario soon after the first wrong byte. ``saturated_reads`` and ``saturated_writes``
+    name the ids, such as ``1 2 3``, of clients of the memory interface that always have requests: each turn must be as
+    long as the weight says. ``limits_reached`` says that the last layer has as many requests as may be outstanding: so
+    many must have been so at some time.
     """
 
     port: PortSettings = PortSettings()
@@ -129,6 +131,7 @@ class BenchSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     unmapped_accesses: _Severity = "error"
     hang_cycles: _AtLeastOne = 60_000
     poll_deadline_cycles: _AtLeastOne = 100_000
+    continue_on_fail: bool = False
     exact: bool = False
     stop_at_first: bool = False
     saturated_reads: str = ""
@@ -145,3 +148,7 @@ class BenchSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         """Clients that always have reads, and those that always have writes."""
         reads, writes = (tuple(map(int, ids.split())) for ids in (self.saturated_reads, self.saturated_writes))
         return reads, writes
+
+    def slower_cycles(self, cycles: int) -> int:
+        """Return as many cycles of the core's clock as the slower clock takes for so many."""
+        return math.ceil(cycles * max(1.0, self.csb_period))

@@ -19,6 +19,7 @@ from nvdla_tb.judge.detail import (
     GoldenMismatch,
     HandshakeViolation,
     Hang,
+    LineNeverRises,
     Mismatch,
     MissingInterrupt,
     MoreBadAccesses,
@@ -238,6 +239,11 @@ TOLD = (
         Finding(Check.HANG, PollNeverHolds("CDMA.S_CBUF_FLUSH_STATUS", "equal", 0, 1)),
         "poll of CDMA.S_CBUF_FLUSH_STATUS for equal 0x0 never ends: it reads 0x1 and does not change",
         ("CDMA.S_CBUF_FLUSH_STATUS",),
+    ),
+    Told(
+        Finding(Check.HANG, LineNeverRises()),
+        "wait for dla_intr never ends: no interrupt is set, and no layer that was started owes one",
+        ("dla_intr",),
     ),
     Told(
         Finding(Check.GOLDEN, ShortGolden("out.dat", 31, 0x2001)),

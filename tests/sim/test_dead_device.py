@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from nvdla_models.config import HwConfig
@@ -16,14 +17,14 @@ from nvdla_tb.nvdla.registers import RegisterMap
 from nvdla_tb.run.compile.build import build
 from nvdla_tb.run.compile.ports import expected_ports
 from nvdla_tb.run.compile.spec import BuildSpec, Built
-from nvdla_tb.run.result import Result
 from nvdla_tb.run.simulate import SharedProcess
 from nvdla_tb.stimulus.model import play_model
+from nvdla_tb.stimulus.result import Result
 from tests.sim.conftest import SMALL_DEVICES, planned, played
 
 CONFIG = HwConfig.load("nv_small")
 PLANNED = planned("sdp_pass_through_full_atom")
-SCENARIO = replace(PLANNED, settings=replace(PLANNED.settings, hang_cycles=8000))
+SCENARIO = replace(PLANNED, settings=msgspec.structs.replace(PLANNED.settings, hang_cycles=8000))
 DRIVEN = {
     # The first requests are taken; ``+deaf`` takes none after them.
     "csb2nvdla_ready": 'taken < 4 || !$test$plusargs("deaf")',

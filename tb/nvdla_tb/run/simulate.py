@@ -17,6 +17,7 @@ from pathlib import Path
 from signal import Signals
 from typing import NamedTuple, TextIO
 
+from nvdla_tb.judge.detail import Note
 from nvdla_tb.judge.finding import Check, Finding
 from nvdla_tb.judge.text import complaint
 from nvdla_tb.run.compile.runners import simulation
@@ -62,6 +63,12 @@ class SimResult:
         """Whether the test ran and nothing failed."""
         return self.check is None
 
+    @property
+    def finding(self) -> Finding:
+        """Why it did not pass."""
+        assert self.check is not None
+        return self.standstill or Finding(self.check, Note(self.message))
+
 
 def simulate(
     built: Built,
@@ -73,6 +80,7 @@ def simulate(
     timeout_seconds: float,
     waves: bool = False,
     plusargs: Sequence[str] = (),
+    loaded: str | None = None,
 ) -> SimResult:
     """Run one cocotb test.
 
@@ -85,6 +93,7 @@ def simulate(
         timeout_seconds: Wall-clock deadline, after which the whole process group is killed.
         waves: Whether to write waves; the model must be built with ``waves``.
         plusargs: Arguments such as ``+verbose`` for the simulator.
+        loaded: Module that cocotb loads, which has the test of ``test_module``; that module when left out.
 
     Raises:
         LaunchError: for waves from a model that was built without.
@@ -102,7 +111,7 @@ def simulate(
     make_empty(work_dir)
     with Standstill() as watch:
         variables = {**env, **watch.variables}
-        command, environment = simulation(built, test_module, testcase, variables, junit_path, arguments)
+        command, environment = simulation(built, test_module, testcase, variables, junit_path, arguments, loaded)
         ended = supervise(
             command,
             cwd=work_dir,
@@ -229,7 +238,7 @@ class SharedProcess:
         if self._alive is None:
             self._alive = self._start()
         self.scenarios += 1
-        self.last = request.test
+        self.last = request.so_far.identity
         started = time.monotonic()
         ended = _asked(self._alive, request.encode(), timeout_seconds)
         seconds = time.monotonic() - started

@@ -8,12 +8,15 @@ from enum import IntEnum
 from functools import cached_property
 
 import numpy as np
+from cocotb.handle import SimHandleBase
 from cocotb.triggers import Event
 
+from nvdla_models.config import HwConfig
 from nvdla_tb.judge.judge import Access
 from nvdla_tb.judge.outstanding import limits_outstanding
+from nvdla_tb.nvdla.program.bdma import LAUNCHES
 from nvdla_tb.nvdla.program.ops import Comparison, Poll, RegRead, RegWrite
-from nvdla_tb.nvdla.registers import Register, Where
+from nvdla_tb.nvdla.registers import Register, RegisterMap, Where
 from nvdla_tb.sim.csb import CsbReset, CsbTimeout, PollTimeout, ReadBack, answer_deadline_cycles
 from nvdla_tb.sim.interrupts import Interrupts
 from nvdla_tb.sim.native import (
@@ -25,10 +28,14 @@ from nvdla_tb.sim.native import (
     RecordLog,
     library,
 )
-from nvdla_tb.sim.pins import Pins
+from nvdla_tb.sim.ports import is_wrapped
 from nvdla_tb.stimulus.player import RegisterOp
+from nvdla_tb.stimulus.settings import BenchSettings
 
 _WORD = 0xFFFF_FFFF
+_STARTS = frozenset({"D_OP_ENABLE", *LAUNCHES})
+"""Registers whose writes start layers."""
+
 _COMPARISONS = list(Comparison)
 """Their places are the numbers that the harness knows them by."""
 
@@ -73,17 +80,17 @@ class _Batch:
 
 
 class NativeCsb:
-    """The same face as ``CsbDriver``; accesses of one call go out back to back without Python."""
+    """The same face as ``CsbMaster``; accesses of one call go out back to back without Python."""
 
-    def __init__(self, pins: Pins) -> None:
+    def __init__(self, dut: SimHandleBase, config: HwConfig, settings: BenchSettings, seed: int) -> None:
         """Configure the harness's player."""
-        self.registers = pins.registers
-        self._answers_all = pins.answers_all
+        self.registers = RegisterMap.of(config)
+        self._answers_all = is_wrapped(dut, None)
         self._library = library()
-        self._deadline = answer_deadline_cycles(pins.settings.csb_period)
-        knobs = pins.settings
-        settings = CsbSettingsRecord(pins.seed & (1 << 64) - 1, knobs.csb_stall, self._deadline, knobs.csb_outstanding)
-        self._library.nvb_csb_configure(ctypes.byref(settings))
+        self._deadline = answer_deadline_cycles(settings.csb_period)
+        seed &= (1 << 64) - 1
+        record = CsbSettingsRecord(seed, settings.csb_stall, self._deadline, settings.csb_outstanding)
+        self._library.nvb_csb_configure(ctypes.byref(record))
         self._accesses = RecordLog(ACCESS_RECORD, self._library.nvb_csb_accesses)
         self.violations = RecordLog(VIOLATION_RECORD, self._library.nvb_csb_violations)
         self._results = RecordLog(RESULT_RECORD, self._library.nvb_csb_results)
@@ -112,13 +119,13 @@ class NativeCsb:
             batch.over.set()
 
     async def write(self, where: Where, value: int, *, posted: bool = True) -> None:
-        """Write one register; see ``CsbDriver``."""
+        """Write one register; see ``CsbMaster``."""
         batch = self._new(1)
         self._put_write(batch, 0, self.registers.find(where), value, posted=posted)
         await self._run(batch)
 
     async def read(self, where: Where) -> int:
-        """Read one register; see ``CsbDriver``."""
+        """Read one register; see ``CsbMaster``."""
         register = self.registers.find(where)
         batch = self._new(1)
         batch.put(0, _Kind.READ, self.registers.address(register), f"read of {register.full_name}")
@@ -126,7 +133,7 @@ class NativeCsb:
         return batch.answers[0][0]
 
     async def perform(self, ops: Sequence[RegisterOp], poll_deadline_cycles: int) -> list[ReadBack]:
-        """Play accesses one after the other and return what was read; see ``CsbDriver``."""
+        """Play accesses one after the other and return what was read; see ``CsbMaster``."""
         batch = self._new(len(ops))
         for index, op in enumerate(ops):
             register = self.registers.parse(op.register)
@@ -142,10 +149,9 @@ class NativeCsb:
             index, _, value = batch.failed
             op = ops[index]
             assert isinstance(op, Poll)
-            if op.field is not None:
-                value = self.registers.parse(op.register).field(op.field).extract(value)
-            raise PollTimeout(op, value, poll_deadline_cycles)
-        return [ReadBack(op, *batch.answers[index]) for index, op in enumerate(ops) if isinstance(op, RegRead)]
+            value = op.taken(value, self.registers.parse(op.register))
+            raise PollTimeout(op, value, poll_deadline_cycles, index, _read_back(ops[:index], batch))
+        return _read_back(ops, batch)
 
     def take_accesses(self) -> Iterator[tuple[int, Access | bool]]:
         """Yield the accesses finished since the last call and the new levels of the interrupt line, with cycles."""
@@ -176,7 +182,7 @@ class NativeCsb:
         record = batch.records[index]
         record["value"], record["nonposted"] = value, not posted or self._answers_all
         # What the layer will find in memory is looked up before anything goes on.
-        if register.name == "D_OP_ENABLE" or limits_outstanding(register):
+        if register.name in _STARTS or limits_outstanding(register):
             record["wake"] = 1
 
     def _put_poll(self, batch: _Batch, index: int, register: Register, poll: Poll, deadline_cycles: int) -> None:
@@ -187,6 +193,8 @@ class NativeCsb:
         if poll.field is not None:
             field = register.field(poll.field)
             record["mask"], record["shift"] = field.mask, field.lsb
+        elif poll.mask is not None:
+            record["mask"] = poll.mask
 
     async def _run(self, batch: _Batch) -> None:
         """Play accesses; a poll that expired is left in ``failed``."""
@@ -204,6 +212,11 @@ class NativeCsb:
         index, status, _ = batch.failed
         accepted = status is not _Status.NOT_ACCEPTED
         raise CsbTimeout(batch.names[index], accepted=accepted, deadline_cycles=self._deadline)
+
+
+def _read_back(ops: Sequence[RegisterOp], batch: _Batch) -> list[ReadBack]:
+    """Return what the reads among the first accesses of a batch, which are all answered, have read."""
+    return [ReadBack(op, *batch.answers[index]) for index, op in enumerate(ops) if isinstance(op, RegRead)]
 
 
 class NativeInterrupts(Interrupts):

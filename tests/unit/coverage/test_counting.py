@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 
 from nvdla_models.config import HwConfig
-from nvdla_tb.coverage.collect import Candidate, Collector, choose, reached
-from nvdla_tb.coverage.model import load_model
+from nvdla_tb.coverage.collect import Candidate, choose, count, reached
+from nvdla_tb.coverage.model import CoverageModel, load_model
 from nvdla_tb.coverage.observe import Observation, observe
 from nvdla_tb.coverage.status import item_status, text, totals
 from nvdla_tb.nvdla.program.ops import RegWrite
 from nvdla_tb.nvdla.program.table import Refused
 from nvdla_tb.paths import PLANS
-from nvdla_tb.stimulus.generate.describe import PlanError
+from nvdla_tb.stimulus.generate.errors import PlanError
 from nvdla_tb.stimulus.generate.plan import PlanEntry, load_plan
 from nvdla_tb.stimulus.generate.random import random_entry
 from nvdla_tb.stimulus.scenario import Scenario
@@ -57,14 +57,14 @@ def system(played: Scenario, name: str) -> list[object]:
 
 
 @pytest.fixture(scope="module")
-def collector() -> Collector:
-    return Collector(load_model(MODEL, CONFIG))
+def model() -> CoverageModel:
+    return load_model(MODEL, CONFIG)
 
 
 @pytest.fixture
-def small(tmp_path: Path) -> Collector:
+def small(tmp_path: Path) -> CoverageModel:
     (tmp_path / "pdp.toml").write_text(SMALL, encoding="utf-8")
-    return Collector(load_model(tmp_path, CONFIG))
+    return load_model(tmp_path, CONFIG)
 
 
 def test_layers_that_nothing_waits_for_run_beside_each_other() -> None:
@@ -89,7 +89,7 @@ def test_a_layer_that_reads_what_another_wrote_is_told_from_one_that_reads_memor
     assert system(played, "reads_from") == ["memory", "memory", "PDP"]
 
 
-def test_the_attributes_are_those_of_the_registers(collector: Collector) -> None:
+def test_the_attributes_are_those_of_the_registers(model: CoverageModel) -> None:
     x1 = {"alu": "max", "alu_operand": "channel", "operand_bytes": 2, "relu": True}
     layer = {**SDP, "src_gaps": [1, 9], "x1": x1, "converter": [-5, 3, 63]}
     (seen, _) = observe(scenario(layer), CONFIG)
@@ -100,51 +100,50 @@ def test_the_attributes_are_those_of_the_registers(collector: Collector) -> None
         **{"converter.offset": -5, "converter.scale": 3, "converter.shift": 63, "latency": 50},
     }
     assert {name: seen.attributes[name] for name in expected} == expected
-    hits = collector.count([seen])
+    hits = count(model, [seen])
     assert hits["SDP.x1.alu*x1.alu.from=max*channel"] == 1
     assert hits["SDP.converter.offset*converter.shift=-32768..-1*63"] == 1
     assert not any(name.startswith(("SDP.x2.works", "SDP.x1.mul.from", "PDP.", "SYSTEM.")) for name in hits)
 
 
 @pytest.mark.parametrize("name", ["sdp_x1_and_x2_together", "pdp_split_in_four_average", "cdp_lookup_of_the_element"])
-def test_a_trace_covers_what_its_scenario_does(tmp_path: Path, collector: Collector, name: str) -> None:
+def test_a_trace_covers_what_its_scenario_does(tmp_path: Path, model: CoverageModel, name: str) -> None:
     played = ENTRIES[name].build(CONFIG, 3)
     write(played, tmp_path / "trace")
-    expected = reached(collector, played)
+    expected = reached(model, played)
     assert len(expected) > 60
-    assert reached(collector, read(tmp_path / "trace", CONFIG)) == expected
+    assert reached(model, read(tmp_path / "trace", CONFIG)) == expected
 
 
-def drawn(collector: Collector, seed: int, *engines: str) -> frozenset[str]:
+def drawn(model: CoverageModel, seed: int, *engines: str) -> frozenset[str]:
     """Return the bins that the random scenario of a seed hits."""
-    return frozenset(reached(collector, random_entry(CONFIG, seed, engines).build(CONFIG, seed)))
+    return frozenset(reached(model, random_entry(CONFIG, seed, engines).build(CONFIG, seed)))
 
 
-def test_every_attribute_of_the_model_exists_and_many_bins_are_drawn(collector: Collector) -> None:
-    hits = frozenset[str]().union(*(drawn(collector, seed, "SDP", "PDP", "CDP", "CONV") for seed in range(40)))
-    assert not hits & collector.model.excluded.keys()
-    assert len(hits) > 0.4 * len(set(collector.model.reachable()))
+def test_every_attribute_of_the_model_exists_and_many_bins_are_drawn(model: CoverageModel) -> None:
+    hits = frozenset[str]().union(*(drawn(model, seed, "SDP", "PDP", "CDP", "CONV") for seed in range(40)))
+    assert not hits & model.excluded.keys()
+    assert len(hits) > 0.4 * len(set(model.reachable()))
 
 
 def test_an_attribute_that_does_not_exist_is_refused(tmp_path: Path) -> None:
     (tmp_path / "pdp.toml").write_text('unit = "PDP"\n[points]\nmetod = ["max"]\n', encoding="utf-8")
-    wrong = Collector(load_model(tmp_path, CONFIG))
+    wrong = load_model(tmp_path, CONFIG)
     with pytest.raises(PlanError, match=r"^PDP\.metod must be an attribute: behind, beside, both_groups, channels, "):
-        wrong.count(list(observe(scenario(PDP), CONFIG)))
+        count(wrong, observe(scenario(PDP), CONFIG))
 
 
-def test_an_illegal_program_covers_nothing(collector: Collector) -> None:
+def test_an_illegal_program_covers_nothing(model: CoverageModel) -> None:
     played = scenario(SDP)
     writes = {"SDP.D_DP_EW_CFG": RegWrite("SDP.D_DP_EW_CFG", 0)}
     ops = tuple(writes.get(op.register, op) if isinstance(op, RegWrite) else op for op in played.ops)
     with pytest.raises(Refused, match=r"^SDP\.D_DP_EW_CFG\.ew_bypass must be YES, not NO"):
-        reached(collector, replace(played, ops=ops))
-    assert collector.count([]) == {}
+        reached(model, replace(played, ops=ops))
 
 
-def test_a_write_where_no_register_is_covers_nothing(collector: Collector) -> None:
+def test_a_write_where_no_register_is_covers_nothing(model: CoverageModel) -> None:
     (unmapped,) = (e for e in load_plan(PLANS / "nv_small_registers.toml") if e.name == "registers_unmapped")
-    assert reached(collector, unmapped.build(CONFIG, 1)) == {}
+    assert reached(model, unmapped.build(CONFIG, 1)) == {}
 
 
 def test_tables_that_are_written_again_end_the_layer_that_uses_them_although_nothing_waits_for_it() -> None:
@@ -154,28 +153,29 @@ def test_tables_that_are_written_again_end_the_layer_that_uses_them_although_not
     assert {observation.attributes["both_groups"] for observation in seen} == {"no"}
 
 
-def test_counts_of_one_collector_stay_its_own(small: Collector, tmp_path: Path) -> None:
-    other = Collector(small.model)
-    seen = [Observation("PDP", {"method": "max", "group": 0, "height": 4})]
-    assert small.count(seen * 3)["PDP.method*group=max*0"] == 3
-    assert small.count(seen)["PDP.method*group=max*0"] == 1
-    assert small.count([]) == {}
-    assert other.count(seen) == {
-        **{"PDP.method=max": 1, "PDP.group=0": 1, "PDP.height=1..4": 1},
-        "PDP.method*group=max*0": 1,
+def test_hits_count_in_points_and_crosses_of_the_unit_alone(small: CoverageModel) -> None:
+    seen = Observation("PDP", {"method": "max", "group": 0, "height": 4})
+    assert count(small, [seen, Observation("SDP", {}), seen]) == {
+        **{"PDP.method=max": 2, "PDP.group=0": 2, "PDP.height=1..4": 2},
+        "PDP.method*group=max*0": 2,
+    }
+    assert count(small, [replace(seen, attributes={**seen.attributes, "group": 2})]) == {
+        "PDP.method=max": 1,
+        "PDP.height=1..4": 1,
     }
 
 
-def test_status_tells_holes_exclusions_and_hits_against_the_model(small: Collector) -> None:
-    hits = small.count(
+def test_status_tells_holes_exclusions_and_hits_against_the_model(small: CoverageModel) -> None:
+    hits = count(
+        small,
         [
             Observation("PDP", {"method": "max", "group": 0, "height": 4}),
             Observation("PDP", {"method": "max", "group": 1, "height": None}),
-        ]
+        ],
     )
-    statuses = item_status(small.model, hits)
+    statuses = item_status(small, hits)
     assert (totals(statuses).hit, totals(statuses).reachable, totals(statuses).excluded) == (5, 9, 1)
-    assert text(small.model, hits, excluded=True).splitlines() == [
+    assert text(small, hits, excluded=True).splitlines() == [
         "unit      points  crosses   bins    hit      %  excluded",
         "PDP            3        1      9      5   55.6         1",
         "all            3        1      9      5   55.6         1",
@@ -197,9 +197,9 @@ def test_seeds_are_chosen_by_what_they_add() -> None:
     assert list(choose(candidates, "z")) == []
 
 
-def test_a_seed_is_drawn_and_looked_at_alike_every_time(collector: Collector) -> None:
-    assert drawn(collector, 5, "SDP", "PDP") == drawn(collector, 5, "SDP", "PDP")
-    assert drawn(collector, 5, "SDP", "PDP") != drawn(collector, 6, "SDP", "PDP")
+def test_a_seed_is_drawn_and_looked_at_alike_every_time(model: CoverageModel) -> None:
+    assert drawn(model, 5, "SDP", "PDP") == drawn(model, 5, "SDP", "PDP")
+    assert drawn(model, 5, "SDP", "PDP") != drawn(model, 6, "SDP", "PDP")
 
 
 def test_a_layer_that_hands_its_result_on_counts_for_both_units() -> None:

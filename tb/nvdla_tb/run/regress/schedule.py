@@ -18,6 +18,7 @@ from dask.distributed import Client, Future, KilledWorker, wait
 
 from nvdla_models.errors import InputError
 from nvdla_tb.coverage.collect import Candidate, choose, reached
+from nvdla_tb.coverage.model import model_of
 from nvdla_tb.judge.finding import Check
 from nvdla_tb.judge.verdict import Verdict
 from nvdla_tb.run import folders
@@ -34,14 +35,13 @@ from nvdla_tb.run.regress.store import Run, Store
 from nvdla_tb.run.regress.worker import (
     RECORD_DIR,
     Limits,
-    collector_of,
     end_processes,
     execute,
     record_path,
     remove_partial_records,
 )
-from nvdla_tb.run.result import Result
 from nvdla_tb.run.task import Task
+from nvdla_tb.stimulus.result import Result
 
 _FEWEST_AHEAD, _MOST_AHEAD = 4, 64
 """Tasks handed to the scheduler ahead of each worker: enough to keep it busy, few enough for any memory."""
@@ -255,7 +255,7 @@ def look(tasks: Sequence[Task], model: Path, names: Sequence[str]) -> list[list[
         if job.test is not None or job.refused is not None:
             found.append([])
             continue
-        hits = reached(collector_of(model, task.dut.config), job.nvdla_scenario())
+        hits = reached(model_of(model, task.dut.config), job.nvdla_scenario())
         found.append(sorted(numbers[name] for name in hits if name in numbers))
     return found
 

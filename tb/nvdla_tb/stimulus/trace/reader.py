@@ -8,6 +8,7 @@ from typing import Any
 from nvdla_models.config import HwConfig
 from nvdla_models.limits import MEMORY_BYTES, NUMBER_BITS
 from nvdla_tb.nvdla.program.ops import MemInit, MemLoad, Op
+from nvdla_tb.plain_data import converted
 from nvdla_tb.stimulus.player import unraised
 from nvdla_tb.stimulus.scenario import Scenario, ScenarioError, check_name
 from nvdla_tb.stimulus.settings import BenchSettings, SettingsError
@@ -19,6 +20,7 @@ from nvdla_tb.stimulus.trace.errors import TraceError, TraceUnsupported
 from nvdla_tb.stimulus.trace.files import MEASURED, TraceFolder
 from nvdla_tb.stimulus.trace.lexer import Command, commands
 from nvdla_tb.stimulus.trace.measured import CONFIG, MeasuredFile, read_measured
+from nvdla_tb.stimulus.trace.txn import read_txn
 
 SEED = 0
 """Seed of a trace that carries none: the bench behaves alike in every run."""
@@ -28,7 +30,8 @@ def read(path: Path, config: HwConfig) -> Scenario:
     """Read a trace.
 
     Args:
-        path: The trace's folder, which holds one ``.cfg``, or that file; or the ``.npz`` of a measured layer.
+        path: The trace's folder, which holds one ``.cfg`` or ``input.txn``, or that file; or the ``.npz`` of a measured
+            layer.
         config: The configuration that will play the trace.
 
     Returns:
@@ -47,6 +50,8 @@ def read(path: Path, config: HwConfig) -> Scenario:
             raise TraceUnsupported(f"{path}: the layer was measured on {CONFIG}, not on {config.name}")
         return read_described(file, config) if file.is_described else read_measured(file, config)
     folder = TraceFolder.open(path)
+    if folder.is_txn:
+        return read_txn(folder, config)
     reader = _Reader(folder, config)
     for command in commands(folder.text(), folder.cfg):
         reader.take(command)
@@ -142,7 +147,7 @@ class _Reader:
                 f"{self._folder.cfg}:{line}: the trace is written for {header['config']}, not for {self._config.name}"
             )
         try:
-            header["settings"] = BenchSettings.from_dict(header["settings"])
+            header["settings"] = converted(header["settings"], BenchSettings, "settings", SettingsError)
         except SettingsError as error:
             raise self._error(line, str(error)) from error
         self._header = header

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from nvdla_models.reading import resolved
 from nvdla_tb.nvdla.memory import Ram
 from nvdla_tb.nvdla.program import ops
@@ -21,6 +23,9 @@ from nvdla_tb.writing import writing
 _REGISTER = re.compile(r"(\w+)\.(\w+)", re.ASCII)
 _PLAIN_FILE = re.compile(r"(?=.{1,100}\Z)\w+(\.\w+)*\.dat", re.ASCII)
 """File names that the public player takes, kept to one folder and to names that every file system takes."""
+
+_LINE_ID = "dla_intr"
+"""What players that skip notes are told to raise where this one waits for the interrupt line."""
 
 _MEMORY = {Ram.MC: "pri_mem", Ram.CVSRAM: "sec_mem"}
 _PATTERN = {value: name for name, value in words.PATTERNS.items()}
@@ -50,7 +55,7 @@ def write(scenario: Scenario, folder: Path) -> Path:
         raise TraceError(f"{folder}: a trace must be written to a folder that is new or empty")
     writer = _Writer()
     header = {"name": scenario.name, "config": scenario.config, "seed": scenario.seed}
-    lines = [notes.format_note({notes.SCENARIO: {**header, "settings": scenario.settings.to_dict()}})]
+    lines = [notes.format_note({notes.SCENARIO: {**header, "settings": msgspec.to_builtins(scenario.settings)}})]
     for index, op in enumerate(scenario.ops):
         try:
             lines.extend(writer.lines(op))
@@ -91,6 +96,9 @@ class _Writer:
                 note |= _unmapped(op)
                 text = _reg_read(op)
             case ops.Poll():
+                if op.mask is not None:
+                    _number("mask", op.mask, words.WORD_LIMIT)
+                    note[notes.MASK] = op.mask
                 text = _poll(op)
             case ops.MemInit():
                 text = self._mem_init(op, note)
@@ -99,6 +107,9 @@ class _Writer:
                 text = f"mem_load({_memory(op.ram, op.address)}, {self._file(op.file_name, op.chunks, note)})"
             case ops.InterruptNotify():
                 text = f"intr_notify({_interrupt(op)}, {_identifier('sync_id', op.sync_id)})"
+            case ops.LineWait():
+                note[notes.LINE] = True
+                text = f"sync_notify({words.UNIT_PREFIX}GLB, {_LINE_ID})"
             case ops.SyncNotify() | ops.SyncWait():
                 name = "sync_notify" if isinstance(op, ops.SyncNotify) else "sync_wait"
                 target = words.UNIT_PREFIX + _identifier("target", op.target)

@@ -12,9 +12,8 @@ from msgspec.structs import replace
 from nvdla_models.errors import InputError
 from nvdla_models.layout import Element
 from nvdla_tb.judge.verdict import Ending, Margin, Verdict
-from nvdla_tb.run.result import Result
-from nvdla_tb.stimulus.exchange import Explained, Performance
-from tests.unit.run.regress.tasks import DUT, VERDICTS, ended, hang, task, wrong
+from nvdla_tb.stimulus.result import Performance, Result
+from tests.unit.run.regress.tasks import DUT, VERDICTS, ended, explained, hang, task, wrong
 
 MARGIN = Margin("layer 0 (CONV, group 0)", "CC DC", "some rule", 9, None, Element(1, 2, 3))
 WHOLE = Result(
@@ -26,7 +25,7 @@ WHOLE = Result(
     1.5,
     "runs/pdp_max_2x2.3",
     Performance(1e5, 0.25, 1 << 27),
-    Explained(["layer 0: ..."], [["dst-base"]], [["dst-base", "dst-order"]]),
+    explained("dst-base", equal=("dst-base", "dst-order")),
     {"PDP.group=0": 2},
 )
 
@@ -54,15 +53,15 @@ def changed(**changes: object) -> bytes:
 @pytest.mark.parametrize(
     ("content", "why"),
     [
-        (changed(seed="3"), r": a result: Expected `int`, got `str` - at `\$\.seed`$"),
-        (changed(verdict=None), r": a result: Expected `object`, got `null` - at `\$\.verdict`$"),
+        (changed(seed="3"), r": a result: seed must be an integer, not '3'$"),
+        (changed(verdict=None), r": a result: verdict must be a table, not None$"),
         (
             changed(verdict={"findings": [{"check": "smell", "detail": {"type": "Note", "message": ""}}]}),
-            r": a result: Invalid enum value 'smell' - at `\$\.verdict\.findings\[0\]\.check`$",
+            r": a result: verdict\.findings\[0\]\.check must be one of wrong value, .*, not smell$",
         ),
         (
             changed(verdict={"findings": [{"check": "test", "detail": {"type": "Other"}}]}),
-            r": a result: Invalid value 'Other' - at `\$\.verdict\.findings\[0\]\.detail\.type`$",
+            r": a result: verdict\.findings\[0\]\.detail\.type must be one of Mismatch, .*, not Other$",
         ),
         (WHOLE.encode()[:-1], r" must be JSON: Expecting ',' delimiter: "),
         (replace(WHOLE, rerun="größer").encode().decode().encode("latin-1"), r":1: text must be UTF-8, not byte 0xf6$"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from types import NoneType
@@ -156,6 +157,10 @@ class BenchSettings:
         """Clients that always have reads, and those that always have writes."""
         reads, writes = (tuple(map(int, ids.split())) for ids in (self.saturated_reads, self.saturated_writes))
         return reads, writes
+
+    def slower_cycles(self, cycles: int) -> int:
+        """Return as many cycles of the core's clock as the slower clock takes for so many."""
+        return math.ceil(cycles * max(1.0, self.csb_period))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the settings as plain data, for files."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Awaitable, Coroutine, Iterator, Sequence
-from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
 
+import msgspec
 import numpy as np
 from cocotb.handle import SimHandleBase
 from cocotb.triggers import Event, RisingEdge, select
@@ -87,7 +87,7 @@ class Bench(Judging, Placing):
     ) -> None:
         """Build the agents; ``start`` also resets the DUT."""
         if has_one_clock(dut):
-            settings = replace(settings, csb_period=1.0, csb_phase=0.0)
+            settings = msgspec.structs.replace(settings, csb_period=1.0, csb_phase=0.0)
         self.dut, self.config, self.settings, self._seed = dut, config, settings, seed
         self.clock = dut.dla_core_clk
         self.registers = RegisterMap.of(config)

@@ -48,39 +48,30 @@ html_show_sphinx = False
 NAVIGATION = {
     "Tutorials": """
         docs/first-day
+        docs/own-repository
         docs/library
+        docs/agents
         docs/pytest
         docs/drivers
         docs/reading-a-failure
-        docs/start
     """,
     "Guides": """
-        docs/own-repository
-        docs/ports
         docs/plans-and-levels
         docs/coverage
         docs/explain
         docs/traces
         docs/networks
         docs/dlhdl
-        docs/faq
         docs/extending
-        docs/new-engine
     """,
-    "Promises and facts": """
+    "Facts": """
         docs/green
         docs/trust
         docs/inputs
         docs/packages
         docs/model
-        docs/configrom
-        docs/precision
         docs/formats
-        docs/score
-        docs/mutants
-        docs/speed
-        docs/architecture
-        docs/dlhdl-standin
+        docs/quality
         networks/README
     """,
     "Reference": """
@@ -91,6 +82,7 @@ NAVIGATION = {
         docs/reference/extending
     """,
     "Project": """
+        docs/start
         CONTRIBUTING
         CHANGELOG
     """,

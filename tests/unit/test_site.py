@@ -24,7 +24,8 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     options = ("--fail-on-warning", "--keep-going", "--quiet", "-c", "docs")
     command = [sys.executable, "-m", "sphinx", *options, ".", str(folder)]
     ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert (ran.returncode, ran.stderr) == (0, "")
+    assert ran.stderr == ""
+    assert ran.returncode == 0
     return folder
 
 

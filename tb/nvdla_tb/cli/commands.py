@@ -6,6 +6,7 @@ from argparse import ArgumentParser, Namespace
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.metadata import entry_points
+from types import ModuleType
 from typing import Protocol, cast
 
 from nvdla_models.errors import InputError
@@ -61,7 +62,7 @@ COMMANDS = {
     "regress": Command(
         "nvdla_tb.cli.regress",
         "play many scenarios on a cluster, keep every result, take up what is missing",
-        "nvdla-tb regress random --seeds 200 --engines SDP,PDP",
+        "nvdla-tb regress random --seeds 200 --only SDP,PDP",
     ),
     "cluster": Command(
         "nvdla_tb.cli.cluster",
@@ -140,6 +141,11 @@ COMMANDS = {
     ),
 }
 """Those of the bench itself."""
+
+
+def completion() -> ModuleType:
+    """Import what answers shells, of which nothing else has need."""
+    return import_module("nvdla_tb.cli.completion")
 
 
 def all_commands() -> dict[str, Command]:

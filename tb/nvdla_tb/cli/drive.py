@@ -14,7 +14,7 @@ from nvdla_models.errors import InputError
 from nvdla_models.limits import DATA_BYTES
 from nvdla_models.reading import read_bytes, resolved, shown
 from nvdla_tb.cli import numbers
-from nvdla_tb.cli.dut import add_dut_options, again, build_dut, dut_arguments
+from nvdla_tb.cli.dut import add_dut_options, add_reports_option, again, build_dut, dut_arguments
 from nvdla_tb.cli.playing import add_run_options, check_run_options, play_and_report
 from nvdla_tb.nvdla.memory import Ram
 from nvdla_tb.nvdla.program.ops import CheckFile, MemInit, MemLoad, Op, SyncNotify
@@ -65,6 +65,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", type=numbers.seed, default=1, metavar="N", help="of the bench (default: 1)")
     add_dut_options(parser)
     add_run_options(parser)
+    add_reports_option(parser)
 
 
 def main(args: argparse.Namespace) -> int:

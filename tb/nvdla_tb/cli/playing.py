@@ -19,7 +19,8 @@ from nvdla_models.limits import NAME_BYTES
 from nvdla_models.reading import shown
 from nvdla_tb.cli import numbers
 from nvdla_tb.cli.console import Console, Progress
-from nvdla_tb.cli.dut import BUILD_ROOT, add_dut_options, dut_of
+from nvdla_tb.cli.dut import add_dut_options, dut_of, reports_folder
+from nvdla_tb.cli.earlier import cycles_before, cycles_options, slower_than_before
 from nvdla_tb.cli.parsing import Parser
 from nvdla_tb.explain.handovers import load_handovers
 from nvdla_tb.judge.verdict import Verdict
@@ -76,7 +77,7 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
     group = scenario_options(parser)
     exact_option(group)
     group.add_argument("--stop-at-first", action="store_true", help="end a scenario soon after its first wrong byte")
-    group.add_argument("--waves", action="store_true", help="write waves next to each log")
+    waves_option(group, "write waves next to each log", default=False)
     group.add_argument("--waves-from", metavar="cycle:N|layer:N", help="start of the waves (default: cycle:0)")
     group.add_argument(
         "--stages",
@@ -87,13 +88,7 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument("--json", type=output_file, metavar="FILE", help="also write the results to this file")
     group.add_argument("--performance", action="store_true", help="cycles, bounds and traffic of every layer")
-    group.add_argument(
-        "--cycles-against",
-        type=Path,
-        metavar="FILE",
-        help="fail when a layer takes more cycles than in this earlier --json file",
-    )
-    slower_option(group)
+    cycles_options(group)
 
 
 def exact_option(group: argparse._ActionsContainer) -> None:
@@ -101,11 +96,11 @@ def exact_option(group: argparse._ActionsContainer) -> None:
     group.add_argument("--exact", action="store_true", help="FP16: bit-accurate, not by the published thresholds")
 
 
-def slower_option(group: argparse._ActionsContainer) -> None:
-    """Add the option that says how much slower something may become."""
-    group.add_argument(
-        "--slower", type=numbers.increase, default=5.0, metavar="PERCENT", help="allowed increase (default: 5)"
-    )
+def waves_option(group: argparse._ActionsContainer, about: str, *, default: bool) -> None:
+    """Add ``--waves`` and ``--no-waves``."""
+    usual = "--waves" if default else "--no-waves"
+    action = argparse.BooleanOptionalAction
+    group.add_argument("--waves", action=action, default=default, help=f"{about} (default: {usual})")
 
 
 def plusarg_arguments(plusargs: Iterable[str]) -> str:
@@ -158,7 +153,7 @@ def check_run_options(args: argparse.Namespace) -> None:
         InputError: for options that contradict each other, files of stages and of earlier cycles that cannot be
             used, and a folder of results that cannot be made.
     """
-    folders.made(BUILD_ROOT, "runs")
+    folders.made(reports_folder(args))
     cycles_before(args)
     if args.waves_from is not None:
         if not args.waves:
@@ -203,25 +198,6 @@ def prepared(args: argparse.Namespace, jobs: Sequence[Job]) -> Sequence[Job]:
     return jobs
 
 
-def cycles_before(args: argparse.Namespace) -> Mapping[str, int] | None:
-    """Return the cycles of the run that ``--cycles-against`` names, None without it.
-
-    Raises:
-        InputError: when the file does not hold them.
-    """
-    return None if args.cycles_against is None else performance.read_cycles(args.cycles_against)
-
-
-def slower_than_before(
-    args: argparse.Namespace, cycles: Mapping[str, int], before: Mapping[str, int] | None
-) -> list[str]:
-    """Return what takes more cycles than before, a line each; a line, too, when nothing of this run was played then."""
-    if before is None:
-        return []
-    foreign = f"{args.cycles_against} has no scenario or layer of this run"
-    return performance.slower(cycles, before, args.slower, foreign)
-
-
 Plays = Sequence[tuple[argparse.Namespace, Sequence[Job], Built]]
 """By device, the options that select it, jobs, whose identities all differ, and its model."""
 
@@ -237,7 +213,7 @@ def play_and_report(
     Returns:
         The exit code.
     """
-    root = folders.made(BUILD_ROOT, "runs", run_name(title, dut_of(args)))
+    root = folders.made(reports_folder(args), run_name(title, dut_of(args)))
     # Also when it is the file that this run writes.
     before = cycles_before(args)
     console, started = Console.of(args), time.monotonic()

@@ -21,7 +21,8 @@ from nvdla_models.errors import InputError
 from nvdla_models.reading import resolved
 from nvdla_tb.cli.console import Console, Progress
 from nvdla_tb.cli.dut import MODELS
-from nvdla_tb.cli.regress_tasks import random_tasks
+from nvdla_tb.cli.earlier import cycles_before, slower_than_before
+from nvdla_tb.cli.regress_tasks import engines_of, random_tasks
 from nvdla_tb.coverage.model import CoverageModel, load_model
 from nvdla_tb.coverage.status import Hits, item_status, table, totals
 from nvdla_tb.judge.verdict import Ending, Verdict
@@ -70,7 +71,7 @@ class Player:
             resolved(MODELS),
             args.timeout,
             COVERAGE_DIR,
-            waves=not args.no_waves,
+            waves=args.waves,
             isolated=args.isolate,
             build=args.build,
         )
@@ -155,7 +156,7 @@ class Player:
     def _steer(self, client: Client, seeds: range, most: int | None, covered: Iterable[str]) -> int:
         """Enter the random scenarios of some seeds that reach what is not covered; return how many."""
         started = time.monotonic()
-        engines = getattr(self._args, "engines", ",".join(ENGINES))
+        engines = engines_of(self._args) if self._args.kind == "random" else ",".join(ENGINES)
         tasks = random_tasks(self._args, engines, seeds)
         wanted = set(self._coverage.reachable()) - set(covered)
         with Console.of(self._args).waiting(f"looking at {len(seeds)} seeds for layers that reach more"):
@@ -226,8 +227,8 @@ def credentials_of(args: argparse.Namespace) -> Security | None:
 def conclude(store: Store, run: Run, args: argparse.Namespace) -> int:
     """Print and write the results of a run, and return the exit code.
 
-    Of ``args`` it reads ``cycles_against``, the number of an earlier run whose cycles this one is compared with, or
-    None; ``slower``, the allowed increase in percent; and ``code_exclusions``, code that need not be reached.
+    Of ``args`` it reads ``cycles_against``, ``results`` and ``slower``, see ``slower_than_before``; and
+    ``code_exclusions``, code that need not be reached.
     """
     with Console().waiting("looking for what failures without a cause have in common"):
         results = with_leads(store.results(run), {task.identity: partial(_scenario, task) for task in store.tasks(run)})
@@ -245,7 +246,11 @@ def conclude(store: Store, run: Run, args: argparse.Namespace) -> int:
     if reached is not None:
         code_coverage.write_counts(counted, run.folder / code_coverage.MERGED_FILE)
         sections += code_sections(reached)
-    problems = [*_problems(run, model, hits), *_slower(store, run, args), *summary.problems_of(counts)]
+    problems = [
+        *_problems(run, model, hits),
+        *slower_than_before(args, performance.cycles_of(results), cycles_before(args)),
+        *summary.problems_of(counts),
+    ]
     page.write_html(run, everything, trend, run.folder / page.PAGE, sections, problems)
     page.write_junit(_head(run, problems), everything, run.folder / page.JUNIT)
     failures.write(everything, run.folder)
@@ -280,15 +285,6 @@ def _problems(run: Run, model: CoverageModel | None, hits: Hits) -> list[str]:
         if covered.percent < run.goal:
             found.append(f"coverage must be {run.goal:g} % of the reachable bins, not {covered.percent:.1f} %")
     return found
-
-
-def _slower(store: Store, run: Run, args: argparse.Namespace) -> list[str]:
-    """Return what takes more cycles than in the run that the options name."""
-    if args.cycles_against is None:
-        return []
-    earlier = store.run(args.cycles_against)
-    now, before = (performance.cycles_of(store.results(which)) for which in (run, earlier))
-    return performance.slower(now, before, args.slower, f"run {earlier.id} has no scenario or layer of run {run.id}")
 
 
 def _head(run: Run, problems: Sequence[str]) -> page.Head:

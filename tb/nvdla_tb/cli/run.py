@@ -20,6 +20,7 @@ from nvdla_tb.cli.dut import (
     DEFAULT_TOP,
     STORE,
     add_dut_options,
+    add_reports_option,
     altered,
     anywhere,
     build_dut,
@@ -27,7 +28,7 @@ from nvdla_tb.cli.dut import (
     dut_of,
 )
 from nvdla_tb.cli.kept import kept_in
-from nvdla_tb.cli.patterns import matches, only_option
+from nvdla_tb.cli.patterns import matches, only_option, plan_option
 from nvdla_tb.cli.playing import add_run_options, check_run_options, play_and_report
 from nvdla_tb.paths import COMMAND, PLANS
 from nvdla_tb.report.summary import after_plan
@@ -35,6 +36,7 @@ from nvdla_tb.run import project
 from nvdla_tb.run.evidence import with_evidence
 from nvdla_tb.run.jobs import Job
 from nvdla_tb.run.nvdla import NVDLA
+from nvdla_tb.run.plans import plan_file
 from nvdla_tb.run.regress.store import Store
 from nvdla_tb.run.system import AnyConfig, System
 from nvdla_tb.run.systems import refuse, system_of, system_with
@@ -45,24 +47,20 @@ from nvdla_tb.stimulus.generate.plan import load_plan, plan_of
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the subcommand's options."""
-    parser.add_argument(
-        "--plan",
-        type=Path,
-        metavar="TOML",
-        help="plan file (default: tb/nvdla_tb/plans/CONFIG.toml, else nv_small.toml)",
-    )
+    plan_option(parser, "tb/nvdla_tb/plans/CONFIG.toml, else nv_small.toml")
     only_option(parser, "scenarios")
     parser.add_argument("--seed", type=numbers.seed, default=1, metavar="N", help="seed of all data (default: 1)")
     parser.add_argument("--list", action="store_true", help="print the scenarios and exit")
     add_dut_options(parser)
     add_run_options(parser)
+    add_reports_option(parser)
 
 
 def main(args: argparse.Namespace) -> int:
     """Carry the subcommand out and return the exit code."""
     system = system_of(args.config)
     is_nvdla = system is NVDLA
-    paths = plans_of(args.plan, HwConfig.load(args.config)) if is_nvdla else [args.plan or system.plan]
+    paths = plans_of(args.plan, args.config)
     refuse(paths)
     chosen = planned(paths, args.only, system.load_plan)
     if args.list:
@@ -87,7 +85,7 @@ def main(args: argparse.Namespace) -> int:
     if dut is None:
         return play_and_report(args, plays, title)
     sources = {entry.name: str(resolved(path)) for entry, path in chosen}
-    with Store(DEFAULT_RESULTS / STORE) as store:
+    with Store((args.results or DEFAULT_RESULTS) / STORE) as store:
         jobs = plays[0][1]
         keep = kept_in(store, dut, jobs, [sources[job.name] for job in jobs], args)
         code = play_and_report(args, plays, title, keep)
@@ -95,12 +93,15 @@ def main(args: argparse.Namespace) -> int:
     return code
 
 
-def plans_of(given: Path | None, config: HwConfig) -> list[Path]:
+def plans_of(given: Path | None, config: str) -> list[Path]:
     """Return the plans to play: the one given, else those of the project file, else that of the configuration."""
     if given is not None:
         return [given]
-    own = [path if path.suffix else PLANS / f"{path}.toml" for path in project.current().plans]
-    return own or [plan_of(config, PLANS)]
+    system = system_of(config)
+    if system is not NVDLA:
+        return [system.plan]
+    own = [plan_file(str(path)) for path in project.current().plans]
+    return own or [plan_of(HwConfig.load(config), PLANS)]
 
 
 def planned(

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from nvdla_models.config import HwConfig
 from nvdla_models.errors import InputError
-from nvdla_tb.cli.dut import add_dut_options, anywhere, build_dut, dut_arguments
+from nvdla_tb.cli.dut import add_dut_options, add_reports_option, anywhere, build_dut, dut_arguments
 from nvdla_tb.cli.playing import (
     add_run_options,
     check_model_only,
@@ -46,6 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_dut_options(parser)
     add_run_options(parser)
+    add_reports_option(parser)
 
 
 def main(args: argparse.Namespace) -> int:

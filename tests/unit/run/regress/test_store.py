@@ -20,11 +20,21 @@ from nvdla_tb.run.dut import Device
 from nvdla_tb.run.regress.store import Store
 from nvdla_tb.run.result import failure_folder
 from nvdla_tb.stimulus.exchange import Explained, Performance
-from tests.unit.run.regress.tasks import ended, hang, played, stored, task, wrong
+from tests.unit.run.regress.tasks import DUT, ended, hang, played, stored, task, wrong
 
 TASKS = [task(seed) for seed in range(5)]
 EMBEDDED = Device("nv_small", None)
 MARGIN = Margin("layer 0 (CONV, group 0)", "CC DC", "some rule", 9, None, Element(1, 2, 3))
+
+
+def test_a_run_of_a_system_without_coverage_is_of_several_devices(store: Store) -> None:
+    cores = [replace(task(seed), dut=replace(DUT, config=f"dlhdl_int8_{seed}", evidence=str(seed))) for seed in (4, 9)]
+    run = store.start("random", cores)
+    assert (store.tasks(run), store.device(run).config) == (cores, "dlhdl_int8_4")
+    changed = [*cores, replace(task(64), dut=replace(cores[0].dut, evidence="other"))]
+    message = r"^dlhdl_int8_4 on the embedded DUT or the testbench must not change during a run: random\.64\."
+    with pytest.raises(InputError, match=message):
+        store.start("random", changed)
 
 
 @pytest.fixture

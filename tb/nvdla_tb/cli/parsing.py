@@ -36,10 +36,15 @@ class Parser(argparse.ArgumentParser):
         if unknown:
             options = [option for option in self._option_string_actions if option.startswith("--")]
             wrong = [word.partition("=")[0] for word in unknown if word.startswith("-")]
-            closest = [near for word in wrong for near in get_close_matches(word, options, 2, _NEAR)]
+            closest = [near for word in wrong for near in _nearest(word, options)]
             meant = f"; closest: {', '.join(closest)}" if closest else ""
             self.error(f"unrecognized arguments: {' '.join(unknown)}{meant}")
         return found, unknown
+
+
+def _nearest(word: str, options: Sequence[str]) -> list[str]:
+    """Return the option that begins so, else the one that is most alike, if there is one."""
+    return [option for option in options if option.startswith(word)][:1] or get_close_matches(word, options, 1, _NEAR)
 
 
 class Renamed(argparse.Action):

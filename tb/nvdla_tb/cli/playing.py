@@ -36,6 +36,7 @@ from nvdla_tb.run.jobs import Job, Setup, run_jobs, with_settings
 from nvdla_tb.run.result import Result
 
 _DIGEST_CHARACTERS = 8
+_EXPLAIN_SECONDS = 300.0
 
 
 def play_options(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
@@ -60,6 +61,14 @@ def scenario_options(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup
         "--isolate",
         action="store_true",
         help="a simulator process for every scenario (default: with the native back end they share one per job)",
+    )
+    group.add_argument(
+        "--explain",
+        type=numbers.budget,
+        default=_EXPLAIN_SECONDS,
+        metavar="SECONDS",
+        help="time for playing failures again, for causes inside and waves, after the counts are printed "
+        f"(default: {_EXPLAIN_SECONDS:g}; 0: none)",
     )
     plusarg_option(group)
     return group
@@ -225,9 +234,14 @@ def play_and_report(
     with alone_in(root):
         _remove_earlier(root, args, console)
         with LiveReport(planned, write) as live:
-            results = _played(args, plays, root, console, live, keep)
+            results, played = _played(args, plays, root, console, live, keep)
             slower = slower_than_before(args, performance.cycles_of(results), before)
             problems = [*slower, *summary.problems_of(summary.endings(results))]
+            if groups(results) and args.explain:
+                # What takes its time comes after the verdict.
+                write(results, problems)
+                console.result(report.summary(results), "red")
+                results = _explained(results, played, root, console, args.explain)
             _tell(args, results, problems, root, console)
             write(results, problems)
             console.say(f"{time.monotonic() - started:.1f} s; reports: {root}/{page.PAGE}, {root}/{page.JUNIT}")
@@ -280,8 +294,8 @@ def _played(
     console: Console,
     live: LiveReport,
     keep: Callable[[Result], object],
-) -> list[Result]:
-    """Play jobs, and return their results in the order of the jobs."""
+) -> tuple[list[Result], Mapping[str, tuple[Job, Setup]]]:
+    """Play jobs, and return their results in the order of the jobs, and what played each."""
     found: dict[str, Result] = {}
     played: dict[str, tuple[Job, Setup]] = {}
     progress = Progress(console, sum(len(jobs) for _, jobs, _ in plays))
@@ -294,8 +308,17 @@ def _played(
             keep(result)
             progress.add(result)
     console.clear()
-    results = with_handovers([found[identity] for identity in played], played, root, console)
-    return with_leads(results, {identity: job.make for identity, (job, _) in played.items()})
+    return [found[identity] for identity in played], played
+
+
+def _explained(
+    results: Sequence[Result], played: Mapping[str, tuple[Job, Setup]], root: Path, console: Console, seconds: float
+) -> list[Result]:
+    """Return results with what playing some failures again, and comparing their layers, says of them in some time."""
+    until = time.monotonic() + seconds
+    results = with_handovers(results, played, root, console, until)
+    with console.waiting("looking for what failures without a cause have in common"):
+        return with_leads(results, {identity: job.make for identity, (job, _) in played.items()}, until)
 
 
 def setup_of(args: argparse.Namespace, device: argparse.Namespace, built: Built) -> Setup:
@@ -313,6 +336,7 @@ def with_handovers(
     played: Mapping[str, tuple[Job, Setup]],
     root: Path,
     console: Console,
+    until: float,
     watch: Callable[[Job, Result, Setup, Path], Result] = watched,
 ) -> list[Result]:
     """Return results in which of each large group of convolutions one says where inside it arises.
@@ -322,17 +346,22 @@ def with_handovers(
         played: By the identity of a result, the job and what played it.
         root: Folder of the run.
         console: Where it is said what is played again.
+        until: When it ends, by ``time.monotonic``; a simulation that takes longer is killed.
         watch: Plays a failure again.
     """
     found: dict[str, Result] = {}
-    for group in groups(results)[:_MOST_GROUPS]:
+    chosen = groups(results)[:_MOST_GROUPS]
+    for which, group in enumerate(chosen, 1):
         candidates = [result for result in group.members if is_worth_it(result)]
         tries = _MOST_TRIES
         for number, result in enumerate(sorted(candidates, key=lambda result: result.verdict.cycles)):
-            if number >= tries:
+            left = until - time.monotonic()
+            if number >= tries or left <= 0:
                 break
-            console.progress(f"playing {result.identity} again, to see where inside it goes wrong")
+            of = f"kind {which} of {len(chosen)}, try {number + 1} of at most {min(tries, len(candidates))}"
+            console.progress(f"looking inside {result.identity} ({of}, {left:.0f} s left)")
             job, setup = played[result.identity]
+            setup = replace(setup, timeout_seconds=min(setup.timeout_seconds, left))
             again = watch(job, result, setup, folders.place(root, folders.folder_name(result.identity)))
             found[result.identity] = again
             if again.explained is None or (convolves(result) and not again.explained.located):

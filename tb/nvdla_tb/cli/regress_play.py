@@ -35,14 +35,15 @@ from nvdla_tb.report.page_coverage import code_lines, code_sections, coverage_se
 from nvdla_tb.report.summary import after_regression
 from nvdla_tb.run import folders
 from nvdla_tb.run.dut import Dut
-from nvdla_tb.run.errors import LOOPBACK
+from nvdla_tb.run.errors import LOOPBACK, ClusterError
 from nvdla_tb.run.optimise import Optimiser
 from nvdla_tb.run.regress import code_coverage
+from nvdla_tb.run.regress.again import look_again, worth_looking_at
 from nvdla_tb.run.regress.cluster import Batch, batch_cluster, cluster, read_settings
 from nvdla_tb.run.regress.credentials import security_of
 from nvdla_tb.run.regress.features import FEATURES, load_feature_plan
 from nvdla_tb.run.regress.named import options_of
-from nvdla_tb.run.regress.schedule import PATIENCE_SECONDS, drive, reach, search
+from nvdla_tb.run.regress.schedule import PATIENCE_SECONDS, drive, reach, run_tasks, search
 from nvdla_tb.run.regress.store import Run, Store
 from nvdla_tb.run.regress.worker import Limits, remove_worker_folders, worker_folder_name
 from nvdla_tb.run.result import Result
@@ -55,6 +56,9 @@ COVERAGE_DIR = FEATURES.parent / "coverage"
 
 _LOOK_AT = 400
 """Random seeds that one round of ``--until-coverage`` looks at, unless a level says how many."""
+
+_LEADS_SECONDS = 60.0
+"""How long failures without a cause are compared with tests that passed."""
 
 _FRUITLESS_ROUNDS = 3
 """Rounds without a useful seed after which nothing more is expected."""
@@ -80,6 +84,7 @@ class Player:
         planned = _planned(store.tasks(run))
         self._live = LiveReport({key: played.get(key, result) for key, result in planned.items()}, self._write)
         self._model = model_of(store, run)
+        self._failures: list[Result] = []
         self._batch = batch_of(args)
         self._security = None if self._batch else credentials_of(args)
 
@@ -109,6 +114,7 @@ class Player:
                 self._drive(client)
                 if goal is not None:
                     self._go_on(client, goal, looked_at)
+                self._look_again(client)
             remove_worker_folders(self._run.folder)
             return conclude(self._store, self._store.run(self._run.id), args)
 
@@ -131,12 +137,35 @@ class Player:
         with closing(Optimiser(self._optimised(), MODELS)) as optimiser:
             for record in drive_on:
                 self._live.add(record.key, _without_layers(record))
+                if record.ending.is_failure:
+                    self._failures.append(_without_layers(record))
                 progress.add(record)
                 missing -= 1
                 optimiser.ended(record.seconds, missing)
         console.clear()
         if optimiser.refusal is not None:
             console.say(f"played on the quick model, as the optimised one could not be built: {optimiser.refusal}")
+
+    def _look_again(self, client: Client) -> None:
+        """Say how the run ended; then play failures of each kind again, as long as the options allow."""
+        args, console = self._args, Console.of(self._args)
+        chosen = worth_looking_at(self._failures, waves=args.waves)
+        if not chosen or not args.explain or is_over(self._until):
+            return
+        counts = self._store.counts(self._run)
+        console.result(summary.counts_line(counts), summary.colour(counts, summary.exit_code(counts)))
+        tasks = {task.key: task for task in self._store.tasks(self._run)}
+        until = time.time() + args.explain
+        look, left = partial(look_again, limits=self._limits, until=until), time.monotonic() + args.explain
+        with console.waiting(f"playing {len(chosen)} failures again for causes and waves, at most {args.explain:g} s"):
+            try:
+                for results in run_tasks(client, [tasks[result.key] for result in chosen], look, until=left):
+                    for result in results:
+                        # A worker that dies meanwhile takes nothing back.
+                        if result.ending is not Ending.LOST:
+                            self._store.amend(self._run, result)
+            except ClusterError as error:
+                console.say(f"no more failures are played again: {error}")
 
     def _optimised(self) -> Dut | None:
         """Return the device whose optimised model is to be built beside the run, None without any."""
@@ -231,7 +260,8 @@ def conclude(store: Store, run: Run, args: argparse.Namespace) -> int:
     ``code_exclusions``, code that need not be reached.
     """
     with Console().waiting("looking for what failures without a cause have in common"):
-        results = with_leads(store.results(run), {task.identity: partial(_scenario, task) for task in store.tasks(run)})
+        makers = {task.identity: partial(_scenario, task) for task in store.tasks(run)}
+        results = with_leads(store.results(run), makers, time.monotonic() + _LEADS_SECONDS)
     everything = list((_planned(store.tasks(run)) | {result.key: result for result in results}).values())
     counts = store.counts(run)
     trend = [(earlier, store.counts(earlier)) for earlier in store.runs_of(store.device(run))]

@@ -28,9 +28,9 @@ def parsers(top: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ("regress plan --level L1 --time 5", "unrecognized arguments: --time 5"),
+        ("regress plan --level L1 --time 5", "unrecognized arguments: --time 5; closest: --timeout"),
         ("run --see 3", "unrecognized arguments: --see 3; closest: --seed"),
-        ("run --stop", "unrecognized arguments: --stop"),
+        ("run --stop", "unrecognized arguments: --stop; closest: --stop-at-first"),
         ("score --mutant 3", "unrecognized arguments: --mutant 3; closest: --mutants"),
         ("bench regress --task 3", "unrecognized arguments: --task 3; closest: --tasks"),
         ("--vers", "the following arguments are required: SUBCOMMAND"),

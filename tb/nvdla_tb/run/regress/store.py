@@ -203,6 +203,20 @@ class Store:
                     hits.update(result.coverage)
             self._database.executemany(_COUNT_BIN, [(run.id, name, count) for name, count in hits.items()])
 
+    def amend(self, run: Run, result: Result) -> None:
+        """Replace a result by the same one of which more is known.
+
+        Raises:
+            InputError: for one that ended another way.
+        """
+        stored = self._read("SELECT ending FROM results WHERE run = ? AND key = ?", (run.id, result.key))
+        ending = result.ending.value
+        if stored != [(ending,)]:
+            raise InputError(f"run {run.id}: {result.key} must have the ending that is stored, not {ending}")
+        values = (msgspec.structs.replace(result, coverage={}).encode().decode(), run.id, result.key)
+        with self._database:
+            self._database.execute("UPDATE results SET result = ? WHERE run = ? AND key = ?", values)
+
     def runs(self) -> list[Run]:
         """Return all runs, the oldest first."""
         rows = self._read("SELECT id, title, started, goal, complete FROM runs ORDER BY id")

@@ -37,6 +37,20 @@ def test_a_run_of_a_system_without_coverage_is_of_several_devices(store: Store) 
         store.start("random", changed)
 
 
+def test_more_that_is_known_of_a_failure_takes_its_place_and_no_other_ending(store: Store) -> None:
+    run = store.start("random", TASKS[:2])
+    failure = ended(TASKS[0], Ending.MISMATCH)
+    store.add(run, failure)
+    known = replace(failure, explained=Explained(["why"], [], []))
+    store.amend(run, known)
+    assert [result.explained for result in store.results(run)] == [known.explained]
+    for other in (ended(TASKS[0], Ending.PASSED), ended(TASKS[1], Ending.PASSED)):
+        message = rf"^run 1: {other.key} must have the ending that is stored, not passed$"
+        with pytest.raises(InputError, match=message):
+            store.amend(run, other)
+    assert store.counts(run) == {Ending.MISMATCH: 1, Ending.NOT_PLAYED: 1}
+
+
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Store]:
     """An empty store."""

@@ -16,9 +16,9 @@ from nvdla_tb.nvdla.registers import RegisterMap
 from nvdla_tb.run.compile.build import build
 from nvdla_tb.run.compile.ports import expected_ports
 from nvdla_tb.run.compile.spec import BuildSpec, Built
-from nvdla_tb.run.result import Result
 from nvdla_tb.run.simulate import SharedProcess
 from nvdla_tb.stimulus.model import play_model
+from nvdla_tb.stimulus.result import Result
 from tests.sim.conftest import SMALL_DEVICES, planned, played
 
 CONFIG = HwConfig.load("nv_small")

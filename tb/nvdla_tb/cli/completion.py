@@ -16,9 +16,10 @@ from argcomplete.shell_integration import shellcode
 from nvdla_models.config import HwConfig, builtin_names
 from nvdla_models.errors import InputError
 from nvdla_tb.cli.patterns import plan_named
-from nvdla_tb.cli.playing import output_file
 from nvdla_tb.cli.run import plans_of
+from nvdla_tb.cli.run_options import output_file
 from nvdla_tb.paths import COMMAND
+from nvdla_tb.run.nvdla import NVDLA
 from nvdla_tb.run.plans import builtin_plans
 from nvdla_tb.run.regress.features import FEATURES, load_feature_plan
 from nvdla_tb.run.systems import added, system_of
@@ -106,8 +107,9 @@ def _chosen_from(args: argparse.Namespace) -> Sequence[str]:
         return ENGINES
     if args.command not in ("run", "regress"):
         return ()
-    load = system_of(args.config).load_plan
-    return [entry.name for path in plans_of(args.plan, args.config) for entry in load(path)]
+    system = system_of(args.config)
+    own = plans_of(args.plan, HwConfig.load(args.config)) if system is NVDLA else [args.plan or system.plan]
+    return [entry.name for path in own for entry in system.load_plan(path)]
 
 
 _KNOWN: dict[str, Callable[[str, argparse.Namespace], list[str]]] = {

@@ -6,21 +6,9 @@ import argparse
 from collections.abc import Mapping
 from pathlib import Path
 
-from nvdla_tb.cli import numbers
-from nvdla_tb.cli.dut import DEFAULT_RESULTS, existing_store
+from nvdla_tb.cli.dut import existing_store
+from nvdla_tb.cli.dut_options import DEFAULT_RESULTS
 from nvdla_tb.report import performance
-
-
-def cycles_options(group: argparse._ActionsContainer) -> None:
-    """Add the option that names the earlier run, and the one that says how much slower this one may be."""
-    group.add_argument(
-        "--cycles-against",
-        metavar="RUN|FILE",
-        help="fail when a layer or scenario takes more cycles than in this earlier run: its number, or its --json file",
-    )
-    group.add_argument(
-        "--slower", type=numbers.increase, default=5.0, metavar="PERCENT", help="allowed increase (default: 5)"
-    )
 
 
 def cycles_before(args: argparse.Namespace) -> Mapping[str, int] | None:

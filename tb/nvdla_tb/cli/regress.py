@@ -14,22 +14,14 @@ from nvdla_models.errors import InputError
 from nvdla_tb.cli import numbers
 from nvdla_tb.cli.cluster import credentials_options
 from nvdla_tb.cli.console import Console
-from nvdla_tb.cli.dut import (
-    BUILD_ROOT,
-    STORE,
-    add_dut_options,
-    add_results_option,
-    build_dut,
-    build_option,
-    compiled,
-    existing_store,
-)
-from nvdla_tb.cli.earlier import cycles_before, cycles_options
+from nvdla_tb.cli.dut import STORE, build_dut, compiled, existing_store
+from nvdla_tb.cli.dut_options import BUILD_ROOT, add_dut_options, add_results_option, build_option
+from nvdla_tb.cli.earlier import cycles_before
 from nvdla_tb.cli.parsing import Renamed
 from nvdla_tb.cli.patterns import only_option, patterns, plan_option
-from nvdla_tb.cli.playing import exact_option, scenario_options, waves_option
 from nvdla_tb.cli.regress_play import Player, batch_of, conclude, credentials_of, deadline, is_over
 from nvdla_tb.cli.regress_tasks import check_random_alone, engines_of, feature_plan, random_tasks, seed_lots, tasks_of
+from nvdla_tb.cli.run_options import cycles_options, exact_option, scenario_options, waves_option
 from nvdla_tb.paths import COMMAND
 from nvdla_tb.run import folders
 from nvdla_tb.run.compile.spec import CODE_COVERAGE

@@ -1,4 +1,4 @@
-"""Plans by name: those of the testbench and of added systems, and files."""
+"""Plans by name: those of the testbench, and files."""
 
 from __future__ import annotations
 
@@ -7,16 +7,14 @@ from pathlib import Path
 from nvdla_models.errors import InputError
 from nvdla_models.reading import shown
 from nvdla_tb.paths import PLANS
-from nvdla_tb.run.systems import added
 
 _NO_PLAN = "features"
 """The test plan, which lies beside the plans."""
 
 
 def builtin_plans() -> dict[str, Path]:
-    """Return the plans that a name without suffix means."""
-    files = [path for path in sorted(PLANS.glob("*.toml")) if path.stem != _NO_PLAN]
-    return {path.stem: path for path in (*files, *(system.plan for system in added()))}
+    """Return the plans of the testbench, which a name without suffix means."""
+    return {path.stem: path for path in sorted(PLANS.glob("*.toml")) if path.stem != _NO_PLAN}
 
 
 def plan_file(text: str) -> Path:

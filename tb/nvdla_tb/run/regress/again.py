@@ -13,12 +13,14 @@ from nvdla_models.errors import InputError
 from nvdla_tb.judge.verdict import Ending
 from nvdla_tb.run import folders
 from nvdla_tb.run.compile.build import build
+from nvdla_tb.run.dut import build_spec
 from nvdla_tb.run.errors import LaunchError
+from nvdla_tb.run.folders import failure_folder
 from nvdla_tb.run.inside import is_worth_it, watched
 from nvdla_tb.run.jobs import Job, Setup, run_job
 from nvdla_tb.run.regress.worker import NO_WAVES_FILE, Limits, built_for, job_of, no_waves, note_no_waves, record_path
-from nvdla_tb.run.result import Result, failure_folder
 from nvdla_tb.run.task import BENCH, Task
+from nvdla_tb.stimulus.result import Result
 
 _FOLDER = "again"
 
@@ -97,7 +99,7 @@ def _left(limits: Limits, until: float) -> float:
 def _add_waves(task: Task, job: Job, folder: Path, limits: Limits, until: float) -> None:
     """Play a failure again with a model that writes waves, and leave them in its folder."""
     _left(limits, until)
-    built = build(task.dut.build_spec(waves=True), limits.build_root, _Clock(until))
+    built = build(build_spec(task.dut, waves=True), limits.build_root, _Clock(until))
     again = folders.emptied(folder, _FOLDER)
     run_job(replace(job, kept=folder), Setup(built, task.dut, _left(limits, until), waves=True), again)
     left = list(again.glob("waves.*"))

@@ -16,8 +16,8 @@ from nvdla_tb.run.jobs import Job, PythonTest, Setup
 from nvdla_tb.run.regress import again
 from nvdla_tb.run.regress.again import look_again, worth_looking_at
 from nvdla_tb.run.regress.worker import NO_WAVES_FILE, ONE_OF_EACH, Limits, note_no_waves, record_path
-from nvdla_tb.run.result import Result
 from nvdla_tb.run.task import BENCH, Task
+from nvdla_tb.stimulus.result import Result
 from tests.unit.run.regress.tasks import DUT, hang, task, wrong
 
 LATER = time.time() + 3600.0

@@ -99,6 +99,21 @@ COMMANDS = {
         "say where, when and why a failed run, or a memory dump, is wrong",
         "nvdla-tb explain sim_build/runs/nv_small/sdp_x1_bias_per_channel.1",
     ),
+    "compare": Command(
+        "nvdla_tb.cli.compare",
+        "say what newly fails, newly passes or takes more cycles in a run than in an earlier one",
+        "nvdla-tb compare 6 7",
+    ),
+    "flaky": Command(
+        "nvdla_tb.cli.flaky",
+        "list tests that passed and failed with the same seed on the same model",
+        "nvdla-tb flaky --results sim_build/regress",
+    ),
+    "bisect": Command(
+        "nvdla_tb.cli.bisect",
+        "find the commit of your RTL that broke a test",
+        "nvdla-tb bisect v1.2 HEAD --only 'sdp_x1_*' --rtl rtl/my_filelist.f",
+    ),
     "cache": Command(
         "nvdla_tb.cli.cache",
         "list the built models, and remove those that are not needed",

@@ -99,6 +99,11 @@ def cycles_options(group: argparse._ActionsContainer) -> None:
         metavar="RUN|FILE",
         help="fail when a layer or scenario takes more cycles than in this earlier run: its number, or its --json file",
     )
+    slower_option(group)
+
+
+def slower_option(group: argparse._ActionsContainer) -> None:
+    """Add the option that says how much slower something may become."""
     group.add_argument(
         "--slower", type=numbers.increase, default=5.0, metavar="PERCENT", help="allowed increase (default: 5)"
     )

@@ -21,7 +21,7 @@ DUT := "--sim=$$SIM" "--config=$$CONFIG" $${RTL:+"--rtl=$$RTL"} $${TOP:+"--top=$
 # Compiling all of every package takes as long as to install it; what is imported is compiled then.
 INSTALL := -m pip install --quiet --disable-pip-version-check
 
-.PHONY: run regress test check score lint lock clean distclean ready help
+.PHONY: run regress test check score docs lint lock clean distclean ready help
 
 #: run        (default) play the scenarios of nv_small and judge every byte: a smoke test, not the gate
 run: ready
@@ -43,6 +43,10 @@ check: lint
 score: ready
 	$(TB) score "--sim=$$SIM" $(JOBS_OPTION)
 
+#: docs       the documentation site: build/docs/index.html
+docs: ready
+	$(PY) -m sphinx --fail-on-warning --keep-going --fresh-env --quiet -c docs . build/docs
+
 # The lines of this file that tell what targets and values there are.
 help:
 	@echo 'make [TARGET] [NAME=VALUE ...]'
@@ -59,12 +63,14 @@ lock: ready
 	$(PY) -m uv pip compile pyproject.toml --constraint requirements.txt --universal --python-version 3.11 --no-annotate --no-header --quiet -o constraints.txt
 
 # Regressions with their history, failures and scores stay.
-#: clean      remove logs and pages of runs; distclean: also packages, scores and regressions
+#: clean      remove logs and pages of runs, and the site; distclean: also packages, scores and regressions
 clean:
 	@PYTHONPATH=tb:models "$$PYTHON" -m nvdla_tb.run.clean
+	rm -rf build/docs
 
 distclean:
 	@PYTHONPATH=tb:models "$$PYTHON" -m nvdla_tb.run.clean --all
+	rm -rf build/docs
 	[ ! -f "$$VENV/pyvenv.cfg" ] || rm -rf "$$VENV"
 
 ready:

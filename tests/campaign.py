@@ -25,11 +25,11 @@ import msgspec
 
 from nvdla_tb.cli.parsing import Parser
 from nvdla_tb.run.compile.build import build
-from nvdla_tb.run.dut import Dut
+from nvdla_tb.run.dut import build_spec
 from nvdla_tb.run.folders import MARKER
 from nvdla_tb.run.regress.credentials import FILE_NAME
 from nvdla_tb.run.regress.store import Store
-from nvdla_tb.run.result import Result
+from nvdla_tb.stimulus.result import Dut, Result
 from tests.marked import Mark, marked
 from tests.repository import ROOT
 
@@ -93,7 +93,7 @@ class Campaign:
         self._seconds = time.monotonic() - started
         self._wanted = contents(quiet.results)
         self._left = _files(quiet.results)
-        self.model = build(Dut("nv_small", "verilator", backend="native").build_spec(waves=False)).directory
+        self.model = build(build_spec(Dut("nv_small", "verilator", backend="native"), waves=False)).directory
         self._built = _files(self.model)
 
     def play(self, kills: int, *, shared: bool | None = None) -> None:

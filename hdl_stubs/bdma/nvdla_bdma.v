@@ -3,8 +3,9 @@
 // CFG_OP queues a copy with the registers of that moment. CFG_LAUNCH0 or 1 lets
 // everything queued so far run as one group, whose interrupt comes when its last
 // write was answered. A copy is CFG_SURF_REPEAT surfaces of CFG_LINE_REPEAT lines of
-// CFG_LINE units of 32 bytes. The stall counters read 0.
-// Source: unit description, Bridge DMA; register description.
+// CFG_LINE units of 32 bytes. CFG_OP and both CFG_LAUNCH read back what was written
+// last. The stall counters read 0.
+// Source: unit description, Bridge DMA; register description; reads of the public traces of nv_full.
 module nvdla_bdma #(
     parameter [5:0] SLOT = 6'd4,
     parameter ADDR_WIDTH = 64,
@@ -39,6 +40,7 @@ module nvdla_bdma #(
 
   reg [32*CFG_WORDS-1:0] cfg;
   reg stall_count_on;
+  reg [2:0] written;  // CFG_OP, CFG_LAUNCH0 and CFG_LAUNCH1
   reg [4:0] queued;
   reg [1:0] busy;
   reg [5:0] launches;  // groups that may run and have not ended
@@ -94,12 +96,16 @@ module nvdla_bdma #(
     if (!rst_n) begin
       cfg            <= 0;
       stall_count_on <= 1'b0;
+      written        <= 3'b000;
       queued         <= 5'd0;
       busy           <= 2'b00;
       launches       <= 6'd0;
     end else begin
       for (i = 0; i < CFG_WORDS; i = i + 1) if (write && word == i[9:0]) cfg[32*i+:32] <= req_wdata & writable;
       if (write && word == CFG_STATUS) stall_count_on <= req_wdata[0];
+      if (write && word == CFG_OP) written[0] <= req_wdata[0];
+      if (write && word == CFG_LAUNCH0) written[1] <= req_wdata[0];
+      if (write && word == CFG_LAUNCH1) written[2] <= req_wdata[0];
       queued   <= queued + {4'd0, add} - {4'd0, copy_ends};
       busy     <= (busy | {launch && word == CFG_LAUNCH1, launch && word == CFG_LAUNCH0}) & ~group_done;
       launches <= launches + {5'd0, launch} - {5'd0, group_ends};
@@ -111,6 +117,9 @@ module nvdla_bdma #(
       rdata <= 32'd0;
       if (hit && !req_write) begin
         for (i = 0; i < CFG_WORDS; i = i + 1) if (word == i[9:0]) rdata <= cfg[32*i+:32];
+        if (word == CFG_OP) rdata <= {31'd0, written[0]};
+        if (word == CFG_LAUNCH0) rdata <= {31'd0, written[1]};
+        if (word == CFG_LAUNCH1) rdata <= {31'd0, written[2]};
         if (word == CFG_STATUS) rdata <= {31'd0, stall_count_on};
         if (word == STATUS) rdata <= {21'd0, busy, idle, 3'd0, SLOTS - queued};
       end

@@ -1,6 +1,6 @@
 // Stand-in of a generated Deep Learning HDL core: its ports, registers and handshake, and the
 // documented memory format. The instructions, the order of the weights and the rounding are our
-// own: docs/dlhdl-standin.md. Both clock pins carry one clock, and the core uses IPCORE_CLK.
+// own: docs/dlhdl.md. Both clock pins carry one clock, and the core uses IPCORE_CLK.
 // A reset at either reset pin resets all.
 module dlhdl_core #(
     parameter CONV_THREAD_NUMBER = 4,  // 4, 9, 16 or 64

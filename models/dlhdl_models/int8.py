@@ -2,7 +2,7 @@
 
 Arrays are int8 (Z, Y, X); sums have 32 bits and wrap.
 
-Source: ``docs/dlhdl-standin.md``, "Arithmetic", "int8".
+Source: ``docs/dlhdl.md``, "Arithmetic", "int8".
 """
 
 from __future__ import annotations

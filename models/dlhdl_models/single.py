@@ -13,7 +13,7 @@ Hardware rounds each product and each sum to single, in any order. With u = 2^-2
 - A source that is known within a bound e itself moves a sum of products by at most sum|w * e|, a sum by the sum of
   both bounds, a maximum by the largest of its window; ReLU moves no two values apart.
 
-Source: ``docs/dlhdl-standin.md``, "Arithmetic", "single". The bound is the project's: the vendor publishes none.
+Source: ``docs/dlhdl.md``, "Arithmetic", "single". The bound is the project's: the vendor publishes none.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ class Window:
     Raises:
         InputError: for what eight bits cannot hold.
 
-    Source: ``docs/dlhdl-standin.md``, "Instruction list", words 8 and 9.
+    Source: ``docs/dlhdl.md``, "Instruction list", words 8 and 9.
     """
 
     width: int

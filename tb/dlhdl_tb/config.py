@@ -70,7 +70,7 @@ class DlhdlConfig:
     def parameters(self) -> dict[str, int]:
         """Parameters of the embedded core's top module.
 
-        Source: ``docs/dlhdl-standin.md``, "Parameters".
+        Source: ``docs/dlhdl.md``, "Parameters".
         """
         return {
             "CONV_THREAD_NUMBER": self.conv_thread_number,

@@ -1,6 +1,6 @@
 """The rules between the host of the Deep Learning HDL processor and its core, which registers and memory show.
 
-Source: ``docs/dlhdl-standin.md``, "Modes"; the public pages about the handshake name the signals, not the rules.
+Source: ``docs/dlhdl.md``, "Modes"; the public pages about the handshake name the signals, not the rules.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The memory map of a network, its instruction list and its weights, as the embedded stand-in takes them.
 
-Source: ``docs/dlhdl-standin.md``, "Instruction list" and "Memory". The vendor's list is not published.
+Source: ``docs/dlhdl.md``, "Instruction list" and "Memory". The vendor's list is not published.
 """
 
 from __future__ import annotations

@@ -6,15 +6,18 @@ import argparse
 import shlex
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from nvdla_models.config import HwConfig
 from nvdla_models.precision import Precision
+from nvdla_networks.compiled import Compiled
 from nvdla_networks.compiler.accuracy import Accuracy
 from nvdla_networks.errors import NetworkError
 from nvdla_networks.images import Preparation, parse_mean, read_golden, read_input
 from nvdla_networks.layers import layers_of
+from nvdla_networks.loadable import read_loadable
 from nvdla_networks.model import ACCURACY, load_model
 from nvdla_networks.network import HardwareTask, Network
 from nvdla_networks.network_junit import write_junit
@@ -23,27 +26,30 @@ from nvdla_networks.network_report import Outcome, report_of
 from nvdla_networks.network_text import cycles_of, print_report, write_json, write_results
 from nvdla_networks.scenario import NetworkScenario, Run, play_networks, results_of, with_golden
 from nvdla_tb.cli import numbers
-from nvdla_tb.cli.dut import BUILD_ROOT, add_dut_options, again, anywhere, build_dut, dut_arguments
+from nvdla_tb.cli.dut import again, anywhere, build_dut, dut_arguments
+from nvdla_tb.cli.dut_options import BUILD_ROOT, add_dut_options
 from nvdla_tb.cli.playing import (
-    add_run_options,
     alone_in,
     check_model_only,
     cycles_before,
-    output_file,
+    dump_folder,
     prepared,
     remove_earlier_file,
     setup_of,
     slower_than_before,
 )
+from nvdla_tb.cli.run_options import add_run_options, output_file
 from nvdla_tb.nvdla.memory import DUMP_FILE, Range
 from nvdla_tb.paths import COMMAND
 from nvdla_tb.run import folders
 from nvdla_tb.run.explained import explain_folder
 from nvdla_tb.run.jobs import Job, run_jobs
-from nvdla_tb.run.result import Result
 from nvdla_tb.run.space import write_whole
 from nvdla_tb.run.systems import refuse
 from nvdla_tb.stimulus.model import play_model
+from nvdla_tb.stimulus.refusal import with_takers
+from nvdla_tb.stimulus.result import Result
+from nvdla_tb.stimulus.scenario import Scenario
 from nvdla_tb.stimulus.trace import write
 
 
@@ -107,7 +113,11 @@ def main(args: argparse.Namespace) -> int:
         raise NetworkError(f"--golden must name {len(playing.runs)} files, one for each run, not {len(goldens)}")
     for path in (args.json, args.html):
         remove_earlier_file(path)
-    played = play_model(playing.scenario, config)
+    dumps = dump_folder(args.dump, playing.scenario.name) if args.model_only and args.dump is not None else None
+    played = play_model(playing.scenario, config, dumps)
+    if played.verdict.refused is not None:
+        other = partial(_loadable_for, args, playing.scenario.name)
+        played.verdict.refused = with_takers(played.verdict.refused, config, other)
     if args.save_trace:
         saved = write(with_golden(playing.scenario, played), args.save_trace)
         print(f"trace: {saved}" + ("" if played.verdict.refused is None else ", without golden results"))
@@ -161,6 +171,18 @@ def networks_of(args: argparse.Namespace, config: HwConfig) -> tuple[NetworkScen
         settings = replace(playing.scenario.settings, exact=True)
         playing = replace(playing, scenario=replace(playing.scenario, settings=settings))
     return playing, model.accuracy
+
+
+def _loadable_for(args: argparse.Namespace, name: str, config: HwConfig) -> Scenario:
+    """Return the scenario of a loadable, with zeros as its input, for a configuration.
+
+    Raises:
+        InputError: for what the configuration cannot be given, and for ONNX, which is compiled for one anew.
+    """
+    if args.model.suffix.lower() == ".onnx":
+        raise NetworkError(f"{name} must be a loadable")
+    network = Compiled(name, read_loadable(args.model), config).place()
+    return play_networks(name, [network], [[None for _ in network.inputs]]).scenario
 
 
 def last_operation(network: Network, layer: str) -> str:

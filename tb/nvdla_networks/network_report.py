@@ -18,8 +18,8 @@ from nvdla_networks.scenario import NetworkScenario
 from nvdla_tb.judge.layer_facts import LayerFacts
 from nvdla_tb.judge.text import why_not_passed
 from nvdla_tb.report.performance import LayerPerformance, performance_of
-from nvdla_tb.run.result import Result
 from nvdla_tb.stimulus.model import Played
+from nvdla_tb.stimulus.result import Result
 
 
 class LayerVerdict(Enum):

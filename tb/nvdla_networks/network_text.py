@@ -16,8 +16,8 @@ from nvdla_networks.network_report import LayerLine, LayerVerdict, Report, accur
 from nvdla_networks.scenario import NetworkScenario, Results
 from nvdla_tb.report.performance import table
 from nvdla_tb.report.summary import aligned
-from nvdla_tb.run.result import identity
 from nvdla_tb.run.space import write_whole
+from nvdla_tb.stimulus.result import identity
 
 _LAYER = ("number", "run", "name", "engine", "shape", "judged_bytes", "wrong_bytes", "cycles", "worst_margin")
 _COLUMNS = ("#", "layer", "engine", "shape", "verdict", "bytes", "cycles", "margin")
@@ -79,7 +79,7 @@ def _print_problems(report: Report) -> None:
     for problem in report.problems:
         print("\n".join(f"  {line}" for line in problem.splitlines()))
     if report.result is not None and report.problems:
-        for line in () if report.result.explained is None else report.result.explained.lines:
+        for line in () if report.result.explained is None else report.result.explained.layer_lines:
             print(f"  {line}")
         if report.result.folder is not None:
             print(f"  folder: {report.result.folder}")

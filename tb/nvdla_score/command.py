@@ -27,11 +27,12 @@ from nvdla_score.units import unit_of
 from nvdla_score.unseen import unseen
 from nvdla_score.yosys import yosys
 from nvdla_tb.cli import numbers
-from nvdla_tb.cli.dut import BUILD_ROOT, add_dut_options, again, build_dut, dut_arguments, dut_of
+from nvdla_tb.cli.dut import again, build_dut, dut_arguments, dut_of
+from nvdla_tb.cli.dut_options import BUILD_ROOT, add_dut_options
 from nvdla_tb.cli.patterns import matches, only_option, said
-from nvdla_tb.cli.playing import play_options
 from nvdla_tb.cli.regress_tasks import feature_plan
-from nvdla_tb.cli.run import devices
+from nvdla_tb.cli.run_options import play_options
+from nvdla_tb.cli.run_play import devices
 from nvdla_tb.paths import COMMAND
 from nvdla_tb.run import folders
 from nvdla_tb.run.compile.filelist import FileList, parse

@@ -17,8 +17,8 @@ from nvdla_tb.judge.text import complaint
 from nvdla_tb.judge.verdict import Ending
 from nvdla_tb.plain_data import converted
 from nvdla_tb.report.failures import MOST_UNITS
-from nvdla_tb.run.result import Result
-from nvdla_tb.stimulus.exchange import Explained
+from nvdla_tb.stimulus.explained import Explained, ExplainedLayer
+from nvdla_tb.stimulus.result import Result
 
 _NEVER = 1 << 62
 
@@ -72,17 +72,18 @@ def catch_of(result: Result, number: int) -> Catch | None:
         raise InputError(f"scenario {result.identity} must be playable, not refused: {verdict.refused}")
     failures = verdict.failures
     ordered = sorted(failures, key=lambda finding: _NEVER if finding.cycle is None else finding.cycle)
-    why = result.explained or Explained([], [], [])
+    why = result.explained or Explained()
+    first = why.first or ExplainedLayer("", 0)
     return Catch(
         result.identity,
         number,
         tuple(dict.fromkeys(finding.check for finding in ordered)),
         ordered[0].cycle,
-        why.causes[0][0] if any(why.causes[:1]) else None,
+        first.causes[0] if first.causes else None,
         complaint(failures[0]).splitlines()[0],
-        tuple(why.equal[0][1:]) if why.equal else (),
-        any(why.symptoms[:1]),
-        tuple(map(tuple, why.named[:MOST_UNITS])),
+        tuple(first.equal[1:]),
+        first.symptom,
+        tuple(tuple(pointed.units) for pointed in why.units[:MOST_UNITS]),
         tuple(why.blamed),
     )
 

@@ -18,12 +18,11 @@ from nvdla_score.operands import alterations
 from nvdla_score.scenarios import Source
 from nvdla_tb.run import folders
 from nvdla_tb.run.compile.spec import Built
-from nvdla_tb.run.dut import Dut
 from nvdla_tb.run.inside import is_worth_it, watched
 from nvdla_tb.run.jobs import Job, Setup, run_job, with_settings
-from nvdla_tb.run.result import Result
 from nvdla_tb.run.simulate import SharedProcess
 from nvdla_tb.run.system import AnyConfig
+from nvdla_tb.stimulus.result import Dut, Result
 
 
 @dataclass(frozen=True)

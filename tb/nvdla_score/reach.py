@@ -17,7 +17,7 @@ from nvdla_tb.judge.verdict import Ending
 from nvdla_tb.run import folders
 from nvdla_tb.run.jobs import Job
 from nvdla_tb.run.process import spread
-from nvdla_tb.run.result import Result, identity
+from nvdla_tb.stimulus.result import Result, identity
 
 
 @dataclass(frozen=True)

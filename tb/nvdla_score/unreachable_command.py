@@ -12,7 +12,7 @@ from nvdla_score.netlist import synthesise
 from nvdla_score.unreachable import Fate, exclusions, fates
 from nvdla_score.yosys import read_source
 from nvdla_tb.cli.console import Console
-from nvdla_tb.cli.dut import BUILD_ROOT, rtl_options
+from nvdla_tb.cli.dut_options import BUILD_ROOT, rtl_options
 from nvdla_tb.run import folders
 from nvdla_tb.run.compile.filelist import parse
 from nvdla_tb.run.space import write_whole

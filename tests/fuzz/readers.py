@@ -55,18 +55,18 @@ from nvdla_tb.report.report import summary
 from nvdla_tb.run import project
 from nvdla_tb.run.compile import filelist
 from nvdla_tb.run.compile.ports import load_port_map
+from nvdla_tb.run.dut import build_spec
 from nvdla_tb.run.explained import explain_folder
 from nvdla_tb.run.regress import bundle
 from nvdla_tb.run.regress.cluster import Batch, read_settings
 from nvdla_tb.run.regress.code_coverage import read_counts
 from nvdla_tb.run.regress.features import load_feature_plan
 from nvdla_tb.run.regress.store import Store
-from nvdla_tb.run.result import Result
 from nvdla_tb.run.task import Task
-from nvdla_tb.stimulus.exchange import Answer
 from nvdla_tb.stimulus.generate.plan import load_plan
 from nvdla_tb.stimulus.model import play_model
 from nvdla_tb.stimulus.refusal import refusal
+from nvdla_tb.stimulus.result import Result
 from nvdla_tb.stimulus.trace import read
 from tests.fuzz import samples
 from tests.fuzz.mutate import Mutate, of_arrays, of_bytes, of_header, of_json, of_words
@@ -141,6 +141,10 @@ def _trace(path: Path) -> None:
     refusal(read(path.parent, SMALL).ops, SMALL)
 
 
+def _txn(path: Path) -> None:
+    refusal(read(path.parent, FULL).ops, FULL, golden=True)
+
+
 def _measured(path: Path) -> None:
     refusal(read(path, FULL).ops, FULL)
 
@@ -159,7 +163,7 @@ def _image(path: Path) -> None:
 
 def _bundle(path: Path) -> None:
     found = bundle.load(path.parent)
-    found.dut.build_spec(waves=False)
+    build_spec(found.dut, waves=False)
     found.job()
 
 
@@ -201,12 +205,6 @@ def _rendered(results: list[Result]) -> None:
     for result in results:
         performance.table(performance.layers_of(result.layers))
         [layer.to_dict() for layer in performance.layers_of(result.layers)]
-
-
-def _answer(path: Path) -> None:
-    answer = Answer.load(path)
-    assert answer is not None
-    complaints(answer.verdict)
 
 
 def _result(path: Path) -> None:
@@ -282,6 +280,9 @@ READERS = (
     ),
     Reader("cluster settings", "slurm.toml", partial(samples.texts, "slurm*.toml"), _cluster),
     Reader("trace", "trace.cfg", samples.traces, _trace, weight=1, beside=samples.beside_traces),
+    Reader("trace of nv_full", "input.txn", samples.txn_traces, _txn, weight=1, beside=samples.beside_txn),
+    Reader("options of a trace", "plusargs.txt", samples.plusargs, _txn, beside=samples.beside_plusargs, weight=12),
+    Reader("lines of memory", "memory.dat", samples.memory_lines, lambda path: read_memory(path, 1 << 20, None)),
     Reader("trace data", "memory.dat", samples.data_files, lambda path: read_memory(path, 1 << 20, None)),
     Reader("measured layer", "sdp_layer.npz", samples.measured, _measured, of_arrays, weight=1),
     Reader("tensor", "tensor.npy", samples.tensors, _tensor, of_header),
@@ -305,7 +306,7 @@ READERS = (
         weight=1,
         beside=samples.beside_record,
     ),
-    Reader("answer of a simulator", "result.json", samples.answers, _answer, of_json, weight=12),
+    Reader("answer of a simulator", "result.json", samples.answers, _result, of_json, weight=12),
     Reader("store", "rows.json", samples.stores, _store, of_json),
     Reader("result of a worker", "result.json", samples.results, _result, of_json, weight=12),
     Reader("task of a worker", "task.json", samples.tasks, _task, of_json, weight=12),

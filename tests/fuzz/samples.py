@@ -28,12 +28,12 @@ from nvdla_tb.explain.seen import Seen
 from nvdla_tb.judge.finding import Check
 from nvdla_tb.judge.verdict import Verdict
 from nvdla_tb.paths import PLANS
-from nvdla_tb.run.dut import Dut
 from nvdla_tb.run.regress import bundle
 from nvdla_tb.run.regress.store import Store
 from nvdla_tb.run.task import Task
-from nvdla_tb.stimulus.exchange import Answer, Explained, Performance
+from nvdla_tb.stimulus.explained import Explained, ExplainedLayer, Pointed, Traits
 from nvdla_tb.stimulus.generate.plan import load_plan
+from nvdla_tb.stimulus.result import Dut, Performance, Result
 from nvdla_tb.stimulus.trace import write
 from tests.repository import ROOT
 from tests.unit.explain import cases
@@ -41,6 +41,7 @@ from tests.unit.explain.test_runs import played
 from tests.unit.networks.loadables import copying, residual
 from tests.unit.nvdla.samples import SMALL
 from tests.unit.run.regress.tasks import hang, wrong
+from tests.unit.stimulus.trace import txn_files
 
 TEXTS = ROOT / "tests" / "fuzz" / "texts"
 MEASURED = ROOT / "tests" / "data" / "measured"
@@ -136,6 +137,44 @@ def beside_traces() -> dict[str, bytes]:
     return {name: data for name, data in trace_files().items() if name.endswith(".dat")}
 
 
+def txn_traces() -> list[bytes]:
+    """Return traces of the public project's default branch: a layer with its golden bytes, and every other command."""
+    layer = (
+        "load_mem 0x80200000 0xc0 in.dat # a comment",
+        *txn_files.pass_on(),
+        *("wait", "read_reg 0xffff0003 0x1 0x1", "write_reg 0xffff0003 0xffffffff", "dump_mem 0x80800000 0xc0 in.dat"),
+    )
+    other = (
+        *(
+            "read_reg 0xffff1401 0x00010001 >= 0x0",
+            "read_reg 0xffff1401 0x1 <= 0x1 10",
+            "load_mem 0x50000000 0x20 in.dat",
+        ),
+        *("write_mem 0x80000000 0x11223344", "read_mem 0x80000000 0x44", "read_mem 0x80000000 0xff 0x44", "wait"),
+    )
+    return ["".join(f"{line}\n" for line in lines).encode() for lines in (layer, other)]
+
+
+def beside_txn() -> dict[str, bytes]:
+    """Return the memory that they load and compare."""
+    return {"in.dat": txn_files.lines(txn_files.DATA).encode()}
+
+
+def plusargs() -> list[bytes]:
+    """Return options of such a trace."""
+    return [b"+read_reg_poll_retries=10 +continue_on_fail\n", b"+read_reg_poll_interval_clocks=100 # one\n+other=1\n"]
+
+
+def beside_plusargs() -> dict[str, bytes]:
+    """Return the trace that they belong to."""
+    return {"input.txn": b"wait\n"}
+
+
+def memory_lines() -> list[bytes]:
+    """Return memory files of such a trace."""
+    return [txn_files.lines(txn_files.DATA).encode(), b"W=8\n0x01 0x02\n"]
+
+
 def data_files() -> list[bytes]:
     """Return memory surface files."""
     own = list(beside_traces().values())[:2]
@@ -193,8 +232,12 @@ def tasks() -> list[bytes]:
 
 def answers() -> list[bytes]:
     """Return the answer of a simulator."""
-    why = Explained(["a", "b"], [["dst-base"]], [[]])
-    return [msgspec.json.encode(Answer(VERDICT, Performance(9.5, 0.5, 1 << 20), "again", None, why))]
+    layer = ExplainedLayer(
+        "a", 8, ["b"], ["c"], ["d"], "e", ["dst-base"], ["dst-base"], traits=Traits(1, {"f": (1, 2)}, 3)
+    )
+    why = Explained([layer], [Pointed("SDP", ["SDP"])], ["g"], ["h"], ["SDP"], ["MEMORY"])
+    dut = Dut("nv_small", "verilator")
+    return [Result("a", 1, dut, "again", VERDICT, performance=Performance(9.5, 0.5, 1 << 20), explained=why).encode()]
 
 
 def seen() -> list[bytes]:

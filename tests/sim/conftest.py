@@ -18,14 +18,13 @@ from nvdla_tb.paths import PLANS
 from nvdla_tb.run.compile.build import build
 from nvdla_tb.run.compile.runners import simulation
 from nvdla_tb.run.compile.spec import BuildSpec, Built
-from nvdla_tb.run.dut import Dut
 from nvdla_tb.run.jobs import Job, Setup, run_job
 from nvdla_tb.run.process import supervise
-from nvdla_tb.run.result import Result
 from nvdla_tb.run.simulate import SharedProcess, simulate
 from nvdla_tb.run.system import AnyScenario
 from nvdla_tb.stimulus.exchange import REQUEST, Request
 from nvdla_tb.stimulus.generate.plan import load_plan
+from nvdla_tb.stimulus.result import Dut, Result
 from nvdla_tb.stimulus.scenario import Scenario
 
 SCENARIOS_FOLDER = "NVDLA_SCENARIOS_FOLDER"

@@ -12,8 +12,8 @@ from nvdla_tb.judge.text import complaints
 from nvdla_tb.judge.verdict import Ending
 from nvdla_tb.run.compile.build import build
 from nvdla_tb.run.compile.spec import BuildSpec, Built
-from nvdla_tb.run.result import Result
 from nvdla_tb.run.simulate import SharedProcess
+from nvdla_tb.stimulus.result import Result
 from tests.sim.conftest import SMALL_DEVICES, played
 from tests.sim.dead_device import CONFIG, SCENARIO, write_device
 

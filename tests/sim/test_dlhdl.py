@@ -21,10 +21,10 @@ from nvdla_tb.judge.verdict import Ending
 from nvdla_tb.judge.wrapped_rules import MEMORY_RULES
 from nvdla_tb.paths import HDL
 from nvdla_tb.run.compile.build import build
-from nvdla_tb.run.dut import Dut
+from nvdla_tb.run.dut import build_spec
 from nvdla_tb.run.jobs import Setup, run_job
-from nvdla_tb.run.result import Result
 from nvdla_tb.stimulus.exchange import Request
+from nvdla_tb.stimulus.result import Dut, Result
 from tests.sim.conftest import SMALL_DEVICES, job_of, played, simulated
 from tests.sim.dlhdl_examples import blocks
 
@@ -39,7 +39,7 @@ ROWS = {"input": ["C", 18, 17], "layer": [{"kind": "max_pool", "kernel": [1, 1]}
 
 def play(simulator: str, folder: Path, data: dict[str, Any], bug: str | None = None) -> Result:
     """Return how a scenario ended on the embedded core."""
-    built = build(Dut(CORE.name, simulator, top=TOP).build_spec(waves=False))
+    built = build(build_spec(Dut(CORE.name, simulator, top=TOP), waves=False))
     plusargs = () if bug is None else (f"+bug={bug}",)
     return played(built, folder / "run", DlhdlEntry("it", "", data).build(CORE, 1), *plusargs)
 
@@ -108,7 +108,7 @@ def core_of(folder: Path, text: str, *below: str) -> tuple[str, str]:
 def test_every_rule_of_the_masters_is_shown_to_fail(simulator: str, tmp_path: Path) -> None:
     head = core_head().replace("output wire", "output reg ").replace("dlhdl_core", "silent_core")
     core = core_of(tmp_path, f"{head}\n);\nendmodule\n")
-    spec = Dut(core[0], simulator, rtl=core[1], top="silent_core").build_spec(waves=False)
+    spec = build_spec(Dut(core[0], simulator, rtl=core[1], top="silent_core"), waves=False)
     built = build(spec, tmp_path / "builds")
     simulated(built, "tests.sim.dlhdl_masters", "every_rule_of_the_masters", tmp_path)
 
@@ -146,7 +146,7 @@ def lite_top() -> str:
 def test_registers_behind_axi4_lite_are_driven_as_those_behind_axi4(simulator: str, tmp_path: Path) -> None:
     config, filelist = core_of(tmp_path, lite_top(), f"-F {HDL / 'dlhdl.f'}")
     dut = Dut(config, simulator, rtl=filelist, top="core_lite")
-    built = build(dut.build_spec(waves=False), tmp_path / "builds")
+    built = build(build_spec(dut, waves=False), tmp_path / "builds")
     job = job_of(DlhdlEntry("it", "", STREAM).build(DlhdlConfig.load(config), 1))
     result = run_job(job, Setup(built, dut, 240), tmp_path / "run")
     assert complaints(result.verdict) == []
@@ -199,7 +199,7 @@ def test_a_worked_example_passes_through_the_whole_bench(simulator: str, example
     folder = tmp_path / "run" / "scenario"
     save(scenario, folder)
     np.save(folder / "vector.npy", np.array(vector, dtype=core.data_type.dtype))
-    built = build(Dut(name, simulator, top=TOP).build_spec(waves=False))
+    built = build(build_spec(Dut(name, simulator, top=TOP), waves=False))
     test = "the_example_lies_in_memory_as_the_document_says"
     request = Request(name, scenario=str(folder))
     simulated(built, "tests.sim.dlhdl_examples", test, tmp_path / "run", request=request)

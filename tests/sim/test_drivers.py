@@ -18,8 +18,8 @@ from nvdla_tb.judge.verdict import Ending
 from nvdla_tb.run.compile.build import build
 from nvdla_tb.run.compile.spec import BuildSpec, Built
 from nvdla_tb.run.jobs import Job, PythonTest, run_job
-from nvdla_tb.run.result import Result
 from nvdla_tb.stimulus.exchange import ENTRY, Driver
+from nvdla_tb.stimulus.result import Result
 from nvdla_tb.stimulus.scenario import Scenario
 from nvdla_tb.stimulus.settings import BenchSettings
 from tests.repository import ROOT

@@ -161,7 +161,9 @@ def test_items_are_played_by_workers_and_chosen_by_markers_and_failures_again(re
     runs = repository / "sim_build" / "runs" / folder_of(simulator)
     page = f"sim_build/runs/{runs.name}/mine.fails.0"
     rerun = f"rerun: pytest tests/mine.py::fails --nvdla-config nv_small --nvdla-sim {simulator}\n"
-    told = ("failed: mine.fails.0\n", "mine.fails: of another size\n", "assert 'nv_small' == 'nv_large'\n")
+    told = ("failed: mine.fails.0\n", "AssertionError: of another size\n", "assert 'nv_small' == 'nv_large'\n")
+    told += ('    tests/mine.py:27 in fails\n      assert bench.config.name == "nv_large", "of another size"\n',)
+    told += ("FAILED tests/mine.py::fails - failed check: AssertionError: of another size",)
     assert [line for line in told if line not in said] == []
     assert f"  page: {page}/failure.html\n  log: {page}/sim.log\n  {rerun}" in said
     assert (runs / "mine.fails.0" / "failure.html").is_file()
@@ -193,6 +195,12 @@ def test_a_failing_test_in_python_is_explained_and_leaves_page_log_and_scenario(
     config = HwConfig.load("nv_small")
     (expectation,) = play_model(read(folder / "scenario", config), config).expectations
     assert expectation.must_write.all()
+
+
+def test_a_run_that_captures_nothing_shows_the_simulation(repository: Path) -> None:
+    running = "cocotb.regression                  running mine.fails (1/1)"
+    assert running in ran(repository, "-s", "-k", "fails")
+    assert running not in ran(repository, "-k", "fails")
 
 
 @pytest.mark.parametrize("workers", [(), ("-n", "1")])

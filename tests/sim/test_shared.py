@@ -21,8 +21,8 @@ from nvdla_tb.run.compile.build import build
 from nvdla_tb.run.compile.ports import expected_ports
 from nvdla_tb.run.compile.spec import BuildSpec, Built
 from nvdla_tb.run.jobs import Job, run_jobs
-from nvdla_tb.run.result import Result
 from nvdla_tb.stimulus.generate.plan import PlanEntry, load_plan
+from nvdla_tb.stimulus.result import Result
 from nvdla_tb.stimulus.scenario import Scenario
 from nvdla_tb.stimulus.settings import BenchSettings
 from tests.sim.conftest import job_of, planned, setup_of

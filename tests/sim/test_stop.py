@@ -13,7 +13,7 @@ from nvdla_tb.judge.verdict import Ending
 from nvdla_tb.run.compile.build import build
 from nvdla_tb.run.compile.spec import BuildSpec
 from nvdla_tb.run.jobs import Job, run_job, with_settings
-from nvdla_tb.run.result import Result
+from nvdla_tb.stimulus.result import Result
 from tests.sim.conftest import job_of, planned, setup_of
 from tests.unit.nvdla.samples import mismatch
 

@@ -52,6 +52,11 @@ WRONG_ON_ANY_RTL = {
         Ending.EMPTY,
         "tests.sim.unjudged.fails_as_it_says_before_it_plays ended before any time had passed, so that it ",
     ),
+    "fails_in_the_cycle_in_which_the_bench_starts": (Ending.CHECK, "AssertionError: of another size\n"),
+    "misspells_a_method": (
+        Ending.TEST_ERROR,
+        "AttributeError: 'Bench' object has no attribute 'plase'; did you mean 'place'?\n  tests/sim/unjudged.py:",
+    ),
     "waits_for_an_interrupt_that_never_comes": (Ending.HANG, "hang: nothing moved for 1000 cycles, at cycle "),
 }
 

@@ -16,9 +16,9 @@ from nvdla_tb.nvdla.memory import Ram
 from nvdla_tb.nvdla.program.ops import CheckCrc, CheckFile, MemLoad, Op, RegWrite
 from nvdla_tb.run.compile.spec import Built
 from nvdla_tb.run.jobs import run_job
-from nvdla_tb.run.result import Result
 from nvdla_tb.run.task import trace_job
 from nvdla_tb.stimulus.model import play_model
+from nvdla_tb.stimulus.result import Result
 from nvdla_tb.stimulus.scenario import Scenario
 from nvdla_tb.stimulus.trace import write
 from tests.sim.conftest import planned, setup_of

@@ -137,6 +137,18 @@ async def only_starts_a_bench(dut: SimHandleBase) -> None:
 
 
 @cocotb.test()
+async def fails_in_the_cycle_in_which_the_bench_starts(dut: SimHandleBase) -> None:
+    bench = await Bench.start(dut, CONFIG)
+    assert bench.config.name == "nv_large", "of another size"
+
+
+@cocotb.test()
+async def misspells_a_method(dut: SimHandleBase) -> None:
+    bench = await played(dut)
+    bench.plase()  # type: ignore[attr-defined]
+
+
+@cocotb.test()
 async def does_nothing(dut: SimHandleBase) -> None:
     pass
 

@@ -25,7 +25,7 @@ from nvdla_tb.stimulus.generate.engines import GENERATORS
 from nvdla_tb.stimulus.generate.random import ENGINES as RANDOM
 from tests.repository import ROOT
 
-GUIDE = ROOT / "docs" / "new-engine.md"
+GUIDE = ROOT / "docs" / "extending.md"
 BY_NAME: dict[str, Container[str]] = {
     "tb/nvdla_tb/stimulus/generate/engines.py": GENERATORS,
     "tb/nvdla_tb/coverage/attributes/__init__.py": (*UNITS, *NOT_COVERED),
@@ -96,9 +96,9 @@ def listed() -> dict[str, str]:
     """Return the files and folders of the guide's tables, as it spells them, with the heading that they are under."""
     found: dict[str, str] = {}
     heading = ""
-    for line in GUIDE.read_text(encoding="utf-8").splitlines():
-        if line.startswith("## "):
-            heading = line[3:]
+    for line in GUIDE.read_text(encoding="utf-8").partition("## A new engine")[2].splitlines():
+        if line.startswith("##"):
+            heading = line.lstrip("# ")
         elif line.startswith("| `"):
             found |= dict.fromkeys(re.findall(r"`([^`]+)`", line.split("|")[1]), heading)
     return found

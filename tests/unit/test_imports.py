@@ -130,7 +130,9 @@ def _problem(place: str, name: str) -> str | None:
 LATER = {
     "tb/nvdla_tb/__init__.py": "a test that asks for a name of the front door",
     "tb/nvdla_tb/cli/commands.py": "the user's choice of a subcommand",
+    "tb/nvdla_tb/cli/run.py": "the user's choice to play, not to list",
     "tb/nvdla_tb/cli/bench_model.py": "PyTorch, which need not be installed",
+    "tb/nvdla_tb/sim/python_tests.py": "the launcher's request, which names the user's tests",
     "tb/nvdla_tb/run/regress/cluster.py": "dask-jobqueue, which need not be installed",
 }
 

@@ -1,6 +1,6 @@
 """A layer of the Deep Learning HDL processor as hardware may have computed it, from the beats that it reads.
 
-Source: ``docs/dlhdl-standin.md``, "Memory", "Instruction list" and "Arithmetic".
+Source: ``docs/dlhdl.md``, "Memory", "Instruction list" and "Arithmetic".
 """
 
 from __future__ import annotations

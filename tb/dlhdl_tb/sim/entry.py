@@ -18,7 +18,7 @@ from nvdla_tb.explain.seen import Seen
 from nvdla_tb.judge.text import complaints
 from nvdla_tb.sim.clocking import cycle
 from nvdla_tb.sim.failure import performance, tell
-from nvdla_tb.stimulus.exchange import Answer, Request
+from nvdla_tb.stimulus.exchange import Request
 
 
 @cocotb.test()
@@ -31,13 +31,12 @@ async def play(dut: SimHandleBase) -> None:
     bench = await DlhdlBench.start(dut, scenario)
     began = time.process_time(), cycle()
     verdict = await bench.run()
-    answer = Answer(verdict, performance(began), request.rerun, request.rerun_waves)
+    result = msgspec.structs.replace(request.so_far, verdict=verdict, performance=performance(began))
     path = Path(request.result)
-    answer.save(path)
+    result.save(path)
     if verdict.findings:
         seen = Seen.of(bench.judge.scoreboard)
         record.save(path.with_name(record.FILE_NAME), seen, None, request.config)
         explanations = explain_dlhdl(seen, scenario, MOST_LAYERS)
-        explained = tell(path.parent, explanations, verdict, request)
-        msgspec.structs.replace(answer, explained=explained).save(path)
+        tell(path.parent, explanations, result, request).save(path)
     assert not verdict.ending.is_failure, "\n".join(complaints(verdict))

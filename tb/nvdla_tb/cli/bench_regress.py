@@ -15,13 +15,12 @@ import msgspec
 from nvdla_models.limits import SECONDS
 from nvdla_tb.cli import numbers
 from nvdla_tb.judge.verdict import Verdict
-from nvdla_tb.run.dut import Dut
 from nvdla_tb.run.regress.cluster import cluster
 from nvdla_tb.run.regress.schedule import drive
 from nvdla_tb.run.regress.store import Store
 from nvdla_tb.run.regress.worker import Limits
-from nvdla_tb.run.result import Result
 from nvdla_tb.run.task import Task
+from nvdla_tb.stimulus.result import Dut, Result
 
 HELP = "overhead of a regression per task, with simulations that take no time or a given one"
 _DUT = Dut("nv_small", "verilator", None, "NV_nvdla", None, debug=False)

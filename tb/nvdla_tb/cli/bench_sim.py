@@ -17,7 +17,8 @@ import msgspec
 
 from nvdla_models.config import HwConfig
 from nvdla_tb.cli import numbers
-from nvdla_tb.cli.dut import BUILD_ROOT, DEFAULT_TOP, add_dut_options, altered, build_dut
+from nvdla_tb.cli.dut import altered, build_dut
+from nvdla_tb.cli.dut_options import BUILD_ROOT, DEFAULT_TOP, add_dut_options
 from nvdla_tb.cli.patterns import only_option
 from nvdla_tb.cli.run import planned
 from nvdla_tb.paths import PLANS
@@ -26,8 +27,10 @@ from nvdla_tb.run.compile.spec import Built
 from nvdla_tb.run.errors import LaunchError
 from nvdla_tb.run.jobs import RESULT_FILE, run_entry
 from nvdla_tb.run.process import supervise
-from nvdla_tb.stimulus.exchange import Answer, Request
+from nvdla_tb.stimulus.exchange import Request
+from nvdla_tb.stimulus.result import Result
 from nvdla_tb.stimulus.trace import find_traces, write
+from nvdla_tb.stimulus.trace.files import name_of
 
 HELP = "cycles per second of the bench against another harness, or the same model with idle inputs"
 TRACE = "{trace}"
@@ -139,7 +142,7 @@ def _models(args: argparse.Namespace, config: HwConfig) -> Iterator[tuple[str, B
 def _traces(args: argparse.Namespace, config: HwConfig) -> Iterator[tuple[str, Path]]:
     """Yield name and folder of each scenario; those of a plan are written as traces."""
     if args.trace:
-        yield from ((path.stem, path) for path in find_traces(args.trace))
+        yield from ((name_of(path), path) for path in find_traces(args.trace))
         return
     for entry, _ in planned([args.plan or PLANS / "bench.toml"], args.only):
         folder = folders.emptied(BUILD_ROOT, "runs", "bench", folders.folder_name(entry.name)) / "scenario"
@@ -162,8 +165,8 @@ def _subjects(args: argparse.Namespace, models: dict[str, Built], trace: Path, w
 
 def _play(built: Built, config_name: str, work_dir: Path, trace: str) -> Sample:
     path = _answered(built, "play", Request(config_name, scenario=trace), work_dir)
-    answer = Answer.load(path)
-    assert answer is not None
+    answer = Result.load(path)
+    assert answer.performance is not None
     return Sample(answer.verdict.cycles, answer.performance.cycles_per_second, answer.performance.start_seconds)
 
 

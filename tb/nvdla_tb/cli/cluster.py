@@ -12,7 +12,7 @@ from pathlib import Path
 from distributed.security import Security
 
 from nvdla_models.errors import InputError
-from nvdla_tb.cli.dut import BUILD_ROOT
+from nvdla_tb.cli.dut_options import BUILD_ROOT
 from nvdla_tb.cli.numbers import count
 from nvdla_tb.run.errors import LOOPBACK, PORT
 from nvdla_tb.run.regress.cluster import cluster, join, local_cluster, quiet

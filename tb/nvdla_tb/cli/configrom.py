@@ -7,7 +7,8 @@ import argparse
 import msgspec
 
 from nvdla_models.config import HwConfig
-from nvdla_tb.cli.dut import BUILD_ROOT, add_dut_options, build_dut, dut_of
+from nvdla_tb.cli.dut import build_dut, dut_of
+from nvdla_tb.cli.dut_options import BUILD_ROOT, add_dut_options
 from nvdla_tb.nvdla.configrom import differences, encode, parse
 from nvdla_tb.run import folders
 from nvdla_tb.run.errors import LaunchError

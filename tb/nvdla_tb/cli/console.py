@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from typing import IO
 
 from nvdla_tb.cli.terminal import beneath, escaped
-from nvdla_tb.run.result import Result
+from nvdla_tb.stimulus.result import Result
 
 _COLOURS = {"red": "31", "green": "32", "yellow": "33"}
 _FIRST_SECONDS, _MOST_SECONDS = 5.0, 60.0

@@ -7,9 +7,10 @@ import argparse
 from nvdla_models.config import HwConfig
 from nvdla_models.errors import InputError
 from nvdla_tb.cli import numbers
-from nvdla_tb.cli.dut import add_device_options, add_results_option, check_device, existing_store, wanted_device
-from nvdla_tb.cli.playing import output_file
+from nvdla_tb.cli.dut import check_device, existing_store, wanted_device
+from nvdla_tb.cli.dut_options import add_device_options, add_results_option
 from nvdla_tb.cli.regress_play import COVERAGE_DIR
+from nvdla_tb.cli.run_options import output_file
 from nvdla_tb.coverage.model import load_model
 from nvdla_tb.coverage.status import text
 from nvdla_tb.report.page_coverage import coverage_page

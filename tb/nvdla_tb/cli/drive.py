@@ -14,8 +14,10 @@ from nvdla_models.errors import InputError
 from nvdla_models.limits import DATA_BYTES
 from nvdla_models.reading import read_bytes, resolved, shown
 from nvdla_tb.cli import numbers
-from nvdla_tb.cli.dut import add_dut_options, again, build_dut, dut_arguments
-from nvdla_tb.cli.playing import add_run_options, check_run_options, play_and_report
+from nvdla_tb.cli.dut import again, build_dut, dut_arguments
+from nvdla_tb.cli.dut_options import add_dut_options
+from nvdla_tb.cli.playing import check_run_options, play_and_report
+from nvdla_tb.cli.run_options import add_run_options
 from nvdla_tb.nvdla.memory import Ram
 from nvdla_tb.nvdla.program.ops import CheckFile, MemInit, MemLoad, Op, SyncNotify
 from nvdla_tb.paths import COMMAND, PACKAGE
@@ -23,7 +25,8 @@ from nvdla_tb.run.jobs import Job
 from nvdla_tb.stimulus.exchange import ENTRY, SILENT_SECONDS, Driver
 from nvdla_tb.stimulus.scenario import Scenario
 from nvdla_tb.stimulus.settings import BenchSettings
-from nvdla_tb.stimulus.trace.data import Chunks, read_data
+from nvdla_tb.stimulus.trace.data import Chunks
+from nvdla_tb.stimulus.trace.lines import read_memory_file
 
 INCLUDE = PACKAGE / "sim" / "driver"
 """Folder of ``nvdla_tb.h``."""
@@ -122,7 +125,7 @@ def _placed(option: str, text: str, read: Callable[[str], Placed]) -> tuple[Plac
 
 def _chunks(path: Path) -> Chunks:
     """Return the bytes of a file."""
-    chunks = read_data(path) if path.suffix == ".dat" else ((0, read_bytes(path, DATA_BYTES)),)
+    chunks = read_memory_file(path) if path.suffix == ".dat" else ((0, read_bytes(path, DATA_BYTES)),)
     if not any(data for _, data in chunks):
         raise InputError(f"{shown(path)} must hold at least 1 byte")
     return chunks

@@ -1,4 +1,4 @@
-"""The options that select a device under test, and its build; and those of readers of a store of results."""
+"""The device under test that options select, and its build; and the store whose results they mean."""
 
 from __future__ import annotations
 
@@ -12,64 +12,17 @@ import msgspec
 from nvdla_models.errors import InputError
 from nvdla_models.reading import resolved
 from nvdla_tb.cli.console import Console
-from nvdla_tb.paths import PROJECT_FILE
-from nvdla_tb.run import cache, folders, project
+from nvdla_tb.cli.dut_options import DEFAULT_CONFIG, DEFAULT_TOP
+from nvdla_tb.run import cache, project
 from nvdla_tb.run.compile.build import Teller, build
-from nvdla_tb.run.compile.spec import BACKENDS, Built
-from nvdla_tb.run.dut import Device, Dut
-from nvdla_tb.run.optimise import BUILDS, Model
+from nvdla_tb.run.compile.spec import Built
+from nvdla_tb.run.dut import build_spec
+from nvdla_tb.run.optimise import Model
 from nvdla_tb.run.regress.store import Run, Store
 from nvdla_tb.run.system import AnyConfig
+from nvdla_tb.stimulus.result import Device, Dut
 
-BUILD_ROOT = folders.RESULTS
 MODELS = cache.MODELS
-DEFAULT_CONFIG = "nv_small"
-DEFAULT_TOP = "NV_nvdla"
-
-
-def add_dut_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options that say which RTL to build and how."""
-    group = device_options(parser)
-    group.add_argument(
-        "--backend",
-        choices=BACKENDS,
-        help="agents compiled into the model, or in Python (default: native with Verilator, coroutine with Icarus)",
-    )
-    group.add_argument(
-        "--debug", action="store_true", help="make all signals visible to tests (slower; default: top ports)"
-    )
-    build_option(group)
-
-
-def device_options(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
-    """Add the options that say which RTL it is, and in which simulator, in a group, and return it."""
-    own = project.current()
-    config, sim = own.config or DEFAULT_CONFIG, own.sim or "verilator"
-    group = parser.add_argument_group("device under test", f"defaults: those of {PROJECT_FILE}, if there is one")
-    group.add_argument("--config", default=config, metavar="NAME|FILE", help=f"configuration (default: {config})")
-    group.add_argument("--sim", default=sim, choices=("verilator", "icarus"), help=f"default: {sim}")
-    rtl_options(group, "the embedded DUT")
-    group.add_argument("--port-map", type=Path, default=own.port_map, metavar="TOML", help="how port names differ")
-    return group
-
-
-def rtl_options(group: argparse._ActionsContainer, otherwise: str) -> None:
-    """Add the options that say which RTL it is; ``otherwise`` is what is taken without a filelist."""
-    own = project.current()
-    top = own.top or DEFAULT_TOP
-    about = f"filelist of your RTL (default: {own.rtl or otherwise})"
-    group.add_argument("--rtl", type=Path, default=own.rtl, metavar="FILELIST", help=about.replace("%", "%%"))
-    group.add_argument("--top", default=top, metavar="MODULE", help=f"top module (default: {top})")
-
-
-def build_option(group: argparse._ActionsContainer) -> None:
-    """Add the option that says how the model is compiled."""
-    group.add_argument(
-        "--build",
-        choices=BUILDS,
-        help="quick to compile, or optimised for this processor by a profile, which plays up to twice as fast "
-        "(default: optimised as soon as it was built)",
-    )
 
 
 def again(args: argparse.Namespace, *options: str) -> list[str]:
@@ -116,7 +69,7 @@ def dut_of(args: argparse.Namespace) -> Dut:
 
 def compiled(dut: Dut, teller: Teller, *, waves: bool = False, how: str | None = None) -> Built:
     """Return the model of a device, which is built when there is none; one with waves is never an optimised one."""
-    return build(dut.build_spec(waves=True), MODELS, teller) if waves else Model(dut, MODELS, how, teller).current()
+    return build(build_spec(dut, waves=True), MODELS, teller) if waves else Model(dut, MODELS, how, teller).current()
 
 
 def build_dut(
@@ -134,26 +87,6 @@ def build_dut(
 
 
 STORE = "results.sqlite"
-DEFAULT_RESULTS = BUILD_ROOT / "regress"
-
-
-def add_device_options(parser: argparse.ArgumentParser, default: str) -> None:
-    """Add the options that say whose results are meant; ``default`` says whose when neither is given."""
-    parser.add_argument("--config", metavar="NAME|FILE", help=f"configuration of the results (default: {default})")
-    parser.add_argument(
-        "--rtl", type=Path, metavar="FILELIST", help="your RTL that they are of (default: the embedded DUT)"
-    )
-
-
-def add_results_option(parser: argparse.ArgumentParser) -> None:
-    """Add the option that says where the store is."""
-    parser.add_argument(
-        "--results",
-        type=Path,
-        default=DEFAULT_RESULTS,
-        metavar="DIR",
-        help=f"folder of the store and of what failures leave behind (default: {DEFAULT_RESULTS})",
-    )
 
 
 def existing_store(folder: Path) -> Store:

@@ -15,11 +15,9 @@ from nvdla_tb.cli.layout_options import OPTIONS, integer
 from nvdla_tb.explain import MOST_LAYERS, Explanation, explain, from_dumps, write_page
 from nvdla_tb.explain.page import page
 from nvdla_tb.explain.traits import element_leads
-from nvdla_tb.judge.text import complaints
 from nvdla_tb.run.explained import explain_folder
-from nvdla_tb.run.jobs import RESULT_FILE
+from nvdla_tb.run.jobs import left_in
 from nvdla_tb.run.space import write_whole
-from nvdla_tb.stimulus.exchange import Answer
 
 _DUMPS = 2
 
@@ -59,14 +57,13 @@ def main(args: argparse.Namespace) -> int:
 def _write_page(args: argparse.Namespace, explanations: list[Explanation]) -> None:
     run = args.paths[0]
     if len(args.paths) == _DUMPS:
-        write_whole(args.html, page(str(args.paths[1]), (), explanations, ()))
+        write_whole(args.html, page(str(args.paths[1]), explanations))
         return
-    answer = Answer.load(run / RESULT_FILE)
-    if answer is None:
-        write_page(args.html, explanations, run.name, (), None, None)
-        return
-    why = complaints(answer.verdict)
-    write_page(args.html, explanations, run.name, why, answer.rerun, answer.rerun_waves)
+    result = left_in(run)
+    if result is None:
+        write_whole(args.html, page(run.name, explanations))
+    else:
+        write_page(args.html, result, explanations)
 
 
 def _of_run(args: argparse.Namespace) -> list[Explanation]:

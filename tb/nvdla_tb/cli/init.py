@@ -8,7 +8,7 @@ from pathlib import Path
 
 from nvdla_models.config import HwConfig
 from nvdla_models.errors import InputError
-from nvdla_tb.cli.dut import DEFAULT_CONFIG, DEFAULT_TOP
+from nvdla_tb.cli.dut_options import DEFAULT_CONFIG, DEFAULT_TOP
 from nvdla_tb.paths import COMMAND, PROJECT_FILE
 from nvdla_tb.run.project import TEMPLATE
 from nvdla_tb.run.space import write_whole

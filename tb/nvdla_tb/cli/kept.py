@@ -8,14 +8,13 @@ from collections.abc import Callable, Sequence
 import msgspec
 
 from nvdla_tb.coverage.collect import reached
+from nvdla_tb.coverage.model import model_of
 from nvdla_tb.judge.verdict import Ending
-from nvdla_tb.run.dut import Dut
 from nvdla_tb.run.jobs import Job
 from nvdla_tb.run.regress.features import FEATURES
 from nvdla_tb.run.regress.store import BY_HAND, Store
-from nvdla_tb.run.regress.worker import model_of
-from nvdla_tb.run.result import Result
 from nvdla_tb.run.task import Task
+from nvdla_tb.stimulus.result import Dut, Result
 
 _COVERAGE = FEATURES.with_name("coverage")
 

@@ -16,7 +16,8 @@ from nvdla_models.layout import PixelFormat
 from nvdla_models.layout.raw import Array, ByteArray
 from nvdla_models.limits import DATA_BYTES, IMAGE_BYTES, MEMORY_BYTES, PIXELS
 from nvdla_models.reading import opened, read_bytes
-from nvdla_tb.stimulus.trace.data import format_data, read_data
+from nvdla_tb.stimulus.trace.data import format_data
+from nvdla_tb.stimulus.trace.lines import read_memory_file
 
 MEMORY_SUFFIXES = (".bin", ".dat")
 
@@ -93,7 +94,7 @@ def write_memory(path: Path, data: ByteArray) -> str:
 
 def _read_dat(path: Path, limit: int, fill: int | None) -> ByteArray:
     """Load the packets in their order, as a player of traces does."""
-    chunks = [(offset, data[: limit - offset]) for offset, data in read_data(path) if offset < limit]
+    chunks = [(offset, data[: limit - offset]) for offset, data in read_memory_file(path) if offset < limit]
     end = max((offset + len(data) for offset, data in chunks), default=0) if fill is None else limit
     image = np.full(end, fill or 0, dtype=np.uint8)
     known = np.zeros(end, dtype=np.bool_)

@@ -8,8 +8,9 @@ import os
 from nvdla_models.config import HwConfig
 from nvdla_models.reading import shown
 from nvdla_tb.cli import numbers
-from nvdla_tb.cli.dut import STORE, add_results_option, device_options, dut_of, existing_store
-from nvdla_tb.cli.playing import plusarg_option
+from nvdla_tb.cli.dut import STORE, dut_of, existing_store
+from nvdla_tb.cli.dut_options import add_results_option, device_options
+from nvdla_tb.cli.run_options import plusarg_option
 from nvdla_tb.coverage.status import Hits, item_status, totals
 from nvdla_tb.report.features_table import feature_status, lines, random_endings
 from nvdla_tb.report.summary import counts_line

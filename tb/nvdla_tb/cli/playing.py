@@ -1,10 +1,9 @@
-"""The options of commands that play scenarios, and playing with progress, table and reports."""
+"""Playing with progress, table and reports, as the options of commands want it."""
 
 from __future__ import annotations
 
 import argparse
 import hashlib
-import os
 import re
 import shlex
 import time
@@ -15,12 +14,12 @@ from functools import partial
 from pathlib import Path
 
 from nvdla_models.errors import InputError
-from nvdla_models.limits import NAME_BYTES
 from nvdla_models.reading import shown
-from nvdla_tb.cli import numbers
 from nvdla_tb.cli.console import Console, Progress
-from nvdla_tb.cli.dut import BUILD_ROOT, add_dut_options, dut_of
+from nvdla_tb.cli.dut import dut_of
+from nvdla_tb.cli.dut_options import BUILD_ROOT, add_dut_options
 from nvdla_tb.cli.parsing import Parser
+from nvdla_tb.cli.run_options import add_run_options
 from nvdla_tb.explain.handovers import load_handovers
 from nvdla_tb.judge.verdict import Verdict
 from nvdla_tb.report import failures, page, performance, report, summary
@@ -29,94 +28,16 @@ from nvdla_tb.report.live import LiveReport
 from nvdla_tb.report.summary import cause_of, groups
 from nvdla_tb.run import folders
 from nvdla_tb.run.compile.spec import Built
-from nvdla_tb.run.dut import Dut
 from nvdla_tb.run.inside import convolves, is_worth_it, watched
 from nvdla_tb.run.jobs import Job, Setup, run_jobs, with_settings
-from nvdla_tb.run.result import Result
+from nvdla_tb.stimulus.result import Dut, Result
 
 _DIGEST_CHARACTERS = 8
-
-
-def play_options(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
-    """Add the options of everything that plays, in a group, and return it."""
-    group = parser.add_argument_group("running")
-    group.add_argument(
-        "--jobs", type=numbers.parallel, default=os.cpu_count() or 1, metavar="N", help="simulations in parallel"
-    )
-    group.add_argument(
-        "--timeout", type=numbers.seconds, default=3600.0, metavar="SECONDS", help="of one simulation (default: 3600)"
-    )
-    return group
-
-
-def scenario_options(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
-    """Add the options of commands that play the user's scenarios, and return their group."""
-    group = play_options(parser)
-    loud = group.add_mutually_exclusive_group()
-    loud.add_argument("-v", "--verbose", action="store_true", help="print a line for each test, and the complete table")
-    loud.add_argument("-q", "--quiet", action="store_true", help="print only failures and the last line")
-    group.add_argument(
-        "--isolate",
-        action="store_true",
-        help="a simulator process for every scenario (default: with the native back end they share one per job)",
-    )
-    plusarg_option(group)
-    return group
-
-
-def plusarg_option(group: argparse._ActionsContainer) -> None:
-    """Add the option that names arguments of the simulator."""
-    group.add_argument(
-        "--plusarg", action="append", default=[], type=_plusarg, metavar="+NAME[=VALUE]", help="for the simulator"
-    )
-
-
-def add_run_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of commands that play scenarios here and now."""
-    group = scenario_options(parser)
-    exact_option(group)
-    group.add_argument("--stop-at-first", action="store_true", help="end a scenario soon after its first wrong byte")
-    group.add_argument("--waves", action="store_true", help="write waves next to each log")
-    group.add_argument("--waves-from", metavar="cycle:N|layer:N", help="start of the waves (default: cycle:0)")
-    group.add_argument(
-        "--stages",
-        type=Path,
-        metavar="TOML",
-        help="name the first wrong hand-over inside the device; with Verilator its signals must be visible "
-        "(by a control file of the filelist, or --debug)",
-    )
-    group.add_argument("--json", type=output_file, metavar="FILE", help="also write the results to this file")
-    group.add_argument("--performance", action="store_true", help="cycles, bounds and traffic of every layer")
-    group.add_argument(
-        "--cycles-against",
-        type=Path,
-        metavar="FILE",
-        help="fail when a layer takes more cycles than in this earlier --json file",
-    )
-    slower_option(group)
-
-
-def exact_option(group: argparse._ActionsContainer) -> None:
-    """Add the option that compares FP16 results bit by bit."""
-    group.add_argument("--exact", action="store_true", help="FP16: bit-accurate, not by the published thresholds")
-
-
-def slower_option(group: argparse._ActionsContainer) -> None:
-    """Add the option that says how much slower something may become."""
-    group.add_argument(
-        "--slower", type=numbers.increase, default=5.0, metavar="PERCENT", help="allowed increase (default: 5)"
-    )
 
 
 def plusarg_arguments(plusargs: Iterable[str]) -> str:
     """Return the options that hand the same arguments to the simulator again."""
     return shlex.join(word for text in plusargs for word in ("--plusarg", text))
-
-
-def _plusarg(text: str) -> str:
-    if not text.startswith("+"):
-        raise argparse.ArgumentTypeError(f"must begin with +, not be {shown(text)}")
-    return text
 
 
 def check_model_only(args: argparse.Namespace) -> None:
@@ -129,20 +50,8 @@ def check_model_only(args: argparse.Namespace) -> None:
     add_dut_options(parser)
     add_run_options(parser)
     for option, default in vars(parser.parse_args([])).items():
-        if option not in ("config", "exact", "json") and getattr(args, option) != default:
+        if option not in ("config", "exact", "json", "dump") and getattr(args, option) != default:
             raise InputError(f"--{option.replace('_', '-')} must be left out: --model-only plays no RTL")
-
-
-def output_file(text: str) -> Path:
-    """Return the file that an option names for results, which must not be lost for want of a folder.
-
-    Raises:
-        ArgumentTypeError: when its folder does not exist, or it is one.
-    """
-    path = Path(text)
-    if os.path.isdir(path) or not os.path.isdir(path.parent) or len(os.fsencode(path.name)) > NAME_BYTES:
-        raise argparse.ArgumentTypeError(f"must be a file in a folder that exists, not {shown(text)}")
-    return path
 
 
 def alone_in(folder: Path) -> AbstractContextManager[None]:
@@ -198,9 +107,20 @@ def prepared(args: argparse.Namespace, jobs: Sequence[Job]) -> Sequence[Job]:
         jobs = [replace(job, plusargs=(*job.plusargs, "+wave_wait"), waves_from=args.waves_from) for job in jobs]
     if args.stages is not None:
         jobs = [replace(job, stages=args.stages) for job in jobs]
+    if args.dump is not None:
+        jobs = [replace(job, dumps=dump_folder(args.dump, job.identity)) for job in jobs]
     if args.performance:
         jobs = [replace(job, traffic=True) for job in jobs]
     return jobs
+
+
+def dump_folder(root: Path, identity: str) -> Path:
+    """Return the folder, empty, for what memory holds in one test.
+
+    Raises:
+        InputError: when it cannot be made, or holds what the testbench has not written.
+    """
+    return folders.emptied(root, folders.folder_name(identity))
 
 
 def cycles_before(args: argparse.Namespace) -> Mapping[str, int] | None:

@@ -14,24 +14,15 @@ from nvdla_models.errors import InputError
 from nvdla_tb.cli import numbers
 from nvdla_tb.cli.cluster import credentials_options
 from nvdla_tb.cli.console import Console
-from nvdla_tb.cli.dut import (
-    BUILD_ROOT,
-    STORE,
-    add_dut_options,
-    add_results_option,
-    build_dut,
-    build_option,
-    compiled,
-    existing_store,
-)
+from nvdla_tb.cli.dut import STORE, build_dut, compiled, existing_store
+from nvdla_tb.cli.dut_options import BUILD_ROOT, add_dut_options, add_results_option, build_option
 from nvdla_tb.cli.patterns import only_option
-from nvdla_tb.cli.playing import exact_option, scenario_options, slower_option
 from nvdla_tb.cli.regress_play import Player, batch_of, conclude, credentials_of, deadline, is_over
 from nvdla_tb.cli.regress_tasks import check_random_alone, feature_plan, random_tasks, seed_lots, tasks_of
+from nvdla_tb.cli.run_options import exact_option, scenario_options, slower_option
 from nvdla_tb.paths import COMMAND
 from nvdla_tb.run import folders
 from nvdla_tb.run.compile.spec import CODE_COVERAGE
-from nvdla_tb.run.dut import Dut
 from nvdla_tb.run.errors import LOOPBACK, LaunchError
 from nvdla_tb.run.evidence import check_unchanged, with_evidence
 from nvdla_tb.run.regress.code_exclusions import load_exclusions
@@ -40,6 +31,7 @@ from nvdla_tb.run.regress.store import Run, Store
 from nvdla_tb.run.systems import is_nvdla, system_of
 from nvdla_tb.run.task import Task
 from nvdla_tb.stimulus.generate.random import ENGINES
+from nvdla_tb.stimulus.result import Dut
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -33,7 +33,6 @@ from nvdla_tb.report.live import LiveReport
 from nvdla_tb.report.page_coverage import code_lines, code_sections, coverage_sections
 from nvdla_tb.report.summary import after_regression
 from nvdla_tb.run import folders
-from nvdla_tb.run.dut import Dut
 from nvdla_tb.run.errors import LOOPBACK
 from nvdla_tb.run.optimise import Optimiser
 from nvdla_tb.run.regress import code_coverage
@@ -44,11 +43,11 @@ from nvdla_tb.run.regress.named import options_of
 from nvdla_tb.run.regress.schedule import PATIENCE_SECONDS, drive, reach, search
 from nvdla_tb.run.regress.store import Run, Store
 from nvdla_tb.run.regress.worker import Limits, remove_worker_folders, worker_folder_name
-from nvdla_tb.run.result import Result
 from nvdla_tb.run.system import AnyScenario
 from nvdla_tb.run.systems import is_nvdla
 from nvdla_tb.run.task import Task
 from nvdla_tb.stimulus.generate.random import ENGINES
+from nvdla_tb.stimulus.result import Dut, Result
 
 COVERAGE_DIR = FEATURES.parent / "coverage"
 
@@ -233,7 +232,7 @@ def conclude(store: Store, run: Run, args: argparse.Namespace) -> int:
         results = with_leads(store.results(run), {task.identity: partial(_scenario, task) for task in store.tasks(run)})
     everything = list((_planned(store.tasks(run)) | {result.key: result for result in results}).values())
     counts = store.counts(run)
-    trend = [(earlier, store.counts(earlier)) for earlier in store.runs_of(store.device(run))]
+    trend = [(earlier, store.endings(earlier)) for earlier in store.runs_of(store.device(run))]
     folders.made(run.folder.parent, run.folder.name)
     hits, model, sections = store.coverage(run), model_of(store, run), []
     if model is not None:

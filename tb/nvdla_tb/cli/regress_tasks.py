@@ -16,19 +16,21 @@ from nvdla_models.reading import resolved
 from nvdla_tb.cli.dut import anywhere, dut_arguments, dut_of
 from nvdla_tb.cli.patterns import matches
 from nvdla_tb.cli.playing import plusarg_arguments
-from nvdla_tb.cli.run import devices, planned, plans_of
+from nvdla_tb.cli.run import planned, plans_of
+from nvdla_tb.cli.run_play import devices
 from nvdla_tb.cli.trace import check_different
 from nvdla_tb.paths import COMMAND
 from nvdla_tb.run.compile.kinds import CSB
 from nvdla_tb.run.compile.ports import load_port_map
-from nvdla_tb.run.dut import Dut
 from nvdla_tb.run.evidence import with_evidence
 from nvdla_tb.run.regress.features import FEATURES, FeaturePlan, PlannedTest, load_feature_plan, planned_tests
 from nvdla_tb.run.systems import is_nvdla, system_of
 from nvdla_tb.run.task import BENCH, Task
 from nvdla_tb.stimulus.generate.describe import PlanError
 from nvdla_tb.stimulus.generate.random import ENGINES
+from nvdla_tb.stimulus.result import Dut
 from nvdla_tb.stimulus.trace import find_traces
+from nvdla_tb.stimulus.trace.files import name_of
 
 _STATES = 4
 """Initial states of simulators in a level."""
@@ -180,9 +182,9 @@ def _test_tasks(args: argparse.Namespace, tests: Sequence[PlannedTest], seeds: r
 
 def _trace_tasks(args: argparse.Namespace) -> list[Task]:
     paths, dut, options = find_traces(args.paths), counting_dut(args), _again(args)
-    check_different([path.stem for path in paths], paths)
+    check_different([name_of(path) for path in paths], paths)
     reruns = [f"{COMMAND} trace {shlex.quote(anywhere(path))} {options}" for path in paths]
     return [
-        Task(path.stem, 0, "trace", str(resolved(path)), dut, rerun, args.exact, tuple(args.plusarg))
+        Task(name_of(path), 0, "trace", str(resolved(path)), dut, rerun, args.exact, tuple(args.plusarg))
         for path, rerun in zip(paths, reruns, strict=True)
     ]

@@ -9,11 +9,13 @@ import msgspec
 
 from nvdla_tb.cli import numbers
 from nvdla_tb.cli.console import Console
-from nvdla_tb.cli.dut import BUILD_ROOT, MODELS
-from nvdla_tb.cli.playing import plusarg_option
+from nvdla_tb.cli.dut import MODELS
+from nvdla_tb.cli.dut_options import BUILD_ROOT
+from nvdla_tb.cli.run_options import plusarg_option
 from nvdla_tb.judge.text import why_not_passed
 from nvdla_tb.run import folders
 from nvdla_tb.run.compile.build import build
+from nvdla_tb.run.dut import build_spec
 from nvdla_tb.run.jobs import Setup, run_job
 from nvdla_tb.run.regress import bundle
 from nvdla_tb.run.regress.named import Named
@@ -37,7 +39,7 @@ def main(args: argparse.Namespace) -> int:
     found.check_named(Named(args.rtl, args.plusarg))
     dut = msgspec.structs.replace(found.dut, coverage=None)
     console = Console()
-    built = build(dut.build_spec(waves=args.waves), MODELS, console)
+    built = build(build_spec(dut, waves=args.waves), MODELS, console)
     console.clear()
     work_dir = folders.emptied(BUILD_ROOT, "replay", folders.folder_name(found.task.key))
     result = run_job(job, Setup(built, dut, args.timeout, waves=args.waves), work_dir)

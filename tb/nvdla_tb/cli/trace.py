@@ -12,34 +12,34 @@ from pathlib import Path
 
 from nvdla_models.config import HwConfig
 from nvdla_models.errors import InputError
-from nvdla_tb.cli.dut import add_dut_options, anywhere, build_dut, dut_arguments
-from nvdla_tb.cli.playing import (
-    add_run_options,
-    check_model_only,
-    check_run_options,
-    play_and_report,
-    remove_earlier_file,
-)
+from nvdla_tb.cli.dut import anywhere, build_dut, dut_arguments
+from nvdla_tb.cli.dut_options import add_dut_options
+from nvdla_tb.cli.playing import check_model_only, check_run_options, dump_folder, play_and_report, remove_earlier_file
+from nvdla_tb.cli.run_options import add_run_options
 from nvdla_tb.judge.finding import Check
 from nvdla_tb.judge.text import complaints, margin_part
 from nvdla_tb.judge.verdict import Ending, Verdict
 from nvdla_tb.paths import COMMAND
 from nvdla_tb.report import failures, report, summary
 from nvdla_tb.report.summary import aligned
-from nvdla_tb.run.dut import Dut
 from nvdla_tb.run.jobs import Job
-from nvdla_tb.run.result import Result
 from nvdla_tb.run.systems import refuse
 from nvdla_tb.run.task import trace_jobs
 from nvdla_tb.stimulus.model import Played, play_model
+from nvdla_tb.stimulus.refusal import with_takers
+from nvdla_tb.stimulus.result import Dut, Result
 from nvdla_tb.stimulus.trace import TraceError, TraceUnsupported, find_traces, measured, read
-from nvdla_tb.stimulus.trace.files import MEASURED
+from nvdla_tb.stimulus.trace.files import MEASURED, name_of
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the subcommand's options."""
     parser.add_argument(
-        "paths", nargs="+", type=Path, metavar="PATH", help="trace folder, .cfg, measured .npz, or folder of them"
+        "paths",
+        nargs="+",
+        type=Path,
+        metavar="PATH",
+        help="trace folder, .cfg, input.txn, measured .npz, or folder of them",
     )
     parser.add_argument(
         "--model-only", action="store_true", help="no simulator: compare golden results with the reference model"
@@ -105,7 +105,7 @@ def compare(args: argparse.Namespace) -> int:
     families: dict[str, list[Result]] = {}
     results = []
     for path in find_traces(args.paths):
-        result = compared(path, args.config, args.exact)
+        result = compared(path, args.config, args.exact, args.dump)
         results.append(result)
         families.setdefault(_UNREADABLE if _is_broken(result) else family_of(path), []).append(result)
     if all(map(_is_broken, results)):
@@ -126,7 +126,7 @@ def compare(args: argparse.Namespace) -> int:
     return summary.exit_code(summary.endings(results))
 
 
-def compared(path: Path, config_name: str, exact: bool) -> Result:
+def compared(path: Path, config_name: str, exact: bool, dump: Path | None = None) -> Result:
     """Play one trace or layer; a layer is played on the configuration that it was measured on.
 
     Returns:
@@ -136,16 +136,18 @@ def compared(path: Path, config_name: str, exact: bool) -> Result:
     name = measured.CONFIG if path.suffix == MEASURED else config_name
     config = HwConfig.load(name)
     rerun = f"{COMMAND} trace --model-only {shlex.quote(anywhere(path))} --config {shlex.quote(anywhere(config_name))}"
-    job = Job(path.stem, 0, f"{rerun} --exact" if exact else rerun, partial(read, path, config))
+    job = Job(name_of(path), 0, f"{rerun} --exact" if exact else rerun, partial(read, path, config))
     started = time.monotonic()
     try:
         scenario = job.nvdla_scenario()
         scenario = replace(scenario, settings=replace(scenario.settings, exact=exact or scenario.settings.exact))
-        played = play_model(scenario, config)
+        played = play_model(scenario, config, None if dump is None else dump_folder(dump, job.identity))
     except TraceUnsupported as error:
         played = Played(Verdict(refused=str(error)))
     except TraceError as error:
         return job.result(Dut(name, MODEL), Verdict.of(Check.INPUT, str(error)))
+    if played.verdict.refused is not None:
+        played.verdict.refused = with_takers(played.verdict.refused, config, partial(read, path))
     return job.result(Dut(name, MODEL), played.verdict, time.monotonic() - started)
 
 
@@ -170,7 +172,7 @@ def family_of(path: Path) -> str:
     """Return what a trace or layer is counted under."""
     if path.suffix == MEASURED:
         return measured.MeasuredFile.load(path).family
-    return path.stem.removeprefix(_PREFIX).partition("_")[0]
+    return name_of(path).removeprefix(_PREFIX).partition("_")[0]
 
 
 def _rows(families: dict[str, list[Result]]) -> list[tuple[str, ...]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from itertools import product
 from pathlib import Path
 
@@ -92,6 +93,12 @@ class CoverageModel:
                 raise PlanError(f"coverage must be a point or a cross of the model, not {name}")
             found |= {item.name: item for item in matching}
         return tuple(found.values())
+
+
+@cache
+def model_of(folder: Path, config_name: str) -> CoverageModel:
+    """Return the model of a folder for a configuration, read once by this process."""
+    return load_model(folder, HwConfig.load(config_name))
 
 
 def load_model(folder: Path, config: HwConfig) -> CoverageModel:

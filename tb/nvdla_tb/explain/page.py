@@ -17,6 +17,7 @@ from nvdla_tb.explain.text import Explanation, bad_beats
 from nvdla_tb.explain.walk import Cube
 from nvdla_tb.judge.beats import offsets_from
 from nvdla_tb.markup import render
+from nvdla_tb.stimulus.explained import Explained
 
 FILE_NAME = "failure.html"
 """Name of the page in the folder of a failed run."""
@@ -27,38 +28,45 @@ _ELEMENTS = 12
 
 def page(
     name: str,
-    complaints: Sequence[str],
     explanations: Sequence[Explanation],
-    commands: Sequence[tuple[str, str]],
+    *,
+    complaints: Sequence[str] = (),
+    why: Explained | None = None,
+    commands: Sequence[tuple[str, str]] = (),
     about: str = "",
 ) -> str:
     """Return the page of a failed run, complete in itself.
 
     Args:
         name: identity, as ``TEST.SEED``.
-        complaints: why it failed.
         explanations: explanations of its layers.
+        complaints: why it failed.
+        why: what else is known of the reason: units, and hand-overs of the layers.
         commands: commands to type, each with its purpose.
         about: device under test: RTL, configuration, simulator, date, revision.
     """
+    why = why or Explained([explanation.told() for explanation in explanations])
+    handovers = {layer.name: layer.handovers for layer in why.layers}
     return render(
         "failure.html",
         title=f"{name}: {about}" if about else name,
         name=name,
         complaints=complaints,
-        layers=[_layer(explanation) for explanation in explanations],
+        why=why,
+        layers=[_layer(explanation, handovers.get(explanation.evidence.name, [])) for explanation in explanations],
         commands=commands,
         about=about,
     )
 
 
-def _layer(explanation: Explanation) -> dict[str, Any]:
+def _layer(explanation: Explanation, handovers: Sequence[str]) -> dict[str, Any]:
     evidence = explanation.evidence
     return {
         "title": f"{evidence.name}: {evidence.wrong_bytes} wrong bytes",
         "headline": explanation.headline,
         "causes": explanation.causes[:_CAUSES],
         "reasons": [] if explanation.causes else explanation.reasons(),
+        "handovers": handovers,
         "where": explanation.where,
         "when": explanation.when,
         "timeline": timeline(evidence),

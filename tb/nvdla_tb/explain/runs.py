@@ -13,8 +13,10 @@ from nvdla_tb.explain.page import page
 from nvdla_tb.explain.seen import Seen, loaded
 from nvdla_tb.explain.text import Explanation, explain
 from nvdla_tb.explain.waves import GTKWAVE_SUFFIX, SURFER_SUFFIX
+from nvdla_tb.judge.text import complaints
 from nvdla_tb.nvdla.program.ops import Op
 from nvdla_tb.paths import COMMAND
+from nvdla_tb.stimulus.result import Result
 from nvdla_tb.writing import writing
 
 MOST_LAYERS = 3
@@ -60,25 +62,14 @@ def _speaks_against(other: Explanation, one: Explanation) -> bool:
 
 
 def write_page(
-    path: Path,
-    explanations: Sequence[Explanation],
-    name: str,
-    complaints: Sequence[str],
-    rerun: str | None,
-    with_waves: str | None,
-    *,
-    about: str = "",
-    kept: Path | None = None,
+    path: Path, result: Result, explanations: Sequence[Explanation] = (), *, about: str = "", kept: Path | None = None
 ) -> None:
     """Write a page about a failed run.
 
     Args:
         path: the file, in the folder of the run.
+        result: how it ended.
         explanations: explanations of its layers.
-        name: identity of the run.
-        complaints: why it failed.
-        rerun: the command that repeats it, None when it is not known.
-        with_waves: the same with waves, None when there is none.
         about: device under test, in one line.
         kept: the folder that the run will lie in when it is not that of the page.
     """
@@ -87,15 +78,19 @@ def write_page(
         saved = path.with_name(f"waves{suffix}")
         if saved.is_file():
             opened.append(f"{command} {saved.name}")
-    again = (("Run it again", rerun), ("Run it again with waves", with_waves))
-    commands = [(what, command) for what, command in again if command is not None]
+    again = (("Run it again", result.rerun), ("Run it again with waves", result.rerun_waves))
+    commands = [(what, command) for what, command in again if command]
     if explanations:
         folder = shlex.quote(str(kept or path.parent))
         commands.append(("Explain it on the terminal", f"{COMMAND} explain {folder}"))
     if opened:
         commands.append(("Open the waves at the first wrong write, in this folder", "\n".join(opened)))
+    found = complaints(result.verdict)
     with writing(path):
-        path.write_text(page(name, complaints, explanations, commands, about), encoding="utf-8")
+        text = page(
+            result.identity, explanations, complaints=found, why=result.explained, commands=commands, about=about
+        )
+        path.write_text(text, encoding="utf-8")
 
 
 def own_config(folder: Path) -> Path | None:

@@ -15,7 +15,7 @@ from nvdla_tb.explain.evidence import Evidence
 from nvdla_tb.explain.rank import Diagnosis, diagnose
 from nvdla_tb.explain.traits import traits_of
 from nvdla_tb.nvdla.layers import ConvLayer, PooledLayer
-from nvdla_tb.stimulus.exchange import Traits
+from nvdla_tb.stimulus.explained import ExplainedLayer, Traits
 
 _LISTED = 5
 
@@ -98,23 +98,28 @@ class Explanation:
         """What the arithmetic meets in the wrong elements, where no cause is probable and they can be told."""
         return None if self.diagnosis.probable is not None else traits_of(self.evidence)
 
-    @cached_property
-    def place_lines(self) -> list[str]:
-        """Where and when its bytes are wrong, as text."""
+    def told(self, handovers: Sequence[str] = ()) -> ExplainedLayer:
+        """Return the explanation as data, with what was seen of hand-overs inside."""
         wrong = self.evidence.wrong_bytes
         if not wrong:
-            return [f"{self.evidence.name}: nothing is wrong"]
-        places = [*_block("where", self.where), *_block("when", self.when)]
-        return [f"{self.evidence.name}: {wrong} wrong bytes", *places]
-
-    @cached_property
-    def why_lines(self) -> list[str]:
-        """Why they are, as text; none when nothing is wrong."""
-        return _block("why", self.reasons()) if self.evidence.wrong_bytes else []
+            return ExplainedLayer(self.evidence.name, 0, handovers=list(handovers))
+        return ExplainedLayer(
+            self.evidence.name,
+            wrong,
+            self.where,
+            self.when,
+            self.reasons(),
+            self.headline,
+            [fit.name for fit in self.causes],
+            [fit.name for fit in self.equal],
+            bool(self.causes) and self.causes[0].symptom,
+            self.traits,
+            list(handovers),
+        )
 
     def lines(self) -> list[str]:
         """Return the explanation as text."""
-        return [*self.place_lines, *self.why_lines]
+        return self.told().lines
 
     def reasons(self) -> list[str]:
         """Return the ranked causes, or what stands out when none fits."""
@@ -140,10 +145,6 @@ class Explanation:
 def explain(evidence: Evidence, causes: Sequence[Cause] = CAUSES) -> Explanation:
     """Return where, when and why the bytes of a surface are wrong, by the causes of its system."""
     return Explanation(evidence, diagnose(evidence, causes))
-
-
-def _block(title: str, lines: list[str]) -> list[str]:
-    return [f"  {title:6}{line}" if n == 0 else f"        {line}" for n, line in enumerate(lines)]
 
 
 _LISTED_PLACES = 6

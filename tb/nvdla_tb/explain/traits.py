@@ -18,7 +18,7 @@ from nvdla_tb.explain.engines import Run
 from nvdla_tb.explain.evidence import Evidence
 from nvdla_tb.explain.memory import Bytes, MaskArray
 from nvdla_tb.explain.walk import Cube
-from nvdla_tb.stimulus.exchange import Traits
+from nvdla_tb.stimulus.explained import Traits
 
 MOST_CHANCE = 1e-3
 """How many traits may be expected to fit as well by chance, of those that were looked at.

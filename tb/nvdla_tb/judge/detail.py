@@ -311,6 +311,10 @@ class PollNeverHolds(Detail, frozen=True, tag=True):
     got: int
 
 
+class LineNeverRises(Detail, frozen=True, tag=True):
+    """A wait of the program for the interrupt line, which nothing that was started raises any more."""
+
+
 class ShortGolden(Detail, frozen=True, tag=True):
     """Bytes of a golden check that layers write and its file does not hold; ``address`` is that of the first."""
 
@@ -358,6 +362,7 @@ class Hang(Detail, frozen=True, tag=True):
         in_vain: requests and write beats of that time, more than for all memory together, of which none wrote a byte
             that a layer lacked; 0 when nothing moved.
         interrupt_status: what S_INTR_STATUS reads while the interrupt line is high, None while it is low.
+        awaits_line: whether the program waits for the interrupt line itself.
     """
 
     quiet_cycles: int
@@ -370,6 +375,7 @@ class Hang(Detail, frozen=True, tag=True):
     unanswered: NoAnswer | None = None
     in_vain: int = 0
     interrupt_status: int | None = None
+    awaits_line: bool = False
 
 
 class DriverFaultKind(Enum):
@@ -399,6 +405,31 @@ class DriverFault(Detail, frozen=True, tag=True):
     kind: DriverFaultKind
     message: str
     accesses: tuple[str, ...]
+
+
+class Call(msgspec.Struct, frozen=True):
+    """A line of Python that was being carried out."""
+
+    path: str
+    line: int
+    function: str
+    text: str
+
+
+class Raised(Detail, frozen=True, tag=True):
+    """An exception that ended a test in Python.
+
+    Attributes:
+        kind: name of its type.
+        message: its words, with the nearest name for one that is misspelt.
+        calls: the lines of the user's files that led to it, the innermost at the end.
+        inside: the line of a library that raised it, None when that is one of the user's.
+    """
+
+    kind: str
+    message: str
+    calls: tuple[Call, ...]
+    inside: Call | None = None
 
 
 class Note(Detail, frozen=True, tag=True):
@@ -435,9 +466,11 @@ AnyDetail = (
     | WrongCounter
     | PollExpired
     | PollNeverHolds
+    | LineNeverRises
     | ShortGolden
     | Hang
     | NoAnswer
     | DriverFault
+    | Raised
     | Note
 )

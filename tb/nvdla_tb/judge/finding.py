@@ -30,6 +30,7 @@ class Check(Enum):
     EMPTY = "nothing compared"
     INPUT = "input"
     TEST = "test"
+    RAISED = "test error"
     CRASH = "crash"
     TIMEOUT = "timeout"
     EXPLANATION = "explanation"
@@ -100,10 +101,14 @@ def _cause(detail: details.AnyDetail) -> tuple[str, ...]:
             return (detail.register,)
         case details.NoAnswer():
             return ("no answer" if detail.accepted else "not accepted",)
+        case details.LineNeverRises():
+            return ("dla_intr",)
         case details.Hang():
             return (*detail.waiting_for, *(f"{unit.unit} {'/'.join(unit.states)}" for unit in detail.units))
         case details.DriverFault():
             return (detail.driver, detail.kind.value)
+        case details.Raised():
+            return (detail.kind, detail.message.split("\n", 1)[0])
         case details.Note():
             return (detail.message.split("\n", 1)[0],)
         case _:

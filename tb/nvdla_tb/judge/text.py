@@ -97,12 +97,16 @@ def complaint(finding: Finding) -> str:
         case details.PollNeverHolds() as poll:
             waited = f"for {poll.comparison} {poll.expected:#x}"
             return f"poll of {poll.register} {waited} never ends: it reads {poll.got:#x} and does not change"
+        case details.LineNeverRises():
+            return "wait for dla_intr never ends: no interrupt is set, and no layer that was started owes one"
         case details.Hang() as hang:
             return "\n".join(_hang(finding, hang))
         case details.NoAnswer() as lost:
             return _no_answer(lost)
         case details.DriverFault() as fault:
             return "\n".join(_driver(fault))
+        case details.Raised() as raised:
+            return "\n".join(_raised(raised))
         case details.Note(message=message):
             return message
 
@@ -113,6 +117,13 @@ def complaints(verdict: Verdict) -> list[str]:
     if lines and verdict.refused is not None:
         lines.append(f"{'not predicted, because' if verdict.unpredicted else 'then refused:'} {verdict.refused}")
     return lines
+
+
+def first_line(verdict: Verdict) -> str:
+    """Return how a scenario failed and its first complaint in one line, for an exception of its test with the place."""
+    first, detail = complaints(verdict)[0].split("\n", 1)[0], verdict.failures[0].detail
+    at = detail.calls[-1] if isinstance(detail, details.Raised) and detail.calls else None
+    return f"{verdict.ending.value}: {first}" + ("" if at is None else f" ({at.path}:{at.line})")
 
 
 def why_not_passed(verdict: Verdict) -> list[str]:
@@ -216,10 +227,20 @@ def _driver(fault: details.DriverFault) -> list[str]:
     return lines + [f"    {access}" for access in fault.accesses]
 
 
+def _raised(raised: details.Raised) -> list[str]:
+    """Return the exception, the lines of the user that led to it, the innermost first, and where it was raised."""
+    lines = f"{raised.kind}: {raised.message}".rstrip(": ").splitlines()
+    for call in reversed(raised.calls):
+        lines += [f"  {call.path}:{call.line} in {call.function}", f"    {call.text}"]
+    inside = raised.inside
+    return lines if inside is None else [*lines, f"  raised at {inside.path}:{inside.line} in {inside.function}"]
+
+
 def _hang(finding: Finding, hang: details.Hang) -> list[str]:
     moved = f"{hang.in_vain} requests and beats of memory in vain" if hang.in_vain else "nothing moved"
     lines = [f"hang: {moved} for {hang.quiet_cycles} cycles, at cycle {finding.cycle}"]
     lines += [f"  waiting for interrupt {event}" for event in hang.waiting_for]
+    lines += ["  waiting for dla_intr to be high"] if hang.awaits_line else []
     if hang.interrupt_status is not None:
         lines.append(f"  dla_intr is high, and GLB.S_INTR_STATUS reads {hang.interrupt_status:#x}")
     lines += [] if hang.csb is None else [f"  CSB: {hang.csb}"]

@@ -180,6 +180,10 @@ class LayerTracker:
                 self._give_back(running, _UP_TO.get(unit, (unit,)))
         return []
 
+    def finish_all(self) -> list[StartedLayer]:
+        """Note that everything that runs is done, and return what ended."""
+        return [ended for started in self.running for ended in self.finish(started.layer.unit, started.group)]
+
     def _give_back(self, running: _Running, units: tuple[str, ...]) -> None:
         for unit in units:
             group = running.held.pop(unit, None)

@@ -22,6 +22,7 @@ class Ending(Enum):
     MISMATCH = "mismatch"
     EMPTY = "nothing compared"
     CHECK = "failed check"
+    TEST_ERROR = "test error"
     PROTOCOL = "protocol error"
     HANG = "hang"
     CRASH = "crash"
@@ -44,9 +45,11 @@ _ENDINGS = (
     (Ending.CRASH, (Check.CRASH,)),
     (Ending.TIMEOUT, (Check.TIMEOUT,)),
     (Ending.BENCH_ERROR, (Check.BENCH, Check.INPUT)),
-    (Ending.CHECK, (Check.TEST,)),
+    # What the device did wrong outweighs what its test says or raises because of it.
     (Ending.HANG, (Check.HANG,)),
     (Ending.MISMATCH, (*BYTES, Check.GOLDEN)),
+    (Ending.TEST_ERROR, (Check.RAISED,)),
+    (Ending.CHECK, (Check.TEST,)),
     (Ending.EMPTY, (Check.EMPTY,)),
 )
 """The ending that findings make, the first that applies; all others are errors of protocol."""

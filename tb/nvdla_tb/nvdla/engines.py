@@ -1,6 +1,6 @@
 """The registry of engines: for each, the coding of its layers in registers, its counters, and its speed.
 
-All other parts of an engine lie in rooms above this one; ``docs/new-engine.md`` lists them.
+All other parts of an engine lie in rooms above this one; ``docs/extending.md`` lists them.
 """
 
 from __future__ import annotations

@@ -333,11 +333,14 @@ class MemoryImage:
     def runs(self) -> Iterator[tuple[int, bytes]]:
         """Yield the written bytes of all allocations as (address, bytes), longest runs possible."""
         for allocation in self._allocations:
-            written = np.concatenate(([False], self.written(allocation.address, allocation.nbytes), [False]))
-            edges = np.flatnonzero(written[1:] != written[:-1])
-            for start, stop in zip(edges[::2], edges[1::2], strict=True):
-                address = allocation.address + int(start)
-                yield address, self.read(address, int(stop - start))
+            yield from self.runs_in(allocation.address, allocation.nbytes)
+
+    def runs_in(self, address: int, nbytes: int) -> Iterator[tuple[int, bytes]]:
+        """Yield the written bytes of a range as (address, bytes), longest runs possible."""
+        written = np.concatenate(([False], self.written(address, nbytes), [False]))
+        edges = np.flatnonzero(written[1:] != written[:-1])
+        for start, stop in zip(edges[::2], edges[1::2], strict=True):
+            yield address + int(start), self.read(address + int(start), int(stop - start))
 
     def _is_free(self, address: int, nbytes: int) -> bool:
         """Return whether a range and the guards around it lie in the address space and in no allocation."""

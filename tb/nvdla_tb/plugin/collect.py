@@ -11,6 +11,7 @@ import pytest
 
 from nvdla_models.errors import InputError
 from nvdla_models.reading import read_toml
+from nvdla_tb.judge.text import first_line
 from nvdla_tb.judge.verdict import Ending
 from nvdla_tb.paths import PLANS
 from nvdla_tb.plugin.dut import PlayedDut
@@ -18,9 +19,9 @@ from nvdla_tb.plugin.entry import DUT, OF_DEVICE
 from nvdla_tb.plugin.session_report import ATTRIBUTE, ITEMS, SessionReport
 from nvdla_tb.report import failures
 from nvdla_tb.run import project
-from nvdla_tb.run.result import Result
 from nvdla_tb.stimulus.generate.plan import PlanEntry, load_plan
 from nvdla_tb.stimulus.generate.random import ENGINES
+from nvdla_tb.stimulus.result import Result
 
 RESULT: pytest.StashKey[Result] = pytest.StashKey()
 """Where an item keeps its result."""
@@ -88,7 +89,8 @@ class PlayedItem(pytest.Item):
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
         """Return the bench's own report for what failed, and the message for what the user got wrong."""
         if isinstance(excinfo.value, FailedError):
-            return failures.told([excinfo.value.result])
+            # pytest's summary has the first line.
+            return f"{first_line(excinfo.value.result.verdict)}\n{failures.told([excinfo.value.result])}"
         if isinstance(excinfo.value, InputError):
             return f"error: {excinfo.value}"
         return super().repr_failure(excinfo, style)
@@ -139,9 +141,9 @@ def pytest_configure(config: pytest.Config) -> None:
     words = [word for option, value in given if value is not None for word in (option, value)]
     waves, seconds = config.getoption("nvdla_waves"), config.getoption("nvdla_timeout")
     plusargs = tuple(config.getoption("nvdla_plusarg") or ())
-    told = Told(config)
+    told, live = Told(config), config.getoption("capture") == "no"
     try:
-        played = PlayedDut(words, told, timeout_seconds=seconds, waves=waves, plusargs=plusargs)
+        played = PlayedDut(words, told, timeout_seconds=seconds, waves=waves, plusargs=plusargs, live=live)
         built_in = [str(PLANS / f"{path}.toml") for path in project.current().plans if not path.suffix]
     except InputError as error:
         raise pytest.UsageError(str(error)) from error

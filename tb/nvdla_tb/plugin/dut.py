@@ -5,29 +5,30 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 
 import msgspec
 
 from nvdla_models.config import HwConfig
-from nvdla_tb.cli.dut import DEFAULT_TOP, add_dut_options, compiled, dut_arguments, dut_of
+from nvdla_tb.cli.dut import compiled, dut_arguments, dut_of
+from nvdla_tb.cli.dut_options import DEFAULT_TOP, add_dut_options
 from nvdla_tb.cli.parsing import Parser
 from nvdla_tb.cli.playing import run_name
 from nvdla_tb.judge.text import why_not_passed
 from nvdla_tb.judge.verdict import Ending
 from nvdla_tb.paths import COMMAND
+from nvdla_tb.plugin.live_log import shown_live
 from nvdla_tb.run import folders
 from nvdla_tb.run.compile.build import Teller
 from nvdla_tb.run.compile.spec import Built
-from nvdla_tb.run.dut import Dut
 from nvdla_tb.run.errors import LaunchError
 from nvdla_tb.run.jobs import Job, PythonTest, Setup, run_job
-from nvdla_tb.run.result import Result
-from nvdla_tb.run.simulate import SharedProcess
+from nvdla_tb.run.simulate import LOG_NAME, SharedProcess
 from nvdla_tb.run.task import planned_job
 from nvdla_tb.stimulus.generate.plan import PlanEntry
+from nvdla_tb.stimulus.result import Dut, Result
 from nvdla_tb.stimulus.scenario import Scenario
 
 
@@ -46,7 +47,14 @@ class PlayedDut:
     """
 
     def __init__(
-        self, words: Sequence[str], teller: Teller, *, timeout_seconds: float, waves: bool, plusargs: tuple[str, ...]
+        self,
+        words: Sequence[str],
+        teller: Teller,
+        *,
+        timeout_seconds: float,
+        waves: bool,
+        plusargs: tuple[str, ...],
+        live: bool = False,
     ) -> None:
         """Take the options; nothing is built yet.
 
@@ -56,6 +64,7 @@ class PlayedDut:
             timeout_seconds: Wall-clock limit of each item.
             waves: Whether to write waves.
             plusargs: Arguments for the simulator.
+            live: Whether to print the logs of simulations while they grow.
 
         Raises:
             InputError: for a configuration that does not exist.
@@ -69,6 +78,7 @@ class PlayedDut:
         self._options = dut_arguments(args)
         self._plusargs = plusargs
         self._teller, self._timeout_seconds, self._waves = teller, timeout_seconds, waves
+        self._live = live
         self._built: dict[str, Built | LaunchError] = {}
         self._process: SharedProcess | None = None
 
@@ -178,7 +188,9 @@ class PlayedDut:
         """Give the empty folder of an item, for which another pytest run may have to be waited for."""
         own = folders.folder_name(name)
         with folders.alone(folders.made(self.root) / f".{own}.lock", lambda: None):
-            yield folders.emptied(self.root, own)
+            folder = folders.emptied(self.root, own)
+            with shown_live(folder / LOG_NAME) if self._live else nullcontext():
+                yield folder
 
 
 def _module(path: Path) -> tuple[Path, str]:

@@ -21,9 +21,8 @@ from nvdla_tb.report import report as pages
 from nvdla_tb.report.live import LiveReport
 from nvdla_tb.report.summary import endings, has_failed, problems_of
 from nvdla_tb.run import folders
-from nvdla_tb.run.dut import Dut
-from nvdla_tb.run.result import Result
 from nvdla_tb.run.space import write_whole
+from nvdla_tb.stimulus.result import Dut, Result
 
 ATTRIBUTE = "nvdla_result"
 """Where the report of an item has its result as text, which comes through from workers of pytest-xdist."""

@@ -11,10 +11,10 @@ from nvdla_tb.judge.finding import Check
 from nvdla_tb.judge.text import complaints, why_not_passed
 from nvdla_tb.judge.verdict import Ending
 from nvdla_tb.report.summary import Group, groups, passes_alone
-from nvdla_tb.run.result import Result
 from nvdla_tb.run.simulate import LOG_NAME
 from nvdla_tb.run.space import write_whole
-from nvdla_tb.stimulus.exchange import Explained
+from nvdla_tb.stimulus.explained import Explained
+from nvdla_tb.stimulus.result import Result
 
 FILE_NAME = "failures.txt"
 """Name of the file with all of it, in the folder of a run."""
@@ -31,7 +31,7 @@ _COMFORTABLE = 26
 MOST_UNITS = 2
 """Units that are named of a failure on the terminal."""
 
-_NOTHING = Explained([], [], [])
+_NOTHING = Explained()
 """What is known of a failure that nobody has explained."""
 
 _IN_FULL, _BY_NAME, _REASONS, _NAMES = 2, 3, 2, 4
@@ -117,9 +117,10 @@ def _paragraph(group: Group, room: int, alone: bool) -> str:
     room = max(room - len(units), _NEXT)
     found = _lines(complaints(first.verdict))
     known = first.explained or _NOTHING
-    start, end = known.why
-    why, rest = [*_told_leads(known), *known.lines[start:end]], known.lines[:start]
-    later = [*known.lines[end:], *known.stages]
+    layers = known.layers[:1]
+    why = [f"  {line}" for line in known.lead_lines] + [line for layer in layers for line in layer.why_lines]
+    rest = [line for layer in layers for line in layer.place_lines]
+    later = [*(line for layer in known.layers[1:] for line in layer.lines), *known.watched_lines]
     # The cause is what one looks for: complaints get what it leaves, at least a line.
     most = max(room - len(why) - len(rest), min(room, max(1, room // 4)))
     said = _clipped(found, most)
@@ -132,20 +133,22 @@ def _paragraph(group: Group, room: int, alone: bool) -> str:
 
 def _units(result: Result) -> list[str]:
     """Return the units that the findings of a test point at; none of a test that no device played."""
-    return [f"unit: {unit}" for unit in (result.explained or _NOTHING).units[:MOST_UNITS]]
+    return [f"unit: {pointed.text}" for pointed in (result.explained or _NOTHING).units[:MOST_UNITS]]
 
 
-def _told_leads(explained: Explained) -> list[str]:
-    return [f"  lead: {lead}" for lead in explained.leads]
+def known_lines(result: Result) -> list[str]:
+    """Return all that is known of why a test did not pass, a line each: units, findings, layers, hand-overs, leads."""
+    known = result.explained or _NOTHING
+    layers = [*known.layer_lines, *known.watched_lines, *known.lead_lines]
+    reasons = [line for reason in why_not_passed(result.verdict) for line in reason.split("\n")]
+    return [*_units(result), *reasons, *layers]
 
 
 def _block(result: Result) -> str:
-    """Return all that is known of a test that did not pass."""
-    lines = [*_units(result), *_lines(why_not_passed(result.verdict))]
+    """Return all that is known of a test that did not pass, and where more is to be found."""
+    lines = known_lines(result)
     if not result.ending.is_failure:
         return "\n".join([f"{result.ending.value}: {result.identity}", *(f"  {line}" for line in lines)])
-    known = result.explained or _NOTHING
-    lines += [*known.lines, *known.stages, *_told_leads(known)]
     return "\n".join([f"failed: {result.identity}", *(f"  {line}" for line in (*lines, *_leads(result)))])
 
 

@@ -18,8 +18,8 @@ from nvdla_tb.coverage.attributes import Attributes, Value
 from nvdla_tb.coverage.observe import FIRST, MEMORY, observe
 from nvdla_tb.explain.traits import element_leads
 from nvdla_tb.report.summary import groups
-from nvdla_tb.run.result import Result
 from nvdla_tb.run.system import AnyScenario
+from nvdla_tb.stimulus.result import Result
 from nvdla_tb.stimulus.scenario import Scenario
 
 _MOST_LEADS = 3
@@ -78,7 +78,8 @@ def with_leads(results: Sequence[Result], makers: Makers) -> list[Result]:
         members = [result for result in group.members if result.identity in seen]
         failing = [layer for result in members for layer in _own_wrong(result, seen[result.identity])]
         tests = sum(bool(_wrong(result)) for result in members)
-        traits = [traits for result in group.members if result.explained for traits in result.explained.traits]
+        explained = [layer for result in group.members if result.explained for layer in result.explained.layers]
+        traits = [layer.traits for layer in explained if layer.traits is not None]
         inside = element_leads(traits)
         # What the wrong elements have in common says more than the settings of their layers.
         around = leads(failing, passing, one_test=tests == 1)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from types import TracebackType
 
-from nvdla_tb.run.result import Result
+from nvdla_tb.stimulus.result import Result
 
 UNFINISHED = "the run has not ended: it is being played, or it was interrupted or killed"
 """The problem of a run whose report is still to be replaced."""

@@ -4,23 +4,26 @@ from __future__ import annotations
 
 import os
 import xml.etree.ElementTree as ElementTree
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 from nvdla_tb.explain.page import FILE_NAME as PAGE_FILE
-from nvdla_tb.judge.text import complaints, margin_part, why_not_passed
+from nvdla_tb.judge.text import margin_part, why_not_passed
 from nvdla_tb.judge.verdict import Ending
 from nvdla_tb.markup import Cell, Section, printable, render
+from nvdla_tb.report.failures import known_lines
 from nvdla_tb.report.summary import Group, counts_line, endings, groups, has_failed, passes_alone, slowest
+from nvdla_tb.report.trend import Trend
+from nvdla_tb.report.trend import sections as trend_sections
 from nvdla_tb.run.dut import about
+from nvdla_tb.run.environment import environment_of
 from nvdla_tb.run.regress.store import Run
-from nvdla_tb.run.result import Result
 from nvdla_tb.run.simulate import LOG_NAME
 from nvdla_tb.run.space import write_whole
+from nvdla_tb.stimulus.result import Result
 
 PAGE, JUNIT = "index.html", "junit.xml"
 """The files of a report, in the folder of its run."""
@@ -52,11 +55,7 @@ class Head:
     problems: Sequence[str] = ()
 
 
-Trend = Sequence[tuple[Run, Mapping[Ending, int]]]
-"""Runs, the oldest first, with the counts of their endings."""
-
 _NOT_PREDICTED = (Ending.REFUSED, Ending.GOLDEN)
-_TREND_RUNS = 30
 _COLUMNS = ("result:s", "task", "layers:n", "bytes judged:n", "worst margin:n", "cycles:n", "seconds:n")
 
 
@@ -73,7 +72,7 @@ def write_html(
     The trend, if any, begins with the oldest run and holds this one; other sections come before the tables of tasks.
     Links to what failures left behind are relative to the folder of the page. ``problems`` are those of ``Head``.
     """
-    sections = [*([_trend(trend, run)] if trend else []), *sections]
+    sections = [*trend_sections(trend, run, path), *sections]
     _write(f"Run {run.id}: {run.title}", run.read_about(), problems, results, sections, path)
 
 
@@ -103,6 +102,7 @@ def _write(
             *_refused(results),
             Section("Slowest", ("task", "seconds:n"), [(r.key, f"{r.seconds:.1f}") for r in slowest(results)]),
             Section("Tasks", _COLUMNS, rows=[_row(result, path.parent) for result in results]),
+            Section("Environment", lines=_environment(results)),
         ],
     )
     write_whole(path, text)
@@ -127,18 +127,21 @@ def write_junit(head: Head, results: Sequence[Result], path: Path) -> None:
         ElementTree.SubElement(properties, "property", name=name, value=printable(value))
     for dut in dict.fromkeys(result.dut for result in results):
         ElementTree.SubElement(properties, "property", name="device", value=printable(about(dut)))
+    for line in _environment(results):
+        ElementTree.SubElement(properties, "property", name="environment", value=printable(line))
     for result in results:
         names = {"classname": title, "name": printable(result.key)}
         case = ElementTree.SubElement(root, "testcase", names, time=f"{result.seconds:.3f}")
-        text = printable("\n".join(why_not_passed(result.verdict)))
+        text, reasons = (printable("\n".join(lines)) for lines in (known_lines(result), why_not_passed(result.verdict)))
+        first = reasons.split("\n", 1)[0]
         if result.ending is Ending.NOT_PLAYED:
             _error(case, result.ending.value, f"{text}\nrerun: {printable(result.rerun)}")
         elif result.ending.is_failure:
-            failure = ElementTree.SubElement(case, "failure", type=result.ending.value, message=text.split("\n", 1)[0])
+            failure = ElementTree.SubElement(case, "failure", type=result.ending.value, message=first)
             before = "" if result.after is None else f"\n{printable(passes_alone(result.after))}"
             failure.text = f"{text}{before}\nrerun: {printable(result.rerun)}"
         elif result.ending in _NOT_PREDICTED:
-            ElementTree.SubElement(case, "skipped", message=text)
+            ElementTree.SubElement(case, "skipped", message=reasons)
     if head.problems:
         case = ElementTree.SubElement(root, "testcase", classname=title, name=THE_RUN, time="0.000")
         _error(case, THE_RUN, printable("\n".join(head.problems)))
@@ -161,13 +164,11 @@ def command_of(folder: Path) -> str | None:
 
 def _failure(group: Group, base: Path) -> dict[str, Any]:
     first = group.members[0]
-    explained = first.explained
-    explanation = [] if explained is None else [*explained.lines, *(f"lead: {lead}" for lead in explained.leads)]
     return {
         "name": f"{group.ending.value}: {group.title}",
         "tasks": [{"name": result.identity, "link": _link(result, base)} for result in group.members],
         "checks": "; ".join(group.checks) if group.cause is not None else "",
-        "text": "\n".join((*complaints(first.verdict), *explanation)),
+        "text": "\n".join(known_lines(first)),
         "alone": "" if first.after is None else passes_alone(first.after),
         "rerun": first.rerun,
     }
@@ -182,19 +183,8 @@ def _link(result: Result, base: Path) -> str:
     return quote(os.path.relpath(found, base), errors="surrogateescape")
 
 
-def _trend(trend: Trend, run: Run) -> Section:
-    rows = []
-    for other, counts in reversed(trend[-_TREND_RUNS:]):
-        passed = counts.get(Ending.PASSED, 0)
-        failed = sum(count for ending, count in counts.items() if has_failed(ending))
-        rest = sum(counts.get(ending, 0) for ending in (*_NOT_PREDICTED, Ending.NOT_PLAYED))
-        total = max(passed + failed + rest, 1)
-        parts = (("good", passed), ("bad", failed), ("other", rest))
-        started = datetime.fromtimestamp(other.started).strftime("%Y-%m-%d %H:%M")
-        name = f"{other.id}: {other.title}" + (" (this)" if other.id == run.id else "")
-        bar = [(kind, 100 * n / total) for kind, n in parts]
-        rows.append((name, started, Cell("", bar=bar), counts_line(counts)))
-    return Section("Trend", ("run", "started", "share", "endings"), rows)
+def _environment(results: Sequence[Result]) -> list[str]:
+    return environment_of(frozenset(result.dut.simulator for result in results))
 
 
 def _refused(results: Sequence[Result]) -> list[Section]:

@@ -17,7 +17,7 @@ from nvdla_tb.nvdla.memory import Ram
 from nvdla_tb.nvdla.performance import Performance
 from nvdla_tb.plain_data import converted
 from nvdla_tb.report.summary import aligned
-from nvdla_tb.run.result import Result, identity
+from nvdla_tb.stimulus.result import Result, identity
 
 _COLUMNS = ("layer", "cycles", "bound", "cycles of it", "ratio", "MAC %", "read", "written", "stalls")
 _STALL = "STALL"

@@ -13,9 +13,9 @@ from nvdla_tb.judge.verdict import Ending
 from nvdla_tb.report import failures, page, performance
 from nvdla_tb.report.page import Head
 from nvdla_tb.report.summary import aligned, golden_part, has_failed
-from nvdla_tb.run.result import Result
 from nvdla_tb.run.space import write_whole
 from nvdla_tb.run.systems import system_of
+from nvdla_tb.stimulus.result import Result
 
 _COLUMNS = ("result", "scenario.seed", "layers", "bytes judged", "worst margin", "cycles", "CRC", "seconds")
 
@@ -66,7 +66,7 @@ def _plain(result: Result) -> dict[str, Any]:
         "worst_margin": verdict.worst_margin,
         **({} if result.performance is None else msgspec.structs.asdict(result.performance)),
         "performance": [layer.to_dict() for layer in performance.layers_of(result.layers)],
-        **({} if why is None else {"explanation": why.lines, "causes": why.causes, "equal": why.equal}),
+        **({} if why is None else {"explained": why}),
     }
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from nvdla_tb.judge.text import signature_line
 from nvdla_tb.judge.verdict import Ending
 from nvdla_tb.paths import COMMAND
-from nvdla_tb.run.result import Result
+from nvdla_tb.stimulus.result import Result
 
 _SLOWEST = 5
 
@@ -41,7 +41,8 @@ class Group:
     def lacks_cause(self) -> bool:
         """Whether what is known of the cause is a symptom at most."""
         explained = self.members[0].explained
-        return self.cause is None or (explained is not None and any(explained.symptoms[:1]))
+        first = None if explained is None else explained.first
+        return self.cause is None or (first is not None and first.symptom)
 
     @property
     def checks(self) -> list[str]:
@@ -81,7 +82,7 @@ def groups(results: Iterable[Result]) -> list[Group]:
 
 def _unseen(result: Result) -> int:
     """Return how little is known of where inside a failure arises."""
-    return 2 if result.explained is None else 2 - bool(result.explained.stages) - result.explained.located
+    return 2 if result.explained is None else 2 - result.explained.was_watched - result.explained.located
 
 
 def slowest(results: Iterable[Result]) -> list[Result]:
@@ -138,12 +139,8 @@ def colour(counts: Mapping[Ending, int], code: int) -> str:
 
 def cause_of(result: Result) -> tuple[str, str] | None:
     """Return name and words of the probable cause of the first layer that has one."""
-    if result.explained is None:
-        return None
-    for names, headline in zip(result.explained.causes, result.explained.headlines, strict=False):
-        if names:
-            return names[0], headline
-    return None
+    layers = () if result.explained is None else result.explained.layers
+    return next(((layer.causes[0], layer.headline) for layer in layers if layer.causes), None)
 
 
 def aligned(rows: Sequence[Sequence[str]], left: int) -> str:

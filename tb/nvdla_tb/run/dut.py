@@ -1,4 +1,4 @@
-"""The device under test of a run, as plain data, and as a line of a page: RTL with its revision, and the rest."""
+"""The device under test of a run: the order for its model, and a line of a page with RTL, revision, and the rest."""
 
 from __future__ import annotations
 
@@ -6,73 +6,30 @@ import subprocess
 from datetime import datetime
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
-
-import msgspec
 
 from nvdla_tb import __version__
 from nvdla_tb.run.compile.spec import BuildSpec
 from nvdla_tb.run.systems import load_config, system_of
+from nvdla_tb.stimulus.result import Dut
 
 
-class Device(NamedTuple):
-    """The device that results are of, however it was simulated: a configuration, and the user's filelist or None."""
+def build_spec(dut: Dut, *, waves: bool) -> BuildSpec:
+    """Return the order for the model of a device.
 
-    config: str
-    rtl: str | None
-
-    def __str__(self) -> str:
-        """Return it in words."""
-        return f"{self.config} on {self.rtl or 'the embedded DUT'}"
-
-
-class Dut(msgspec.Struct, frozen=True):
-    """The device under test: the options that select it, paths absolute.
-
-    Attributes:
-        config: Name or TOML file of the configuration.
-        simulator: ``verilator`` or ``icarus``.
-        rtl: The user's filelist, or None for the embedded DUT.
-        top: The RTL's top module.
-        port_map: TOML of port differences, or None.
-        debug: Whether all signals are visible.
-        backend: ``native`` or ``coroutine``; runs stored before there was a choice had the latter.
-        coverage: What is counted of the RTL's code: ``line``, ``toggle``, ``both``, or None.
-        evidence: Digest of what its results are evidence of, see ``evidence``; empty when they are of nothing.
+    Raises:
+        InputError: for a configuration or a combination that does not exist.
     """
-
-    config: str
-    simulator: str
-    rtl: str | None = None
-    top: str = "NV_nvdla"
-    port_map: str | None = None
-    debug: bool = False
-    backend: str = "coroutine"
-    coverage: str | None = None
-    evidence: str = ""
-
-    @property
-    def device(self) -> Device:
-        """The device that results are of."""
-        return Device(self.config, self.rtl)
-
-    def build_spec(self, *, waves: bool) -> BuildSpec:
-        """Return the order for the model.
-
-        Raises:
-            InputError: for a configuration or a combination that does not exist.
-        """
-        return BuildSpec(
-            load_config(self.config),
-            simulator=self.simulator,
-            top=self.top,
-            filelist=None if self.rtl is None else Path(self.rtl),
-            port_map=None if self.port_map is None else Path(self.port_map),
-            debug=self.debug,
-            waves=waves,
-            backend=self.backend,
-            coverage=self.coverage,
-        )
+    return BuildSpec(
+        load_config(dut.config),
+        simulator=dut.simulator,
+        top=dut.top,
+        filelist=None if dut.rtl is None else Path(dut.rtl),
+        port_map=None if dut.port_map is None else Path(dut.port_map),
+        debug=dut.debug,
+        waves=waves,
+        backend=dut.backend,
+        coverage=dut.coverage,
+    )
 
 
 _PATIENCE_SECONDS = 10.0

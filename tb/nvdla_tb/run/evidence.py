@@ -14,9 +14,10 @@ import msgspec
 
 from nvdla_tb.run.cache import MODELS
 from nvdla_tb.run.compile.recipe import recipe_of
-from nvdla_tb.run.dut import Dut
+from nvdla_tb.run.dut import build_spec
 from nvdla_tb.run.errors import LaunchError
 from nvdla_tb.run.systems import folders
+from nvdla_tb.stimulus.result import Dut
 
 _OF_SIMULATOR = "+verilator+"
 """Begins arguments that are Verilator's own, such as the states in which levels begin: they select no other device."""
@@ -41,7 +42,7 @@ def evidence_of(dut: Dut, plusargs: Sequence[str]) -> str:
     Raises:
         LaunchError: for RTL that cannot be read.
     """
-    recipe = recipe_of(dut.build_spec(waves=False), MODELS)
+    recipe = recipe_of(build_spec(dut, waves=False), MODELS)
     own = [text for text in plusargs if not text.startswith(_OF_SIMULATOR)]
     facts = (recipe.rtl_key, recipe.spec.config, recipe.port_map, dut.simulator, own, _code_key())
     return hashlib.sha256(repr(facts).encode("utf-8", errors="surrogatepass")).hexdigest()[:32]

@@ -196,3 +196,8 @@ def _clear(folder: Path, kept: Collection[str] = ()) -> None:
             shutil.rmtree(entry)
         else:
             entry.unlink()
+
+
+def failure_folder(run_folder: Path, key: str) -> Path:
+    """Return the folder that the failure of a test is left in, below that of its run."""
+    return run_folder / folder_name(key)

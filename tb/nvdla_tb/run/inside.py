@@ -12,10 +12,9 @@ from nvdla_tb.explain.page import FILE_NAME as PAGE_FILE
 from nvdla_tb.explain.units import Unit
 from nvdla_tb.run import folders
 from nvdla_tb.run.compile.runners import HANDOVERS_DIR
-from nvdla_tb.run.dut import Dut
 from nvdla_tb.run.jobs import RESULT_FILE, Job, Setup, run_job
-from nvdla_tb.run.result import Result
 from nvdla_tb.run.systems import load_config
+from nvdla_tb.stimulus.result import Dut, Result
 
 _MOST_CYCLES = 200_000
 """Longer failures are not played again: watching takes some seconds for as many."""
@@ -33,11 +32,11 @@ def is_worth_it(result: Result, handovers: Path | None = None) -> bool:
     if result.after is not None:
         # Alone, it passes.
         return False
-    if explained is None or explained.stages or path is None or result.verdict.cycles > _MOST_CYCLES:
+    if explained is None or explained.was_watched or path is None or result.verdict.cycles > _MOST_CYCLES:
         return False
-    causes = zip(explained.causes, explained.symptoms, strict=False)
-    unknown = bool(result.verdict.wrong_bytes) and not any(names and not symptom for names, symptom in causes)
-    suspected = any(Unit.MEMORY.value in names for names in explained.named)
+    known = any(layer.causes and not layer.symptom for layer in explained.layers)
+    unknown = bool(result.verdict.wrong_bytes) and not known
+    suspected = any(Unit.MEMORY.value in pointed.units for pointed in explained.units)
     return convolves(result) or ((unknown or suspected) and bool(load_handovers(path).readers))
 
 
@@ -64,7 +63,7 @@ def watched(job: Job, result: Result, setup: Setup, work_dir: Path, handovers: P
     # The page of this run names the folder that it is moved to.
     watching = replace(job, stages=handovers or handovers_of(setup.dut), kept=job.kept or work_dir)
     seen = run_job(watching, replace(setup, waves=False), again)
-    if seen.explained is not None and seen.explained.stages and seen.verdict.signature == result.verdict.signature:
+    if seen.explained is not None and seen.explained.was_watched and seen.verdict.signature == result.verdict.signature:
         for name in (PAGE_FILE, RESULT_FILE):
             (again / name).replace(work_dir / name)
         result = msgspec.structs.replace(result, explained=seen.explained)

@@ -13,26 +13,27 @@ from typing import Any
 import msgspec
 
 from nvdla_models.errors import InputError
-from nvdla_models.reading import resolved
+from nvdla_models.reading import read_json, resolved
 from nvdla_tb.explain.page import FILE_NAME as PAGE_FILE
 from nvdla_tb.explain.runs import write_page
-from nvdla_tb.judge.detail import DriverFault, DriverFaultKind, Note
+from nvdla_tb.judge.detail import DriverFault, DriverFaultKind, Note, Raised
 from nvdla_tb.judge.finding import Check, Finding
-from nvdla_tb.judge.text import complaints
 from nvdla_tb.judge.verdict import Ending, Verdict
 from nvdla_tb.nvdla.memory import Range
+from nvdla_tb.plain_data import converted
 from nvdla_tb.run import folders
 from nvdla_tb.run.compile.spec import Built
-from nvdla_tb.run.dut import Dut, about
+from nvdla_tb.run.dut import about
 from nvdla_tb.run.process import last_lines, spread
-from nvdla_tb.run.result import Result, identity
-from nvdla_tb.run.simulate import LOG_NAME, SharedProcess, SimResult, simulate
+from nvdla_tb.run.simulate import JUNIT_NAME, LOG_NAME, SharedProcess, SimResult, simulate
 from nvdla_tb.run.system import AnyScenario
 from nvdla_tb.run.systems import ENTRY_ENVIRONMENT, system_of, system_with
-from nvdla_tb.stimulus.exchange import ACCESSES_FILE, LAST_ACCESSES, REQUEST, Answer, Driver, Request
+from nvdla_tb.stimulus.exchange import ACCESSES_FILE, LAST_ACCESSES, RAISED_FILE, REQUEST, Driver, Request
+from nvdla_tb.stimulus.result import Dut, Result, identity
 from nvdla_tb.stimulus.scenario import Scenario
 
 RESULT_FILE = "result.json"
+_PYTHON_TESTS = "nvdla_tb.sim.python_tests"
 _ALONE = "alone"
 SCENARIO_DIR = "scenario"
 _LOG_LINES = 12
@@ -65,9 +66,9 @@ class Job:
     then; ``broken`` is what is wrong with the file that it is read from, so that it fails without being played.
     ``plusargs`` are the simulator's, ``altered`` a file of bytes that only the DUT finds in its memory, ``stages`` one
     of hand-overs to watch; ``waves_from`` holds waves back, and ``waves_option`` is that of ``rerun``, None when it
-    takes none. ``traffic`` records what each memory port moves, ``dump`` are ranges of memory to save; ``kept`` is the
-    folder that what it leaves will lie in, None when that is where it is played. ``driver`` is a driver in C that plays
-    after the scenario, in a process of its own.
+    takes none. ``traffic`` records what each memory port moves, ``dump`` are ranges of memory to save, ``dumps`` a
+    folder for all of it at each comparison and at the end; ``kept`` is the folder that what it leaves will lie in, None
+    when that is where it is played. ``driver`` is a driver in C that plays after the scenario, in a process of its own.
     """
 
     name: str
@@ -85,6 +86,7 @@ class Job:
     waves_option: str | None = "--waves"
     traffic: bool = False
     dump: tuple[Range, ...] = ()
+    dumps: Path | None = None
     kept: Path | None = None
     driver: Driver | None = None
 
@@ -124,16 +126,16 @@ class Job:
         return Request(
             dut.config,
             scenario=_absolute(folder / SCENARIO_DIR) if plays else None,
+            module=None if self.test is None else self.test.module,
             result=_absolute(folder / RESULT_FILE),
             log=_absolute(folder / LOG_NAME) if plays else None,
             altered=_absolute(self.altered),
-            test=self.identity,
-            rerun=self.rerun,
-            rerun_waves=self.rerun_waves,
+            begun=self.result(dut, Verdict.not_played()),
             waves_from=self.waves_from,
             stages=_absolute(self.stages),
             traffic=self.traffic,
             dump=self.dump,
+            dumps=_absolute(self.dumps),
             about=about(dut),
             kept=_absolute(self.kept),
             driver=self.driver,
@@ -142,7 +144,7 @@ class Job:
     def result(self, dut: Dut, verdict: Verdict, seconds: float = 0.0, folder: Path | None = None) -> Result:
         """Return how the job ended."""
         where = None if folder is None else str(folder)
-        return Result(self.name, self.seed, dut, self.rerun, verdict, seconds, where)
+        return Result(self.name, self.seed, dut, self.rerun, verdict, seconds, where, rerun_waves=self.rerun_waves)
 
 
 def _absolute(path: Path | None) -> str | None:
@@ -273,8 +275,7 @@ def keep_page(result: Result, folder: Path, kept: Path | None = None) -> None:
     """
     path = folder / PAGE_FILE
     if not path.is_file():
-        why = complaints(result.verdict)
-        write_page(path, (), result.identity, why, result.rerun, None, about=about(result.dut), kept=kept)
+        write_page(path, result, about=about(result.dut), kept=kept)
 
 
 def _played(job: Job, setup: Setup, work_dir: Path, process: SharedProcess | None) -> Result:
@@ -296,7 +297,7 @@ def _played(job: Job, setup: Setup, work_dir: Path, process: SharedProcess | Non
             waves=setup.waves,
             plusargs=job.plusargs,
         )
-    answer = Answer.load(work_dir / RESULT_FILE)
+    answer = left_in(work_dir)
     if process is not None and (answer is None or answer.verdict.ending.is_failure):
         process.close()
     if answer is None:
@@ -340,16 +341,33 @@ def _tested(job: Job, test: PythonTest, setup: Setup, work_dir: Path) -> Result:
         timeout_seconds=setup.timeout_seconds,
         waves=setup.waves,
         plusargs=job.plusargs,
+        loaded=_PYTHON_TESTS,
     )
-    answer = Answer.load(work_dir / RESULT_FILE)
+    answer, raised = left_in(work_dir), _raised(run, work_dir)
     if answer is None:
         verdict = Verdict(self_checking=True) if run.check is None else Verdict.of(run.check, run.message)
+        verdict = verdict if raised is None else Verdict(findings=[raised])
         return job.result(setup.dut, _of_driver(None, run, work_dir) or verdict, run.seconds, work_dir)
     verdict = _verdict_of(answer, run)
-    if run.check is not None and not (run.check is Check.TEST and verdict.ending.is_failure):
+    if raised is not None:
+        verdict.add(raised)
+    elif run.check is not None and not (run.check is Check.TEST and verdict.ending.is_failure):
         verdict.add(Finding(run.check, Note(run.message)))
     result = job.result(setup.dut, verdict, run.seconds, work_dir)
     return msgspec.structs.replace(result, explained=answer.explained, layers=answer.layers)
+
+
+def _raised(run: SimResult, work_dir: Path) -> Finding | None:
+    """Return what a test in Python has raised, or its module while it was loaded; None where that did not end it."""
+    path = work_dir / RAISED_FILE
+    ended_it = run.check is Check.TEST or (run.check is Check.CRASH and not (work_dir / JUNIT_NAME).exists())
+    if not ended_it or not path.is_file():
+        return None
+    found = converted(read_json(path), Finding, str(path))
+    assert isinstance(found.detail, Raised)
+    here = f"{Path.cwd()}{os.sep}"
+    calls = tuple(msgspec.structs.replace(call, path=call.path.removeprefix(here)) for call in found.detail.calls)
+    return msgspec.structs.replace(found, detail=msgspec.structs.replace(found.detail, calls=calls))
 
 
 def _of_driver(driver: Driver | None, run: SimResult, work_dir: Path) -> Verdict | None:
@@ -364,7 +382,17 @@ def _of_driver(driver: Driver | None, run: SimResult, work_dir: Path) -> Verdict
     )
 
 
-def _verdict_of(answer: Answer, run: SimResult) -> Verdict:
+def left_in(work_dir: Path) -> Result | None:
+    """Return the result that a simulator has left in a folder, None when it has left none.
+
+    Raises:
+        InputError: for a file that holds none.
+    """
+    path = work_dir / RESULT_FILE
+    return Result.load(path) if path.is_file() else None
+
+
+def _verdict_of(answer: Result, run: SimResult) -> Verdict:
     """Return the verdict of a simulation, with a complaint when its findings should have been explained and are not.
 
     An answer is saved before it is explained, so that an error of the explainer hides nothing that was found.

@@ -10,18 +10,19 @@ from threading import Event, Thread
 from nvdla_models.config import HwConfig
 from nvdla_models.errors import InputError
 from nvdla_tb.run import cache
+from nvdla_tb.run.choices import OPTIMISED
 from nvdla_tb.run.compile.build import SILENT, Teller, build
 from nvdla_tb.run.compile.recipe import PROFILE, Recipe, recipe_of
 from nvdla_tb.run.compile.spec import Built
-from nvdla_tb.run.dut import Dut
+from nvdla_tb.run.dut import build_spec
 from nvdla_tb.run.errors import LaunchError
 from nvdla_tb.run.jobs import RESULT_FILE, run_entry
 from nvdla_tb.run.process import KILL_GRACE_SECONDS, InterruptedRunError
 from nvdla_tb.stimulus.exchange import Request
 from nvdla_tb.stimulus.generate.plan import load_plan
+from nvdla_tb.stimulus.result import Dut
 from nvdla_tb.stimulus.trace import write
 
-QUICK, OPTIMISED = BUILDS = ("quick", "optimised")
 """How a model can be compiled: for one look, or for long play."""
 
 _TIMEOUT_SECONDS = 600.0
@@ -34,7 +35,7 @@ def optimised(dut: Dut, root: Path, teller: Teller = SILENT) -> Built:
     Raises:
         LaunchError: when it cannot be built.
     """
-    spec = replace(dut.build_spec(waves=False), optimised=True)
+    spec = replace(build_spec(dut, waves=False), optimised=True)
     return build(spec, root, teller, partial(_train, config=dut.config))
 
 
@@ -59,7 +60,7 @@ class Model:
         if self._build == OPTIMISED:
             self._built = self._built or optimised(self._dut, self._root, self._teller)
         elif self._built is None or not self._built.spec.optimised:
-            quick = partial(build, self._dut.build_spec(waves=False), self._root, self._teller)
+            quick = partial(build, build_spec(self._dut, waves=False), self._root, self._teller)
             self._built = self._ready() or self._built or quick()
         return self._built
 
@@ -69,7 +70,7 @@ class Model:
             return None
         if self._recipe is None:
             # Once: this reads all of the RTL.
-            self._recipe = recipe_of(replace(self._dut.build_spec(waves=False), optimised=True), self._root)
+            self._recipe = recipe_of(replace(build_spec(self._dut, waves=False), optimised=True), self._root)
         if not self._recipe.is_built:
             return None
         cache.touch(self._recipe.directory)

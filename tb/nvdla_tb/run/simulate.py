@@ -68,6 +68,7 @@ def simulate(
     timeout_seconds: float,
     waves: bool = False,
     plusargs: Sequence[str] = (),
+    loaded: str | None = None,
 ) -> SimResult:
     """Run one cocotb test.
 
@@ -80,6 +81,7 @@ def simulate(
         timeout_seconds: Wall-clock deadline, after which the whole process group is killed.
         waves: Whether to write waves; the model must be built with ``waves``.
         plusargs: Arguments such as ``+verbose`` for the simulator.
+        loaded: Module that cocotb loads, which has the test of ``test_module``; that module when left out.
 
     Raises:
         LaunchError: for waves from a model that was built without.
@@ -95,7 +97,7 @@ def simulate(
     arguments += [f"+wave_file={work_dir}/waves.{built.wave_suffix}"] if waves else []
     arguments += plusargs
     make_empty(work_dir)
-    command, environment = simulation(built, test_module, testcase, env, ending_path, arguments)
+    command, environment = simulation(built, test_module, testcase, env, ending_path, arguments, loaded)
     ended = supervise(
         command, cwd=work_dir, environment=environment, log_path=log_path, timeout_seconds=timeout_seconds
     )
@@ -208,7 +210,7 @@ class SharedProcess:
         if self._alive is None:
             self._alive = self._start()
         self.scenarios += 1
-        self.last = request.test
+        self.last = request.so_far.identity
         started = time.monotonic()
         check, message = None, ""
         ended = _asked(self._alive, request.encode(), timeout_seconds)

@@ -16,15 +16,15 @@ from nvdla_models.reading import parse_json
 from nvdla_tb.judge.verdict import Verdict
 from nvdla_tb.nvdla.registers import RegisterError
 from nvdla_tb.plain_data import converted
-from nvdla_tb.run.dut import Dut
 from nvdla_tb.run.jobs import Job, PythonTest, with_settings
-from nvdla_tb.run.result import Result, identity, key
 from nvdla_tb.run.system import AnyScenario
 from nvdla_tb.run.systems import system_of
 from nvdla_tb.stimulus.generate.plan import PlanEntry, load_plan
-from nvdla_tb.stimulus.refusal import refusal
+from nvdla_tb.stimulus.refusal import refusal, with_takers
+from nvdla_tb.stimulus.result import Dut, Result, identity, key
 from nvdla_tb.stimulus.scenario import check_name
 from nvdla_tb.stimulus.trace import TraceError, TraceUnsupported, read
+from nvdla_tb.stimulus.trace.files import name_of
 
 
 def planned_job(entry: PlanEntry, config: HwConfig, seed: int, rerun: str) -> Job:
@@ -53,7 +53,7 @@ def trace_jobs(paths: Sequence[Path], config: HwConfig, reruns: Sequence[str]) -
         try:
             jobs.append(trace_job(path, config, rerun))
         except TraceError as error:
-            jobs.append(Job(path.stem, 0, rerun, partial(read, path, config), broken=str(error)))
+            jobs.append(Job(name_of(path), 0, rerun, partial(read, path, config), broken=str(error)))
     broken = [job.broken for job in jobs if job.broken is not None]
     if len(broken) == len(jobs):
         raise TraceError(*broken)
@@ -66,12 +66,14 @@ def trace_job(path: Path, config: HwConfig, rerun: str) -> Job:
     Raises:
         TraceError: when it cannot be read, with file and line.
     """
-    job = Job(path.stem, 0, rerun, partial(read, path, config), refusable=True)
+    job = Job(name_of(path), 0, rerun, partial(read, path, config), refusable=True)
     try:
         scenario = job.nvdla_scenario()
     except TraceUnsupported as error:
-        return replace(job, refused=str(error))
+        return replace(job, refused=with_takers(str(error), config, partial(read, path)))
     reason = refusal(scenario.ops, config, golden=bool(scenario.checks))
+    if reason is not None:
+        reason = with_takers(reason, config, partial(read, path))
     return replace(job, name=scenario.name, seed=scenario.seed, make=lambda: scenario, refused=reason)
 
 

@@ -38,8 +38,9 @@ from nvdla_tb.sim.backend import Backend, CoroutineBackend
 from nvdla_tb.sim.clocking import cycle, has_one_clock, start_clocks, wait_cycles
 from nvdla_tb.sim.csb import CsbTimeout, PollTimeout
 from nvdla_tb.sim.driver.player import CHECKS, DriverPlayer
-from nvdla_tb.sim.ending import Begun, judge_at_end, judge_before_another
+from nvdla_tb.sim.ending import Begun, FindingsError, judge_at_end, judge_before_another
 from nvdla_tb.sim.interrupts import HangError
+from nvdla_tb.sim.line import InterruptLine
 from nvdla_tb.sim.native import is_native
 from nvdla_tb.sim.native_backend import NativeBackend
 from nvdla_tb.sim.pins import Events, Pins, is_wrapped
@@ -48,6 +49,7 @@ from nvdla_tb.sim.scope import LAYER_SCOPE, WaveScope
 from nvdla_tb.sim.stages import StageWatch
 from nvdla_tb.sim.transactions import Played, transactions
 from nvdla_tb.sim.watchdog import Stuck, Watchdog
+from nvdla_tb.stimulus.dumps import Dumps
 from nvdla_tb.stimulus.exchange import ACCESSES_FILE, ENTRY, SILENT_SECONDS, Driver, Request
 from nvdla_tb.stimulus.scenario import ScenarioError
 from nvdla_tb.stimulus.settings import BenchSettings
@@ -122,6 +124,7 @@ class Bench(Events, Placing):
         self.monitors, self.slaves = self.backend.monitors, self.backend.slaves
         widths = {ram: pins.bus_bytes(ram) for ram in pins.rams}
         self.traffic = Traffic(widths, self.scoreboard) if request.traffic else None
+        self.dumps = None if request.dumps is None else Dumps(Path(request.dumps), self.memories)
         self._begun = Begun()
         self._is_test = request.scenario is None
         # A test in Python that is asked for an answer; a scenario's is left by whoever plays it.
@@ -263,7 +266,8 @@ class Bench(Events, Placing):
             stuck = await self._carry_out(player.play(), self._watchdog.stuck())
             if stuck is not None:
                 at = cycle()
-                self.judge.report(Check.HANG, await self._watchdog.hang(stuck, player.waiting_for), at)
+                hang = await self._watchdog.hang(stuck, player.waiting_for, awaits_line=player.awaits_line)
+                self.judge.report(Check.HANG, hang, at)
         finally:
             if self._played is not None:
                 self._played.after()
@@ -338,7 +342,8 @@ class Bench(Events, Placing):
         await self.reset()
 
     def _player(self, program: Program) -> SimulationPlayer:
-        return SimulationPlayer(program, self.backend, self.judge, self.settings.poll_deadline_cycles)
+        line = InterruptLine(self._pins, self._slower(LINE_CYCLES))
+        return SimulationPlayer(program, self.backend, self.judge, self.settings, line, self.dumps)
 
     async def settle(self) -> None:
         """See what comes late, after a program that was played to its end: writes, and interrupts."""
@@ -384,12 +389,13 @@ class Bench(Events, Placing):
         """Judge everything so far.
 
         Raises:
-            AssertionError: with every finding, when the scenario failed, was refused or compared nothing.
+            FindingsError: an ``AssertionError`` with every finding, when the scenario failed, was refused or compared
+                nothing.
         """
         verdict = self.finish()
         self._leave()
         if verdict.ending is not Ending.PASSED:
-            raise AssertionError("\n".join(why_not_passed(verdict)))
+            raise FindingsError("\n".join(why_not_passed(verdict)))
 
     def expect_findings(self, *checks: Check, refusal: bool = False) -> None:
         """Say that the test wants findings: it passes when each of these checks finds something, and nothing else does.

@@ -45,16 +45,6 @@ class CsbReset(Exception):
     """A request that a reset of the DUT has swallowed."""
 
 
-class PollTimeout(RuntimeError):
-    """A poll that never saw what it waits for; ``detail`` tells."""
-
-    def __init__(self, poll: Poll, value: int, deadline_cycles: int) -> None:
-        """Take the poll, the last word that it read, and its duration."""
-        register = f"{poll.register}.{poll.field}" if poll.field else poll.register
-        super().__init__(register)
-        self.detail = PollExpired(register, poll.comparison.value, poll.value, value, deadline_cycles)
-
-
 @dataclass(frozen=True)
 class ReadBack:
     """The word that a ``RegRead`` of a program returned."""
@@ -62,6 +52,23 @@ class ReadBack:
     op: RegRead
     value: int
     cycle: int
+
+
+class PollTimeout(RuntimeError):
+    """A poll that never saw what it waits for; ``detail`` tells.
+
+    Attributes:
+        index: its place among the accesses that were played together; none after it went out.
+        answers: what those before it have read.
+    """
+
+    def __init__(
+        self, poll: Poll, value: int, deadline_cycles: int, index: int = 0, answers: Sequence[ReadBack] = ()
+    ) -> None:
+        """Take the poll, what it compared last, its duration, its place and the reads before it."""
+        super().__init__(poll.subject)
+        self.detail = PollExpired(poll.subject, poll.comparison.value, poll.value, value, deadline_cycles)
+        self.index, self.answers = index, tuple(answers)
 
 
 @dataclass(eq=False)
@@ -171,10 +178,12 @@ class CsbDriver(BusDriver):  # type: ignore[misc]  # cocotb-bus has no types
             PollTimeout: for a poll that never ends.
         """
         sent: list[tuple[RegisterOp, _Flight]] = []
-        for op in ops:
+        for index, op in enumerate(ops):
             register = self.registers.parse(op.register)
             if isinstance(op, Poll):
-                await self._poll(op, register, poll_deadline_cycles)
+                value = await self._poll(op, register, poll_deadline_cycles)
+                if value is not None:
+                    raise PollTimeout(op, value, poll_deadline_cycles, index, _read_back(sent))
                 continue
             async with self._lock:
                 if isinstance(op, RegRead):
@@ -185,7 +194,7 @@ class CsbDriver(BusDriver):  # type: ignore[misc]  # cocotb-bus has no types
         if any(flight.value is None for _, flight in sent):
             async with self._lock:
                 await self._land()
-        return [ReadBack(op, _answer(flight), flight.cycle) for op, flight in sent if isinstance(op, RegRead)]
+        return _read_back(sent)
 
     async def serve_interrupt(self, status: Register) -> int:
         """Read GLB's status, clear exactly the bits that it held, and return them.
@@ -203,16 +212,15 @@ class CsbDriver(BusDriver):  # type: ignore[misc]  # cocotb-bus has no types
             finally:
                 self._serving = False
 
-    async def _poll(self, poll: Poll, register: Register, deadline_cycles: int) -> None:
+    async def _poll(self, poll: Poll, register: Register, deadline_cycles: int) -> int | None:
+        """Read until a poll holds, or return what it compared last when that takes too long."""
         deadline = cycle() + deadline_cycles
         while True:
-            value = await self.read(register)
-            if poll.field is not None:
-                value = register.field(poll.field).extract(value)
+            value = poll.taken(await self.read(register), register)
             if poll.comparison.holds(value, poll.value):
-                return
+                return None
             if cycle() > deadline:
-                raise PollTimeout(poll, value, deadline_cycles)
+                return value
 
     async def _alone(self, register: Register, value: int | None = None, *, posted: bool = True) -> int:
         """Write a value, or read, with nothing else outstanding at the end, and return the word that was read."""
@@ -291,6 +299,11 @@ def _answer(flight: _Flight) -> int:
     if flight.value is None:
         raise CsbTimeout(flight.name, accepted=True)
     return flight.value
+
+
+def _read_back(sent: Sequence[tuple[RegisterOp, _Flight]]) -> list[ReadBack]:
+    """Return what the reads among accesses that are all answered have read."""
+    return [ReadBack(op, _answer(flight), flight.cycle) for op, flight in sent if isinstance(op, RegRead)]
 
 
 class CsbMonitor(BusMonitor):  # type: ignore[misc]  # cocotb-bus has no types

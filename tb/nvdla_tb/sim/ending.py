@@ -15,6 +15,11 @@ import cocotb
 from cocotb.task import Task, current_task
 from cocotb.triggers import Event
 
+
+class FindingsError(AssertionError):
+    """What the bench found, which its verdict tells: the test raised nothing of its own."""
+
+
 Conclude = Callable[[], Sequence[str]]
 """Judges what was run, and returns why the test must not pass, empty when it may."""
 
@@ -42,7 +47,7 @@ class _Ending:
             text = "\n".join(self.complaints)
             if text and not _has_failed(test):
                 cocotb.log.error("the test must not pass: %s", text)
-                raise AssertionError(text) from None
+                raise FindingsError(text) from None
             raise
 
 

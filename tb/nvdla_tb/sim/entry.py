@@ -53,6 +53,7 @@ async def drive(dut: SimHandleBase) -> None:
     await bench.drive(driver.library, driver.entry, silent_seconds=driver.silent_seconds)
     await bench.play(scenario.ops[first:])
     verdict = bench.finish()
+    _dump(bench)
     leave(bench, scenario.ops, request)
     assert not verdict.ending.is_failure, "\n".join(complaints(verdict))
 
@@ -106,6 +107,7 @@ async def _play(dut: SimHandleBase, request: Request) -> Bench:
     bench.finish()
     if request.dump:
         save_ranges(request.dump, bench.memories, _result_path(request).with_name(DUMP_FILE))
+    _dump(bench)
     leave(bench, scenario.ops, request)
     return bench
 
@@ -119,6 +121,11 @@ async def _loaded(bench: Bench, ops: Program, altered: Path) -> Program:
             ram, address = name.split("_")
             bench.alter(Ram(ram), int(address, 16), file[name])
     return ops[first:]
+
+
+def _dump(bench: Bench) -> None:
+    if bench.dumps is not None:
+        bench.dumps.at_end()
 
 
 def _result_path(request: Request) -> Path:

@@ -27,14 +27,15 @@ from nvdla_tb.explain.waves import View, write_save_files
 from nvdla_tb.judge.finding import Check
 from nvdla_tb.judge.layer_facts import LayerTimes, Traffic, layer_facts
 from nvdla_tb.judge.scoreboard import Scoreboard
-from nvdla_tb.judge.text import complaints
 from nvdla_tb.judge.verdict import Verdict
 from nvdla_tb.nvdla.memory import Ram
 from nvdla_tb.nvdla.program.ops import Program
 from nvdla_tb.sim.clocking import cycle, steps_of
 from nvdla_tb.sim.memory_port import MemoryPortMonitor
 from nvdla_tb.sim.stages import StageWatch
-from nvdla_tb.stimulus.exchange import Answer, Explained, Performance, Request
+from nvdla_tb.stimulus.exchange import Request
+from nvdla_tb.stimulus.explained import Explained, Pointed
+from nvdla_tb.stimulus.result import Performance, Result
 
 _RSS_UNIT_BYTES = 1 if sys.platform == "darwin" else 1024
 
@@ -64,12 +65,12 @@ class Inside:
     """What was seen of hand-overs inside the DUT.
 
     Attributes:
-        lines: Of the memory interface, and of each layer that is explained.
+        handovers: What was seen of them, a line each, of each layer that is explained.
         culprit: The unit before the first wrong hand-over of the first layer, if one was found.
         interface: What the memory interface did with reads and writes, where its clients are named.
     """
 
-    lines: Sequence[str] = ()
+    handovers: Sequence[list[str]] = ()
     culprit: Culprit | None = None
     interface: Sequence[SideResult] = ()
 
@@ -100,23 +101,20 @@ def performance(began: tuple[float, int]) -> Performance:
 
 
 def leave(bench: Judged, ops: Program, request: Request) -> None:
-    """Save the answer of a run that was judged in the file of its request; a failure is explained."""
+    """Save the result of a run that was judged in the file of its request; a failure is explained."""
     assert request.result is not None
     path = Path(request.result)
-    answer = Answer(
-        bench.verdict,
-        performance(bench.began),
-        request.rerun,
-        request.rerun_waves,
-        layers=layer_facts(bench.times, bench.verdict, bench.traffic),
+    layers = layer_facts(bench.times, bench.verdict, bench.traffic)
+    result = msgspec.structs.replace(
+        request.so_far, verdict=bench.verdict, performance=performance(bench.began), layers=layers
     )
-    answer.save(path)
+    result.save(path)
     if bench.verdict.needs_explanation:
-        msgspec.structs.replace(answer, explained=_explained(path.parent, bench, ops, request)).save(path)
+        _explained(path.parent, bench, ops, request, result).save(path)
 
 
-def _explained(folder: Path, bench: Judged, ops: Program, request: Request) -> Explained:
-    """Write record and page of a failed run, and return why its bytes are wrong."""
+def _explained(folder: Path, bench: Judged, ops: Program, request: Request, result: Result) -> Result:
+    """Write record and page of a failed run, and return its result with why its bytes are wrong."""
     seen = Seen.of(bench.scoreboard)
     record.save(folder / record.FILE_NAME, seen, bench.config, request.config)
     explanations = explain_run(seen, ops)
@@ -124,22 +122,17 @@ def _explained(folder: Path, bench: Judged, ops: Program, request: Request) -> E
     if inside.culprit is not None and inside.culprit.is_sure:
         explanations = [narrowed(explanations[0], inside.culprit.region), *explanations[1:]]
     _save_view(folder, bench, explanations)
-    return tell(folder, explanations, bench.verdict, request, inside)
+    return tell(folder, explanations, result, request, inside)
 
 
 def tell(
-    folder: Path, explanations: Sequence[Explanation], verdict: Verdict, request: Request, inside: Inside = NOT_WATCHED
-) -> Explained:
-    """Write the page of a failed run to its folder, and return why its bytes are wrong.
+    folder: Path, explanations: Sequence[Explanation], result: Result, request: Request, inside: Inside = NOT_WATCHED
+) -> Result:
+    """Write the page of a failed run to its folder, and return its result with why its bytes are wrong.
 
     That follows from the explanations of its layers, and from what was seen of hand-overs inside.
     """
-    name = request.test or folder.name
-    why = [*complaints(verdict), *(["\n".join(inside.lines)] if inside.lines else [])]
-    kept = None if request.kept is None else Path(request.kept)
-    rerun, waves = request.rerun, request.rerun_waves
-    write_page(folder / FILE_NAME, explanations, name, why, rerun, waves, about=request.about, kept=kept)
-    pointed = suspects(verdict, explanations)
+    pointed = suspects(result.verdict, explanations)
     # What is not whole waits for others.
     cleared = [Unit.MEMORY] if inside.interface and all(side.wrong is None for side in inside.interface) else []
     for unit in cleared:
@@ -148,22 +141,19 @@ def tell(
     if inside.suspect is not None and (inside.is_sure or not known):
         # A cause says more than the place; that of the first bad hand-over is worth a line all the same.
         pointed = [*(pointed[:1] if known else ()), inside.suspect]
-    placed, reasons = (len(explanations[0].place_lines), len(explanations[0].why_lines)) if explanations else (0, 0)
-    return Explained(
-        [line for explanation in explanations for line in explanation.lines()],
-        [[fit.name for fit in explanation.causes] for explanation in explanations],
-        [[fit.name for fit in explanation.equal] for explanation in explanations],
-        [explanation.headline for explanation in explanations],
-        [bool(explanation.causes) and explanation.causes[0].symptom for explanation in explanations],
-        units=[str(suspect) for suspect in pointed],
-        stages=list(inside.lines),
-        located=inside.is_sure,
-        cleared=[unit.value for unit in cleared],
+    handovers = inside.handovers or [[]] * len(explanations)
+    why = Explained(
+        [explanation.told(seen) for explanation, seen in zip(explanations, handovers, strict=True)],
+        [Pointed(str(suspect), [unit.value for unit in dict.fromkeys(suspect.named)]) for suspect in pointed],
+        [str(side) for side in inside.interface],
         blamed=[] if not explanations else sorted(unit.value for unit in _blamed(explanations[0])),
-        named=[[unit.value for unit in dict.fromkeys(suspect.named)] for suspect in pointed],
-        why=(placed, placed + reasons),
-        traits=[traits for explanation in explanations if (traits := explanation.traits) is not None],
+        cleared=[unit.value for unit in cleared],
+        located=inside.is_sure,
     )
+    result = msgspec.structs.replace(result, explained=why)
+    kept = None if request.kept is None else Path(request.kept)
+    write_page(folder / FILE_NAME, result, explanations, about=request.about, kept=kept)
+    return result
 
 
 def _blamed(explanation: Explanation) -> set[Unit]:
@@ -183,18 +173,17 @@ def _inside(bench: Judged, seen: Seen, ops: Program, explanations: Sequence[Expl
     results = compare(handovers.stages, {name: tap.beats for name, tap in tapped.items()}, seen, ops)
     hangs = any(finding.check is Check.HANG for finding in bench.verdict.findings)
     offered = {name for name, tap in tapped.items() if tap.is_offered} if hangs else None
-    lines = [str(side) for side in interface]
+    handovers_seen: list[list[str]] = []
     culprits: list[Culprit | None] = []
     for explanation in explanations:
         started = explanation.evidence.started
         assert started is not None
         found = results[started.index]
-        lines.append(f"{started.name}: stages")
-        lines += [f"  {line}" for line in told(found)]
+        handovers_seen.append(told(found))
         culprits.append(culprit(handovers.stages, found, started.engine, offered))
     # Later layers may be wrong because the first is.
     is_first = bool(explanations) and not explanations[0].evidence.inherits
-    return Inside(lines, culprits[0] if is_first else None, interface)
+    return Inside(handovers_seen, culprits[0] if is_first else None, interface)
 
 
 def _save_view(folder: Path, bench: Judged, explanations: Sequence[Explanation]) -> None:

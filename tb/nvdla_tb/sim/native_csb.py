@@ -12,6 +12,7 @@ from cocotb.triggers import Event
 
 from nvdla_tb.judge.judge import Access
 from nvdla_tb.judge.outstanding import limits_outstanding
+from nvdla_tb.nvdla.program.bdma import LAUNCHES
 from nvdla_tb.nvdla.program.ops import Comparison, Poll, RegRead, RegWrite
 from nvdla_tb.nvdla.registers import Register, Where
 from nvdla_tb.sim.csb import CsbReset, CsbTimeout, PollTimeout, ReadBack, answer_deadline_cycles
@@ -29,6 +30,9 @@ from nvdla_tb.sim.pins import Pins
 from nvdla_tb.stimulus.player import RegisterOp
 
 _WORD = 0xFFFF_FFFF
+_STARTS = frozenset({"D_OP_ENABLE", *LAUNCHES})
+"""Registers whose writes start layers."""
+
 _COMPARISONS = list(Comparison)
 """Their places are the numbers that the harness knows them by."""
 
@@ -142,10 +146,9 @@ class NativeCsb:
             index, _, value = batch.failed
             op = ops[index]
             assert isinstance(op, Poll)
-            if op.field is not None:
-                value = self.registers.parse(op.register).field(op.field).extract(value)
-            raise PollTimeout(op, value, poll_deadline_cycles)
-        return [ReadBack(op, *batch.answers[index]) for index, op in enumerate(ops) if isinstance(op, RegRead)]
+            value = op.taken(value, self.registers.parse(op.register))
+            raise PollTimeout(op, value, poll_deadline_cycles, index, _read_back(ops[:index], batch))
+        return _read_back(ops, batch)
 
     def take_accesses(self) -> Iterator[tuple[int, Access | bool]]:
         """Yield the accesses finished since the last call and the new levels of the interrupt line, with cycles."""
@@ -176,7 +179,7 @@ class NativeCsb:
         record = batch.records[index]
         record["value"], record["nonposted"] = value, not posted or self._answers_all
         # What the layer will find in memory is looked up before anything goes on.
-        if register.name == "D_OP_ENABLE" or limits_outstanding(register):
+        if register.name in _STARTS or limits_outstanding(register):
             record["wake"] = 1
 
     def _put_poll(self, batch: _Batch, index: int, register: Register, poll: Poll, deadline_cycles: int) -> None:
@@ -187,6 +190,8 @@ class NativeCsb:
         if poll.field is not None:
             field = register.field(poll.field)
             record["mask"], record["shift"] = field.mask, field.lsb
+        elif poll.mask is not None:
+            record["mask"] = poll.mask
 
     async def _run(self, batch: _Batch) -> None:
         """Play accesses; a poll that expired is left in ``failed``."""
@@ -204,6 +209,11 @@ class NativeCsb:
         index, status, _ = batch.failed
         accepted = status is not _Status.NOT_ACCEPTED
         raise CsbTimeout(batch.names[index], accepted=accepted, deadline_cycles=self._deadline)
+
+
+def _read_back(ops: Sequence[RegisterOp], batch: _Batch) -> list[ReadBack]:
+    """Return what the reads among the first accesses of a batch, which are all answered, have read."""
+    return [ReadBack(op, *batch.answers[index]) for index, op in enumerate(ops) if isinstance(op, RegRead)]
 
 
 class NativeInterrupts(Interrupts):

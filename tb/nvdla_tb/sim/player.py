@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import cocotb
 import numpy as np
 from cocotb.task import Task
@@ -15,33 +17,57 @@ from nvdla_tb.nvdla.program.ops import (
     CheckFile,
     CheckOp,
     InterruptNotify,
+    LineWait,
     MemInit,
     MemLoad,
     Poll,
     Program,
+    RegWrite,
     SyncNotify,
 )
 from nvdla_tb.sim.backend import Backend
-from nvdla_tb.stimulus.player import Accesses, Player, Stalled
+from nvdla_tb.sim.clocking import cycle
+from nvdla_tb.sim.csb import PollTimeout, ReadBack
+from nvdla_tb.sim.line import InterruptLine
+from nvdla_tb.stimulus.dumps import Dumps
+from nvdla_tb.stimulus.player import Accesses, Player, RegisterOp, Stalled
 from nvdla_tb.stimulus.scenario import apply_memory_op
+from nvdla_tb.stimulus.settings import BenchSettings
+
+LINE_REGISTERS = ("GLB.S_INTR_STATUS", "GLB.S_INTR_MASK", "GLB.S_INTR_SET")
 
 
 class SimulationPlayer:
     """Carries out the steps of one program in a simulation."""
 
-    def __init__(self, program: Program, backend: Backend, judge: Judge, poll_deadline_cycles: int) -> None:
+    def __init__(
+        self,
+        program: Program,
+        backend: Backend,
+        judge: Judge,
+        settings: BenchSettings,
+        line: InterruptLine,
+        dumps: Dumps | None = None,
+    ) -> None:
         """Bind the player to what it plays on."""
+        self._dumps = dumps
         self._player = Player(program)
-        self._backend, self._judge = backend, judge
-        self._deadline_cycles = poll_deadline_cycles
+        self._backend, self._judge, self._line = backend, judge, line
+        self._deadline_cycles, self._goes_on = settings.poll_deadline_cycles, settings.continue_on_fail
         self._news = Event()
         self._waiting_for: dict[str, str] = {}
         self._notifying: list[Task[None]] = []
 
     @property
     def waiting_for(self) -> tuple[str, ...]:
-        """The interrupts, such as ``SDP_1``, that the program waits for."""
-        return tuple(sorted(set(self._waiting_for.values())))
+        """The interrupts, such as ``SDP_1``, that the program waits for: all that are owed when it awaits the line."""
+        owed = self._judge.interrupts_owed if self._line.is_awaited else ()
+        return tuple(sorted({*self._waiting_for.values(), *owed}))
+
+    @property
+    def awaits_line(self) -> bool:
+        """Whether the program waits for the interrupt line itself."""
+        return self._line.is_awaited
 
     async def play(self) -> None:
         """Play to the end, interrupts and checks included.
@@ -62,6 +88,8 @@ class SimulationPlayer:
                     self._notifying.append(cocotb.start_soon(self._notify(step)))
                 case SyncNotify():
                     self._raise(step.sync_id)
+                case LineWait():
+                    await self._line.until_high()
                 case MemInit() | MemLoad():
                     apply_memory_op(self._backend.memories, step)
         while self._waiting_for:
@@ -76,7 +104,26 @@ class SimulationPlayer:
 
     async def _access(self, accesses: Accesses) -> None:
         """Play accesses back to back and compare what was read."""
-        for answer in await self._backend.csb.perform(accesses.ops, self._deadline_cycles):
+        rest = accesses.ops
+        while rest:
+            failed: PollTimeout | None = None
+            try:
+                answers: Sequence[ReadBack] = await self._backend.csb.perform(rest, self._deadline_cycles)
+            except PollTimeout as error:
+                if not self._goes_on:
+                    raise
+                failed, answers = error, error.answers
+            played = rest if failed is None else rest[: failed.index]
+            self._compare(played, answers)
+            if failed is not None:
+                self._judge.report(Check.REGISTER, failed.detail, cycle())
+            rest = rest[len(played) + 1 :]
+        if any(isinstance(op, RegWrite) and op.register in LINE_REGISTERS for op in accesses.ops):
+            self._line.status_written()
+
+    def _compare(self, played: Sequence[RegisterOp], answers: Sequence[ReadBack]) -> None:
+        """Count accesses that were played, and compare what was read."""
+        for answer in answers:
             op = answer.op
             if op.expected is not None:
                 self._judge.verdict.registers += 1
@@ -84,8 +131,7 @@ class SimulationPlayer:
                 register = self._judge.tracker.state.registers.parse(op.register)
                 wrong = WrongRegister.of(register, op.expected, answer.value)
                 self._judge.report(Check.REGISTER, wrong, answer.cycle)
-        # Those that never end have raised.
-        self._judge.verdict.registers += sum(isinstance(op, Poll) for op in accesses.ops)
+        self._judge.verdict.registers += sum(isinstance(op, Poll) for op in played)
 
     async def _wait_for_news(self, stalled: Stalled) -> None:
         """Wait until something is raised; what was raised since the last wait may be what the program waits for."""
@@ -106,6 +152,8 @@ class SimulationPlayer:
 
     def _check(self, check: CheckOp) -> None:
         verdict = self._judge.verdict
+        if self._dumps is not None:
+            self._dumps.at_check(check)
         match check:
             case CheckCrc():
                 crc, holes = self._backend.memories[check.ram].checksum(check.address, check.nbytes)

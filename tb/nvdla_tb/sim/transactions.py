@@ -14,7 +14,8 @@ from nvdla_tb.judge.verdict import Ending
 from nvdla_tb.nvdla.memory import MemoryImage, Ram
 from nvdla_tb.nvdla.program.ops import MemInit, MemLoad, Op, Program
 from nvdla_tb.sim.failure import Judged, leave
-from nvdla_tb.stimulus.exchange import Answer, Request
+from nvdla_tb.stimulus.exchange import Request
+from nvdla_tb.stimulus.result import Result
 from nvdla_tb.stimulus.scenario import Scenario, memory_ops
 from nvdla_tb.stimulus.trace import TraceError, write
 
@@ -67,15 +68,15 @@ class Played:
         folder = Path(str(self._request.result)).parent
         (folder / FILE_NAME).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
         try:
-            write(Scenario(str(self._request.test), bench.config.name, self._ops, 0), folder / "scenario")
+            write(Scenario(self._request.so_far.identity, bench.config.name, self._ops, 0), folder / "scenario")
         except TraceError as error:
             # A test may do what no trace can say.
             print(f"no scenario is left: {error}")
 
     def _fails(self) -> bool:
         """Return whether another bench of the test has left an answer that is a failure."""
-        answer = Answer.load(Path(str(self._request.result)))
-        return answer is not None and answer.verdict.ending is not Ending.PASSED
+        path = Path(str(self._request.result))
+        return path.is_file() and Result.load(path).ending is not Ending.PASSED
 
     def _is_new(self, op: MemInit | MemLoad) -> bool:
         image = self._memories[op.ram]

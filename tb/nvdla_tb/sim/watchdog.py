@@ -116,7 +116,7 @@ class Watchdog:
             self._judge.board.judge_pending()
         return 0
 
-    async def hang(self, stuck: Stuck, waiting_for: tuple[str, ...]) -> Hang:
+    async def hang(self, stuck: Stuck, waiting_for: tuple[str, ...], *, awaits_line: bool = False) -> Hang:
         """Return everything outstanding: interrupts, CSB, memory requests, and units that are not idle."""
         unmatched = [monitor.unmatched() for monitor in self._backend.monitors.values()]
         outstanding = [slave.outstanding() for slave in self._backend.slaves.values()]
@@ -129,6 +129,7 @@ class Watchdog:
             unmatched=tuple(halves for halves in unmatched if halves is not None),
             units=(),
             in_vain=stuck.in_vain,
+            awaits_line=awaits_line,
         )
         return await self._with_states(hang)
 

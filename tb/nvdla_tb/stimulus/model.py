@@ -8,18 +8,32 @@ what software has written there; a register that hardware changes is not predict
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 from nvdla_models.config import HwConfig
-from nvdla_tb.judge.detail import Note, PollNeverHolds, WrongRegister
+from nvdla_tb.judge.detail import LineNeverRises, Note, PollNeverHolds, WrongRegister
 from nvdla_tb.judge.finding import Check
 from nvdla_tb.judge.golden import GoldenBoard
 from nvdla_tb.judge.judge import Access, Judge
 from nvdla_tb.judge.predictor import Expectation
 from nvdla_tb.judge.tracker import StartedLayer
 from nvdla_tb.judge.verdict import Verdict
-from nvdla_tb.nvdla.program.ops import InterruptNotify, MemInit, MemLoad, Poll, Program, RegRead, RegWrite, SyncNotify
+from nvdla_tb.nvdla.program.ops import (
+    Comparison,
+    InterruptNotify,
+    LineWait,
+    MemInit,
+    MemLoad,
+    Poll,
+    Program,
+    RegRead,
+    RegWrite,
+    SyncNotify,
+)
 from nvdla_tb.nvdla.program.table import Refused
 from nvdla_tb.nvdla.registers import Register, RegisterMap
+from nvdla_tb.stimulus.dumps import Dumps
+from nvdla_tb.stimulus.model_line import STATUS, ModelLine
 from nvdla_tb.stimulus.player import Accesses, Notifications, Player, Stalled
 from nvdla_tb.stimulus.scenario import Scenario, ScenarioError, apply_memory_op, empty_memories
 
@@ -35,7 +49,7 @@ class Played:
     expectations: tuple[Expectation, ...] = ()
 
 
-def play_model(scenario: Scenario, config: HwConfig) -> Played:
+def play_model(scenario: Scenario, config: HwConfig, dumps: Path | None = None) -> Played:
     """Play a scenario on the reference model alone.
 
     Golden bytes of FP16 surfaces are judged by the published thresholds, unless the scenario asks for
@@ -44,12 +58,13 @@ def play_model(scenario: Scenario, config: HwConfig) -> Played:
     Args:
         scenario: Memory contents, program and golden results.
         config: The configuration it is written for.
+        dumps: Folder for what memory holds at each golden result and at the end, None to keep nothing of it.
 
     Returns:
         The verdict; it is refused when a layer is not modelled, and fails when no golden result covers a
         byte that a layer writes.
     """
-    model = _Model(scenario, config)
+    model = _Model(scenario, config, dumps)
     try:
         model.play(scenario.ops)
     except (Refused, _StuckError):
@@ -57,18 +72,21 @@ def play_model(scenario: Scenario, config: HwConfig) -> Played:
         pass
     except ScenarioError as error:
         model.judge.report(Check.PROGRAM, Note(str(error)))
+    if model.dumps is not None:
+        model.dumps.at_end()
     return Played(model.judge.finish(), tuple(model.board.expectations))
 
 
 class _StuckError(Exception):
-    """A poll that never ends: nothing after it is played."""
+    """A poll or a wait for the line that never ends: nothing after it is played."""
 
 
 class _Model:
     """Carries out the steps of a program, as a DUT that ends each layer as it starts."""
 
-    def __init__(self, scenario: Scenario, config: HwConfig) -> None:
+    def __init__(self, scenario: Scenario, config: HwConfig, dumps: Path | None) -> None:
         self._memories = empty_memories(config)
+        self.dumps = None if dumps is None else Dumps(dumps, self._memories)
         self.board = GoldenBoard(self._memories, exact=scenario.settings.exact)
         self.judge = Judge(
             config,
@@ -80,13 +98,16 @@ class _Model:
         self._registers = RegisterMap.of(config)
         self._notifications = Notifications()
         self._used: set[str] = set()
+        # Otherwise the bench serves the line, and what the program reads of it depends on when.
+        self._line = None if scenario.settings.serve_interrupts else ModelLine()
+        self._goes_on = scenario.settings.continue_on_fail
 
     def play(self, program: Program) -> None:
         """Play to the end.
 
         Raises:
             Refused: when a layer is illegal or not modelled.
-            _StuckError: at a poll that never ends.
+            _StuckError: at a poll or a wait for the line that never ends.
             ScenarioError: for a wait or a check that nothing ends.
         """
         player = Player(program)
@@ -105,6 +126,8 @@ class _Model:
                     self._notifications.waiting.append(step)
                 case SyncNotify():
                     self._raise(player, step.sync_id)
+                case LineWait():
+                    self._await_line()
             self._notify(player)
         for waiting in self._notifications.waiting:
             raise ScenarioError(f"sync id {waiting.sync_id} waits for {waiting.unit}_{waiting.group}, which never ends")
@@ -113,7 +136,10 @@ class _Model:
     def started(self, layer: StartedLayer, expectation: Expectation, cycle: int | None) -> None:
         """Raise the interrupts of a layer: it ends as it starts."""
         del expectation, cycle
-        self._notifications.fire(self.judge.tracker.interrupts_of(layer))
+        interrupts = self.judge.tracker.interrupts_of(layer)
+        self._notifications.fire(interrupts)
+        if self._line is not None:
+            self._line.owe(interrupts)
 
     def ended(self, layer: StartedLayer, cycle: int | None) -> None:
         """Do nothing: what follows the end waits for its interrupt."""
@@ -131,6 +157,8 @@ class _Model:
                 if register.name == "D_OP_ENABLE":
                     self._used.add(register.unit)
                 self.judge.csb(Access(register, address, op.value, is_write=True))
+                if self._line is not None:
+                    self._line.write(register, op.value)
             case RegRead() | Poll():
                 if op.register == "GLB.S_INTR_STATUS":
                     for started in self.judge.tracker.running:
@@ -159,19 +187,40 @@ class _Model:
         """Find a poll that cannot hold.
 
         Raises:
-            _StuckError: then, as nothing after it is played.
+            _StuckError: then, as nothing after it is played, unless the program goes on.
         """
-        word = self.judge.tracker.state.read(register)
-        got = word if word is None or op.field is None else register.field(op.field).extract(word)
-        if got is not None and op.comparison.holds(got, op.value):
+        got, holds = self._polled(op, register)
+        if holds:
             self.judge.verdict.registers += 1
         elif got is None or (register.name in _MOVES and register.unit in self._used):
             # It may have held while a layer ran.
             self.judge.verdict.unchecked += 1
         else:
-            name = op.register if op.field is None else f"{op.register}.{op.field}"
-            self.judge.report(Check.HANG, PollNeverHolds(name, op.comparison.value, op.value, got))
-            raise _StuckError
+            self.judge.report(Check.HANG, PollNeverHolds(op.subject, op.comparison.value, op.value, got))
+            if not self._goes_on:
+                raise _StuckError
+
+    def _polled(self, op: Poll, register: Register) -> tuple[int | None, bool]:
+        """Return what a poll compares, None where that is not known, and whether it holds."""
+        if self._line is not None and op.register == STATUS and op.comparison is Comparison.EQUAL:
+            field = None if op.field is None else register.field(op.field)
+            mask, shift = (op.mask, 0) if field is None else (field.mask, field.lsb)
+            holds = self._line.read(register.readable if mask is None else mask, op.value << shift)
+            return op.taken(self._line.status, register), holds
+        word = self.judge.tracker.state.read(register)
+        got = None if word is None else op.taken(word, register)
+        return got, got is not None and op.comparison.holds(got, op.value)
+
+    def _await_line(self) -> None:
+        """Find a wait for the interrupt line that cannot end.
+
+        Raises:
+            _StuckError: then.
+        """
+        if self._line is None or self._line.can_rise:
+            return
+        self.judge.report(Check.HANG, LineNeverRises())
+        raise _StuckError
 
     def _notify(self, player: Player) -> None:
         for notified in self._notifications.due():
@@ -180,4 +229,6 @@ class _Model:
 
     def _raise(self, player: Player, sync_id: str) -> None:
         for check in player.raises(sync_id):
+            if self.dumps is not None:
+                self.dumps.at_check(check)
             self.board.check(check)

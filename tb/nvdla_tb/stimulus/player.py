@@ -36,7 +36,7 @@ class Stalled:
         return ScenarioError(f"{self.first.target} waits for sync id {self.first.sync_id}, which nothing raises")
 
 
-Step = Accesses | ops.MemInit | ops.MemLoad | ops.InterruptNotify | ops.SyncNotify | Stalled
+Step = Accesses | ops.MemInit | ops.MemLoad | ops.InterruptNotify | ops.SyncNotify | ops.LineWait | Stalled
 
 
 class Player:
@@ -110,7 +110,7 @@ class Player:
                     if op.sync_id not in self._raised:
                         blocked.add(op.target)
                         held.append(op)
-                case ops.MemInit() | ops.MemLoad() | ops.InterruptNotify() | ops.SyncNotify():
+                case ops.MemInit() | ops.MemLoad() | ops.InterruptNotify() | ops.SyncNotify() | ops.LineWait():
                     yield op
                 case _:
                     raise TypeError(f"{type(op).__name__} is no operation of a player")

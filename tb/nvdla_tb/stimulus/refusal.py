@@ -1,13 +1,19 @@
-"""Whether a program can be judged, found out without playing it."""
+"""The layers of a program, and whether it can be judged, found out without playing it."""
 
 from __future__ import annotations
 
-from nvdla_models.config import HwConfig
-from nvdla_tb.judge.tracker import LayerTracker
-from nvdla_tb.nvdla.program.ops import InterruptNotify, Program, RegWrite, SyncNotify
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+
+from nvdla_models.config import HwConfig, builtin_names
+from nvdla_models.errors import InputError
+from nvdla_tb.judge.tracker import LayerTracker, StartedLayer
+from nvdla_tb.nvdla.program.ops import InterruptNotify, LineWait, Program, RegWrite, SyncNotify
 from nvdla_tb.nvdla.program.table import Refused
 from nvdla_tb.nvdla.registers import RegisterError
+from nvdla_tb.stimulus.model_line import STATUS
 from nvdla_tb.stimulus.player import Accesses, Notifications, Player, Stalled
+from nvdla_tb.stimulus.scenario import Scenario
 
 
 def refusal(ops: Program, config: HwConfig, *, golden: bool = False) -> str | None:
@@ -26,7 +32,8 @@ def refusal(ops: Program, config: HwConfig, *, golden: bool = False) -> str | No
         that the configuration lacks is such a reason.
     """
     try:
-        _follow(Player(ops), LayerTracker(config))
+        for _ in started_layers(ops, config):
+            pass
     except Refused as error:
         return None if golden and not error.lacking else str(error)
     except RegisterError as error:
@@ -34,8 +41,34 @@ def refusal(ops: Program, config: HwConfig, *, golden: bool = False) -> str | No
     return None
 
 
-def _follow(player: Player, tracker: LayerTracker) -> None:
-    """Start and end all layers; what waits for something that never comes is left."""
+def with_takers(reason: str, config: HwConfig, make: Callable[[HwConfig], Scenario]) -> str:
+    """Return why a configuration refuses a stimulus, with the built-in ones that take it.
+
+    Args:
+        reason: the reason.
+        config: the configuration.
+        make: returns the scenario of the stimulus for a configuration; it may raise ``InputError``.
+    """
+    names = []
+    for name in builtin_names():
+        if name != config.name:
+            other = HwConfig.load(name)
+            with suppress(InputError):
+                if refusal(make(other).ops, other) is None:
+                    names.append(name)
+    return f"{reason}; taken by {', '.join(names)}" if names else reason
+
+
+def started_layers(ops: Program, config: HwConfig) -> Iterator[StartedLayer]:
+    """Yield the layers that a program starts, in the order in which they are played; see ``refusal``.
+
+    What waits for something that never comes is left.
+
+    Raises:
+        Refused: for a layer that is illegal or not modelled.
+        RegisterError: for a register that the configuration lacks.
+    """
+    player, tracker = Player(ops), LayerTracker(config)
     notifications = Notifications()
     for step in player.steps():
         match step:
@@ -45,11 +78,16 @@ def _follow(player: Player, tracker: LayerTracker) -> None:
                     if isinstance(op, RegWrite):
                         for started in tracker.write(register, op.value):
                             notifications.fire(tracker.interrupts_of(started))
+                            yield started
                         _notify(player, tracker, notifications)
+                    elif op.register == STATUS:
+                        tracker.finish_all()
             case InterruptNotify():
                 notifications.waiting.append(step)
             case SyncNotify():
                 player.raises(step.sync_id)
+            case LineWait():
+                tracker.finish_all()
             case Stalled():
                 if not step.progressed:
                     return

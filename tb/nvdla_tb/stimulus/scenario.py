@@ -10,7 +10,7 @@ from nvdla_models.errors import InputError
 from nvdla_models.limits import NAME_CHARACTERS
 from nvdla_models.reading import shown
 from nvdla_tb.nvdla.memory import MemoryImage, Ram
-from nvdla_tb.nvdla.program.ops import CheckCrc, CheckFile, MemInit, MemLoad, Op, Program
+from nvdla_tb.nvdla.program.ops import CheckCrc, CheckFile, LineWait, MemInit, MemLoad, Op, Program
 from nvdla_tb.stimulus.settings import BenchSettings
 
 
@@ -43,6 +43,8 @@ class Scenario:
 
     def __post_init__(self) -> None:
         check_name(self.name)
+        if self.settings.serve_interrupts and any(isinstance(op, LineWait) for op in self.ops):
+            raise ScenarioError("a program that waits for the interrupt line must have serve_interrupts = false")
 
     @property
     def checks(self) -> tuple[CheckCrc | CheckFile, ...]:

@@ -103,11 +103,12 @@ class BenchSettings:
     the same of register accesses at addresses without a register.
     ``hang_cycles`` is how long nothing may move on CSB and the memory ports while work is
     outstanding, but for the bench's own service of interrupts; ``poll_deadline_cycles`` how long one poll
-    may last. ``exact`` compares FP16 results
-    with the bit-accurate models instead of the published thresholds. ``stop_at_first`` ends the scenario soon
-    after the first wrong byte. ``saturated_reads`` and ``saturated_writes`` name the ids, such as ``1 2 3``, of clients
-    of the memory interface that always have requests: each turn must be as long as the weight says. ``limits_reached``
-    says that the last layer has as many requests as may be outstanding: so many must have been so at some time.
+    may last, and ``continue_on_fail`` that the program goes on after a poll that lasted longer, which is a finding all
+    the same. ``exact`` compares FP16 results with the bit-accurate models instead of the published thresholds.
+    ``stop_at_first`` ends the scenario soon after the first wrong byte. ``saturated_reads`` and ``saturated_writes``
+    name the ids, such as ``1 2 3``, of clients of the memory interface that always have requests: each turn must be as
+    long as the weight says. ``limits_reached`` says that the last layer has as many requests as may be outstanding: so
+    many must have been so at some time.
     """
 
     port: PortSettings = field(default_factory=PortSettings)
@@ -122,6 +123,7 @@ class BenchSettings:
     unmapped_accesses: str = "error"
     hang_cycles: int = 60_000
     poll_deadline_cycles: int = 100_000
+    continue_on_fail: bool = False
     exact: bool = False
     stop_at_first: bool = False
     saturated_reads: str = ""

@@ -1,6 +1,6 @@
 """Play a case on ``dlhdl_core`` with Icarus: memory image and script in, memory and complaints out.
 
-Source: docs/dlhdl-standin.md.
+Source: docs/dlhdl.md.
 """
 
 from __future__ import annotations

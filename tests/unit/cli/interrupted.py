@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 from nvdla_models.config import HwConfig
 from nvdla_score import command as score
 from nvdla_score import play
-from nvdla_tb.cli import run
+from nvdla_tb.cli import run_play
 from nvdla_tb.cli.command import main
 from nvdla_tb.run import jobs
 from nvdla_tb.run.compile.spec import BuildSpec, Built
@@ -32,7 +32,7 @@ if __name__ == "__main__":
     folder, kind = Path(sys.argv[1]), sys.argv[2]
     os.chdir(folder)
     built = Built(BuildSpec(HwConfig.load("nv_small")), folder, None, 0.0, cached=True)
-    for module in (run, score):
+    for module in (run_play, score):
         module.build_dut = lambda *_, **__: built
     jobs.simulate = minute  # type: ignore[assignment]
     play.SharedProcess.takes = lambda *_: False  # type: ignore[method-assign]

@@ -136,6 +136,15 @@ def test_only_the_chosen_subcommand_is_imported() -> None:
     assert not {"distributed", "onnx", "nvdla_tb.cli.run", "nvdla_networks.command"} & set(ran.stdout.split())
 
 
+@pytest.mark.slow
+def test_scenarios_are_listed_without_what_plays_them() -> None:
+    code = "import sys; from nvdla_tb.cli.command import main; main(['run', '--list']); print(*sys.modules, sep='\\n')"
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    assert "sdp_pass_through_full_atom" in ran.stdout
+    loaded = {"distributed", "jinja2", "sqlite3", "nvdla_tb.explain", "nvdla_tb.judge", "nvdla_tb.run.system"}
+    assert not loaded & set(ran.stdout.split())
+
+
 def test_a_refusal_is_one_message_and_a_bug_keeps_its_traceback(tb: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     ran = tb("regress random --engines NOPE --seeds 1")
     assert (ran.code, ran.err.count("\n")) == (2, 1)

@@ -12,9 +12,9 @@ from msgspec.structs import replace
 
 from nvdla_models.config import HwConfig
 from nvdla_models.errors import InputError
-from nvdla_tb.cli import replay, run, trace
+from nvdla_tb.cli import replay, run_play, trace
 from nvdla_tb.cli.command import main
-from nvdla_tb.cli.dut import BUILD_ROOT
+from nvdla_tb.cli.dut_options import BUILD_ROOT
 from nvdla_tb.coverage.model import load_model
 from nvdla_tb.explain.handovers import load_handovers
 from nvdla_tb.judge.finding import Check
@@ -23,7 +23,6 @@ from nvdla_tb.judge.verdict import Ending, Verdict
 from nvdla_tb.run import jobs
 from nvdla_tb.run.compile.ports import load_port_map
 from nvdla_tb.run.compile.spec import BuildSpec, Built
-from nvdla_tb.run.dut import Dut
 from nvdla_tb.run.jobs import RESULT_FILE
 from nvdla_tb.run.regress import bundle, worker
 from nvdla_tb.run.regress.cluster import read_settings
@@ -31,15 +30,16 @@ from nvdla_tb.run.regress.features import load_feature_plan
 from nvdla_tb.run.regress.worker import Limits
 from nvdla_tb.run.simulate import SimResult
 from nvdla_tb.run.task import Task
-from nvdla_tb.stimulus.exchange import Answer, Performance, Request
+from nvdla_tb.stimulus.exchange import Request
 from nvdla_tb.stimulus.generate.plan import load_plan
+from nvdla_tb.stimulus.result import Dut, Result
 from nvdla_tb.stimulus.scenario import Scenario
 from nvdla_tb.stimulus.trace import write
-from tests.unit.run.regress.tasks import wrong
+from tests.unit.run.regress.tasks import answer, wrong
 
 SMALL = HwConfig.load("nv_small")
 DUT = Dut("nv_small", "verilator")
-ANSWER = Answer(Verdict(judged_bytes=8), Performance(1e5, 0.25, 1 << 27))
+ANSWER = answer(Verdict(judged_bytes=8))
 PLAN = """config = "nv_small"
 [[scenario]]
 name = {name}
@@ -88,7 +88,7 @@ def played(monkeypatch: pytest.MonkeyPatch, precious: Path) -> list[Path]:
         return simulated(work_dir, ANSWER)
 
     monkeypatch.setattr(jobs, "run_entry", run_entry)
-    for module in (run, trace):
+    for module in (run_play, trace):
         monkeypatch.setattr(module, "build_dut", lambda *_, **__: built)
     monkeypatch.setattr(replay, "build", lambda *_: built)
     monkeypatch.setattr(worker, "_built", lambda *_: built)
@@ -96,10 +96,10 @@ def played(monkeypatch: pytest.MonkeyPatch, precious: Path) -> list[Path]:
     return found
 
 
-def simulated(work_dir: Path, answer: Answer) -> SimResult:
+def simulated(work_dir: Path, left: Result) -> SimResult:
     """Leave what a simulation does."""
-    answer.save(work_dir / RESULT_FILE)
-    check = Check.TEST if answer.verdict.ending.is_failure else None
+    left.save(work_dir / RESULT_FILE)
+    check = Check.TEST if left.verdict.ending.is_failure else None
     return SimResult(check, "", 0.1, work_dir / "sim.log")
 
 

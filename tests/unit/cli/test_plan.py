@@ -13,11 +13,11 @@ from nvdla_tb.cli.regress_play import COVERAGE_DIR
 from nvdla_tb.coverage.model import load_model
 from nvdla_tb.judge.verdict import Ending
 from nvdla_tb.paths import HDL
-from nvdla_tb.run.dut import Dut
 from nvdla_tb.run.evidence import with_evidence
 from nvdla_tb.run.regress.features import FEATURES, load_feature_plan, planned_tests
 from nvdla_tb.run.regress.store import Store
 from nvdla_tb.run.task import Task
+from nvdla_tb.stimulus.result import Dut
 from tests.unit.cli.conftest import Run as Tb
 from tests.unit.run.regress.tasks import DUT, ended, task
 

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from nvdla_models.config import HwConfig
 from nvdla_tb.cli import playing
-from nvdla_tb.cli import run as run_command
+from nvdla_tb.cli import run_play as run_command
 from nvdla_tb.cli.command import parser
 from nvdla_tb.cli.console import Console
 from nvdla_tb.cli.playing import prepared, with_handovers
@@ -25,16 +25,15 @@ from nvdla_tb.judge.layer_id import LayerId
 from nvdla_tb.judge.verdict import Verdict
 from nvdla_tb.paths import PLANS
 from nvdla_tb.run.compile.spec import BuildSpec, Built
-from nvdla_tb.run.dut import Dut
 from nvdla_tb.run.inside import is_worth_it
 from nvdla_tb.run.jobs import Job, Setup
-from nvdla_tb.run.result import Result
-from nvdla_tb.stimulus.exchange import Explained
+from nvdla_tb.stimulus.explained import Explained, Pointed
 from nvdla_tb.stimulus.generate.plan import load_plan
+from nvdla_tb.stimulus.result import Dut, Result
 from nvdla_tb.stimulus.scenario import Scenario
 from nvdla_tb.stimulus.trace import write
 from tests.unit.cli.conftest import Run
-from tests.unit.run.regress.tasks import DUT, hang, wrong
+from tests.unit.run.regress.tasks import DUT, explained, hang, wrong
 
 STAGES = "the file must hold tables [[stage]], and may hold [[reader]] and [[writer]], not nothing"
 
@@ -161,7 +160,7 @@ def of(engine: str) -> Finding:
 
 def failed(name: str, cycles: int, cause: str | None = None, engine: str = "CONV", dut: Dut = DUT) -> Result:
     """Return a failure that took so many cycles, of a cause or of an unknown one."""
-    why = Explained([], [[] if cause is None else [cause]], [[]], [cause or "none fits"], [False])
+    why = explained() if cause is None else explained(cause, headline=cause)
     return Result(name, 1, dut, "rerun", Verdict(findings=[of(engine)], cycles=cycles), explained=why)
 
 
@@ -209,7 +208,7 @@ def looked_at(results: list[Result], found: Mapping[str, Explained], folder: Pat
 def located(cause: str | None = None, *, sure: bool = True) -> Explained:
     why = failed("a", 1, cause).explained
     assert why is not None
-    return replace(why, units=["CACC: because"], stages=["a line"], located=sure)
+    return replace(why, units=[Pointed("CACC: because")], interface=["a line"], located=sure)
 
 
 def test_the_shortest_is_played_again_until_one_says_where(tmp_path: Path) -> None:

@@ -17,17 +17,16 @@ from nvdla_tb.paths import PLANS
 from nvdla_tb.report import page
 from nvdla_tb.run.regress.store import Store
 from nvdla_tb.run.task import Task
-from nvdla_tb.stimulus.exchange import Explained
 from nvdla_tb.stimulus.generate.plan import load_plan
 from tests.unit.cli.conftest import Run
 from tests.unit.report.test_network_page import facts
-from tests.unit.run.regress.tasks import DUT, task, wrong
+from tests.unit.run.regress.tasks import DUT, explained, task, wrong
 
 PLAN = PLANS / "nv_small.toml"
 ARGS = argparse.Namespace(cycles_against=None, slower=5.0, code_exclusions=())
 PASSED = Verdict(judged_bytes=8, cycles=100)
 TASKS = [Task("sdp_x1_bias_per_channel", seed, "plan", str(PLAN), DUT, "rerun") for seed in range(3)]
-UNKNOWN = Explained(["unknown"], [[]], [[]], ["no known cause fits"], [False])
+UNKNOWN = explained()
 
 
 @pytest.mark.slow

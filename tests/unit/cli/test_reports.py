@@ -18,7 +18,7 @@ from nvdla_tb.judge.verdict import Ending, Verdict
 from nvdla_tb.report import page
 from nvdla_tb.run.compile.spec import BuildSpec, Built
 from nvdla_tb.run.jobs import Job, Setup
-from nvdla_tb.run.result import Result
+from nvdla_tb.stimulus.result import Result
 from nvdla_tb.stimulus.scenario import Scenario
 from tests.unit.run.regress.tasks import VERDICTS
 

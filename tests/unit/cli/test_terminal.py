@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from nvdla_models.config import HwConfig
-from nvdla_tb.cli import run
+from nvdla_tb.cli import run_play
 from nvdla_tb.cli.command import main
 from nvdla_tb.cli.terminal import PrintableStream
 from nvdla_tb.judge.detail import Note
@@ -19,12 +19,13 @@ from nvdla_tb.judge.verdict import Verdict
 from nvdla_tb.report.summary import aligned
 from nvdla_tb.run import jobs
 from nvdla_tb.run.compile.spec import BuildSpec, Built
-from nvdla_tb.run.dut import Dut
 from nvdla_tb.run.jobs import RESULT_FILE
 from nvdla_tb.run.regress.store import Store
 from nvdla_tb.run.simulate import SimResult
 from nvdla_tb.run.task import Task
-from nvdla_tb.stimulus.exchange import Answer, Performance, Request
+from nvdla_tb.stimulus.exchange import Request
+from nvdla_tb.stimulus.result import Dut
+from tests.unit.run.regress.tasks import answer
 
 HOSTILE = "\x1b[2J\x1b]0;owned\x07a\rb\x9b31m\u202ec"
 FORGED = "\n1 passed, 0 failed, 0 refused"
@@ -75,12 +76,12 @@ def test_a_run_shows_what_a_simulator_says(capsys: pytest.CaptureFixture[str], m
     verdict = Verdict(findings=[Finding(Check.PROTOCOL, Note(HOSTILE + FORGED))])
 
     def run_entry(_: Built, __: str, ___: Request, work_dir: Path, **____: Any) -> SimResult:
-        Answer(verdict, Performance(1e5, 0.25, 1 << 27)).save(work_dir / RESULT_FILE)
+        answer(verdict).save(work_dir / RESULT_FILE)
         return SimResult(Check.TEST, "", 0.1, work_dir / "sim.log")
 
     built = Built(BuildSpec(HwConfig.load("nv_small")), Path("/builds/model"), None, 0.0, True)
     monkeypatch.setattr(jobs, "run_entry", run_entry)
-    monkeypatch.setattr(run, "build_dut", lambda *_, **__: built)
+    monkeypatch.setattr(run_play, "build_dut", lambda *_, **__: built)
     assert main(["run", "--verbose", "--plan", "plan.toml"]) == 1
     assert "0 passed, 1 failed, 0 refused" in said(capsys)
 

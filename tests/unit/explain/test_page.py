@@ -18,6 +18,10 @@ from nvdla_tb.explain import Explanation, explain, write_page
 from nvdla_tb.explain.memory import Patch
 from nvdla_tb.explain.page import data_url, page, pictures, timeline
 from nvdla_tb.explain.text import bad_beats
+from nvdla_tb.judge.finding import Check
+from nvdla_tb.judge.verdict import Verdict
+from nvdla_tb.stimulus.explained import Explained, Pointed
+from nvdla_tb.stimulus.result import Dut, Result
 from tests.unit.explain import cases
 
 MEMORY = cases.memory_for(3)
@@ -124,7 +128,7 @@ class Parsed(HTMLParser):
 
 def test_the_page_says_what_the_terminal_says_and_loads_nothing(explanation: Explanation) -> None:
     commands = [("Run it again", "nvdla-tb run --only 'a<b' --seed 1 && echo \"done\"")]
-    parsed = Parsed(page("<b>odd & name</b>.1", ("expected <1>",), [explanation], commands))
+    parsed = Parsed(page("<b>odd & name</b>.1", [explanation], complaints=["expected <1>"], commands=commands))
     assert parsed.open == []
     assert parsed.loaded
     assert all(url.startswith("data:image/png;base64,") for url in parsed.loaded)
@@ -141,7 +145,7 @@ def test_the_page_says_what_the_terminal_says_and_loads_nothing(explanation: Exp
 
 def test_the_first_wrong_elements_are_listed_with_both_values_and_their_write(explanation: Explanation) -> None:
     evidence = explanation.evidence
-    said = Parsed(page("any.1", (), [explanation], ())).words
+    said = Parsed(page("any.1", [explanation])).words
     address = evidence.expected.address + 240
     at = said.index(f"{address:#x}")
     value = int(evidence.cube[8, 0, 0])
@@ -166,14 +170,28 @@ def test_a_page_without_a_cause_says_so() -> None:
         return replace(patch, data=rng.integers(0, 256, len(patch.data), dtype=np.uint8))
 
     explanation = explain(cases.evidence_of(cases.copy_layer(), MEMORY, noise))
-    said = "\n".join(Parsed(page("any.1", (), [explanation], ())).words)
+    said = "\n".join(Parsed(page("any.1", [explanation])).words)
     assert "no known cause fits" in said
     assert all(line in said for line in explanation.reasons())
 
 
+def result_of(rerun: str, with_waves: str | None) -> Result:
+    """Return a failure that is repeated by commands."""
+    verdict = Verdict.of(Check.VALUE, "wrong")
+    return Result("any", 1, Dut("nv_small", "verilator"), rerun, verdict, rerun_waves=with_waves)
+
+
+def test_the_page_says_which_unit_and_what_was_handed_over(explanation: Explanation) -> None:
+    told = explanation.told(["SDP to memory: 8, all right", "first bad stage: none"])
+    why = Explained([told], [Pointed("SDP, its writes: the probable cause is its work")], ["reads: 9 atoms, all right"])
+    said = Parsed(page("any.1", [explanation], why=why)).words
+    for line in (f"unit: {why.units[0].text}", *why.interface, *told.handovers):
+        assert line in said, "each in an element of its own"
+
+
 def test_the_page_of_a_run_has_the_commands(explanation: Explanation, tmp_path: Path) -> None:
     rerun = "nvdla-tb run --seed 1"
-    write_page(tmp_path / "failure.html", [explanation], "any.1", ["wrong"], rerun, f"{rerun} --waves")
+    write_page(tmp_path / "failure.html", result_of(rerun, f"{rerun} --waves"), [explanation])
     said = Parsed((tmp_path / "failure.html").read_text(encoding="utf-8")).words
     for command in (
         "nvdla-tb run --seed 1",
@@ -186,7 +204,7 @@ def test_the_page_of_a_run_has_the_commands(explanation: Explanation, tmp_path: 
 def test_the_page_names_no_command_that_there_is_not(explanation: Explanation, tmp_path: Path) -> None:
     folder = tmp_path / "a run"
     folder.mkdir()
-    write_page(folder / "failure.html", [explanation], "any.1", ["wrong"], "nvdla-tb score --number 3", None)
+    write_page(folder / "failure.html", result_of("nvdla-tb score --number 3", None), [explanation])
     said = Parsed((folder / "failure.html").read_text(encoding="utf-8")).words
     assert "nvdla-tb score --number 3" in said
     assert f"nvdla-tb explain '{folder}'" in said

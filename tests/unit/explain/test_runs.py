@@ -9,14 +9,12 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-import msgspec
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
 from nvdla_models.arithmetic import Rounding, Rules, Site
 from nvdla_models.config import BUILTIN_DIR
-from nvdla_models.errors import InputError
 from nvdla_models.layout import WeightLayout
 from nvdla_models.pdp import PoolMethod
 from nvdla_models.precision import Precision
@@ -32,13 +30,11 @@ from nvdla_tb.judge.predictor import predict
 from nvdla_tb.judge.predictor.expectation import Expectation
 from nvdla_tb.judge.scoreboard import Scoreboard
 from nvdla_tb.judge.tracker import StartedLayer
-from nvdla_tb.judge.verdict import Verdict
 from nvdla_tb.nvdla.layers import Batch, Layer, Surface
 from nvdla_tb.nvdla.memory import Ram
 from nvdla_tb.nvdla.program.ops import MemLoad
 from nvdla_tb.nvdla.surfaces import WeightSurface
 from nvdla_tb.run.explained import explain_folder
-from nvdla_tb.stimulus.exchange import Answer, Performance
 from nvdla_tb.stimulus.scenario import Scenario
 from nvdla_tb.stimulus.trace import write
 from tests.unit.explain import cases, full_cases, joint_faults
@@ -316,16 +312,6 @@ def test_arrays_of_another_shape_are_refused(
     message = message.format(**sizes, beats=len(arrays["beats_0_cycle"]))
     with pytest.raises(RecordError, match=rf"^.*writes\.npz: {re.escape(message)}$"):
         explain_folder(tmp_path)
-
-
-@pytest.mark.parametrize("value", [7, ["a"], {"verdict": [1]}, {"rerun": 5}])
-def test_a_result_of_another_type_is_refused(value: object, tmp_path: Path) -> None:
-    path = tmp_path / "result.json"
-    answer = Answer(Verdict(), Performance(1.0, 1.0, 1), rerun="again")
-    changed = {**msgspec.to_builtins(answer), **value} if isinstance(value, dict) else value
-    path.write_text(json.dumps(changed), encoding="utf-8")
-    with pytest.raises(InputError, match=rf"^{re.escape(str(path))} must hold the result of a scenario: Expected "):
-        Answer.load(path)
 
 
 def test_beats_of_a_port_that_no_layer_writes_do_not_disturb() -> None:

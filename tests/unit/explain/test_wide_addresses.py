@@ -52,5 +52,5 @@ def test_a_failure_is_explained_wherever_it_lies(origin: int, faulty: str) -> No
     here, there = explained(cases.BASE, faulty), explained(origin, faulty)
     assert there.causes[0].name == faulty
     assert [(cause.name, cause.share) for cause in there.causes] == [(cause.name, cause.share) for cause in here.causes]
-    here_page, there_page = (page("moved", (), [explanation], ()) for explanation in (here, there))
+    here_page, there_page = (page("moved", [explanation]) for explanation in (here, there))
     assert there_page.count("cycle 1") == here_page.count("cycle 1") > 0

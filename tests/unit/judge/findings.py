@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from nvdla_models.layout import Element
 from nvdla_tb.judge.detail import (
     BadAccess,
+    Call,
     CrcMismatch,
     CsbViolation,
     DriverFault,
@@ -18,6 +19,7 @@ from nvdla_tb.judge.detail import (
     GoldenMismatch,
     HandshakeViolation,
     Hang,
+    LineNeverRises,
     Mismatch,
     MissingInterrupt,
     MoreBadAccesses,
@@ -30,6 +32,7 @@ from nvdla_tb.judge.detail import (
     PollExpired,
     PollNeverHolds,
     PortViolation,
+    Raised,
     Restless,
     ShortGolden,
     UnexpectedInterrupt,
@@ -238,6 +241,11 @@ TOLD = (
         ("CDMA.S_CBUF_FLUSH_STATUS",),
     ),
     Told(
+        Finding(Check.HANG, LineNeverRises()),
+        "wait for dla_intr never ends: no interrupt is set, and no layer that was started owes one",
+        ("dla_intr",),
+    ),
+    Told(
         Finding(Check.GOLDEN, ShortGolden("out.dat", 31, 0x2001)),
         "out.dat: 31 bytes of its check that layers write are not in the file, first at 0x2001",
         ("out.dat",),
@@ -291,6 +299,28 @@ TOLD = (
         Finding(Check.HANG, NoAnswer("write of 0x5 to SDP.D_OP_ENABLE", False, 500), 500),
         "CSB did not accept the write of 0x5 to SDP.D_OP_ENABLE within 500 cycles",
         ("not accepted",),
+    ),
+    Told(
+        Finding(
+            Check.RAISED,
+            Raised(
+                "InputError",
+                "dst must have the shape of src\nor another one",
+                (
+                    Call("tests/mine.py", 12, "relu", "await played(bench)"),
+                    Call("tests/mine.py", 7, "played", "await bench.run(layer)"),
+                ),
+                Call("/lib/nvdla_tb/checks.py", 36, "check_shape", "raise InputError"),
+            ),
+        ),
+        "InputError: dst must have the shape of src\n"
+        "or another one\n"
+        "  tests/mine.py:7 in played\n"
+        "    await bench.run(layer)\n"
+        "  tests/mine.py:12 in relu\n"
+        "    await played(bench)\n"
+        "  raised at /lib/nvdla_tb/checks.py:36 in check_shape",
+        ("InputError", "dst must have the shape of src"),
     ),
     Told(
         Finding(Check.TEST, Note("the word is wrong\nassert 1 == 2")),

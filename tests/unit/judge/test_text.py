@@ -7,10 +7,18 @@ from typing import get_args
 import pytest
 
 from nvdla_models.layout import Element
-from nvdla_tb.judge.detail import AnyDetail, MoreBadAccesses, Note, PortViolation, UnexpectedInterrupt
+from nvdla_tb.judge.detail import AnyDetail, MoreBadAccesses, Note, PortViolation, Raised, UnexpectedInterrupt
 from nvdla_tb.judge.finding import Check, Finding
 from nvdla_tb.judge.port_rules import PortRule
-from nvdla_tb.judge.text import complaint, complaints, margin_line, margin_part, signature_line, why_not_passed
+from nvdla_tb.judge.text import (
+    complaint,
+    complaints,
+    first_line,
+    margin_line,
+    margin_part,
+    signature_line,
+    why_not_passed,
+)
 from nvdla_tb.judge.verdict import Margin, Verdict
 from nvdla_tb.nvdla.memory import Ram
 from tests.unit.judge.findings import TOLD, Told
@@ -41,6 +49,14 @@ def test_wrong_bytes_are_told_first_and_a_refusal_last() -> None:
     )
     assert complaints(verdict) == [wrong.text, "2 more memory faults", "a\nb", "then refused: SDP has no Y"]
     assert why_not_passed(verdict) == complaints(verdict)
+
+
+def test_the_first_line_has_the_ending_and_the_place_of_an_exception() -> None:
+    (raised,) = (told.finding for told in TOLD if isinstance(told.finding.detail, Raised))
+    assert first_line(Verdict(findings=[raised])) == (
+        "test error: InputError: dst must have the shape of src (tests/mine.py:7)"
+    )
+    assert first_line(Verdict.of(Check.TEST, "a\nb")) == "failed check: a"
 
 
 def test_a_refusal_alone_is_no_complaint_but_a_reason() -> None:

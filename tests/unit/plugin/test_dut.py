@@ -14,7 +14,7 @@ from nvdla_tb.plugin import dut as plugin_dut
 from nvdla_tb.plugin.dut import PlayedDut
 from nvdla_tb.run.compile.build import SILENT
 from nvdla_tb.run.jobs import Job, Setup
-from nvdla_tb.run.result import Result
+from nvdla_tb.stimulus.result import Result
 from nvdla_tb.stimulus.scenario import Scenario
 
 MINE = Scenario("mine", "nv_small", (), 1)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import msgspec
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -15,8 +14,8 @@ from nvdla_tb.judge.finding import Check, Finding
 from nvdla_tb.judge.layer_id import LayerId
 from nvdla_tb.judge.verdict import Ending, Verdict
 from nvdla_tb.report import failures, summary
-from nvdla_tb.run.result import Result
-from nvdla_tb.stimulus.exchange import Explained
+from nvdla_tb.stimulus.explained import Explained, ExplainedLayer, Pointed
+from nvdla_tb.stimulus.result import Result
 from tests.unit.run.regress.tasks import DUT, hang, task, wrong
 
 WRONG = (
@@ -31,7 +30,8 @@ def result(name: str, verdict: Verdict, folder: Path | None = None, why: Explain
 
 
 def explained(cause: str, headline: str, lines: int = 12) -> Explained:
-    return Explained([f"reason {n}" for n in range(lines)], [[], [cause]], [[], [cause]], ["none fits", headline])
+    unknown = ExplainedLayer("layer 0", 1, why=[f"reason {n}" for n in range(lines)])
+    return Explained([unknown, ExplainedLayer("layer 1", 1, causes=[cause], equal=[cause], headline=headline)])
 
 
 def in_group(group: int) -> Verdict:
@@ -67,9 +67,8 @@ def test_a_failure_that_passes_alone_names_the_scenario_before_it() -> None:
 
 
 def test_units_come_first_and_what_several_engines_share_before_all() -> None:
-    why = Explained(
-        ["no known cause"], [[]], [[]], ["none fits"], [False], units=["SDP: one", "GLB: two", "CSC: three"]
-    )
+    units = [Pointed(text) for text in ("SDP: one", "GLB: two", "CSC: three")]
+    why = Explained([ExplainedLayer("layer 0", 1)], units)
     one = result("a", in_group(0), why=why)
     assert failures.told([one]).splitlines()[:4] == [
         "failed: a.3",
@@ -80,7 +79,7 @@ def test_units_come_first_and_what_several_engines_share_before_all() -> None:
     pooled = Verdict(findings=[replace(wrong(), layer=LayerId(0, "PDP", 0))])
     said = failures.told([one, result("b", pooled, why=why)]).splitlines()
     assert said[0] == "unit: rather what all units share, as the memory interface: layers of SDP, PDP are wrong"
-    known = replace(why, causes=[["dst-base"]], headlines=["base"])
+    known = replace(why, layers=explained("dst-base", "base").layers[1:])
     explained_one = result("b", pooled, why=known)
     assert failures.told([one, explained_one]).startswith("failed: "), "half of them are known"
     normalised = Verdict(findings=[replace(wrong(), layer=LayerId(0, "CDP", 0))])
@@ -124,10 +123,10 @@ def test_the_cause_of_one_test_among_several_groups_is_in_its_heading() -> None:
 
 def test_why_is_shown_whole_before_where_when_and_further_complaints() -> None:
     why = ["  why   1. base 8 too large", "        2. base 16 too large"]
-    where = ["layer 0 (SDP, group 0): 8 wrong bytes", "  where all", *(f"        more {n}" for n in range(12))]
-    span = len(where), len(where) + len(why)
-    one = Explained([*where, *why], [["dst-base"]], [["dst-base"]], ["base 8 too large"], why=span)
-    other = msgspec.structs.replace(one, headlines=["base 9 too large"], causes=[["x"]], leads=["it is odd"])
+    where, reasons = ["all", *(f"more {n}" for n in range(12))], ["1. base 8 too large", "2. base 16 too large"]
+    layer = ExplainedLayer("layer 0", 8, where, why=reasons, headline="base 8 too large", causes=["dst-base"])
+    one = Explained([layer])
+    other = Explained([replace(layer, headline="base 9 too large", causes=["x"])], leads=["it is odd"])
     found = [wrong(check=check) for check in (Check.VALUE, Check.MISSING, Check.STRAY, Check.DOUBLE)] * 2
     said = failures.told([result("a", Verdict(findings=found), why=one), result("b", in_group(1), why=other)])
     for line in (*why, "  lead: it is odd"):

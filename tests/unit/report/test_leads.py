@@ -12,11 +12,11 @@ from nvdla_tb.coverage.observe import observe
 from nvdla_tb.judge.verdict import Ending, Verdict
 from nvdla_tb.paths import PLANS
 from nvdla_tb.report.leads import leads, with_leads
-from nvdla_tb.run.result import Result
-from nvdla_tb.stimulus.exchange import Explained
+from nvdla_tb.stimulus.explained import Explained
 from nvdla_tb.stimulus.generate.plan import load_plan
+from nvdla_tb.stimulus.result import Result
 from tests.unit.report.test_network_page import facts
-from tests.unit.run.regress.tasks import DUT, wrong
+from tests.unit.run.regress.tasks import DUT, explained, wrong
 
 RNG = np.random.default_rng(5)
 
@@ -67,7 +67,7 @@ def played(name: str, seed: int, count: int, why: Explained | None) -> Result:
 def test_results_without_a_cause_get_leads_from_their_scenarios() -> None:
     config = HwConfig.load("nv_small")
     entries = [entry for entry in load_plan(PLANS / "nv_small.toml") if entry.name.startswith("sdp_x")]
-    none = Explained(["unknown"], [[]], [[]], ["no known cause fits"], [False])
+    none = explained()
     results, makers = [], {}
     for entry in entries:
         for seed in range(4):
@@ -77,9 +77,9 @@ def test_results_without_a_cause_get_leads_from_their_scenarios() -> None:
     told = [result.explained.leads for result in with_leads(results, makers) if result.explained is not None]
     assert sum(map(bool, told)) == 1, "the first of them speaks for all"
     assert any("x1.prelu = yes, and none of the" in lead for lead in told[0])
-    known = msgspec.structs.replace(none, causes=[["dst-base"]])
-    explained = [msgspec.structs.replace(result, explained=known) for result in results if result.explained]
-    assert with_leads(explained, makers) == explained
+    known = explained("dst-base")
+    of_one_cause = [msgspec.structs.replace(result, explained=known) for result in results if result.explained]
+    assert with_leads(of_one_cause, makers) == of_one_cause
     assert with_leads(results, {}) == results, "nothing is known of their layers"
 
 
@@ -87,7 +87,7 @@ def test_a_scenario_that_cannot_be_built_again_gives_no_leads() -> None:
     def broken() -> None:
         raise InputError("a file has gone")
 
-    result = played("a", 1, 1, Explained([], [[]], [[]], [""], [False]))
+    result = played("a", 1, 1, explained())
     assert with_leads([result], {result.identity: broken}) == [result]  # type: ignore[dict-item]
     assert result.ending is Ending.MISMATCH
 
@@ -108,7 +108,7 @@ def test_later_layers_of_a_test_count_when_they_read_nothing_that_layers_left() 
     config = HwConfig.load("nv_small")
     entries = {entry.name: entry for entry in load_plan(PLANS / "nv_small_limits.toml")}
     entry = entries["limits_sdp_shifted_operands"]
-    none = Explained(["unknown"], [[]], [[]], ["no known cause fits"], [False])
+    none = explained()
     scenario = entry.build(config, 1)
     verdict = Verdict(judged_bytes=8, findings=[wrong()])
     seen = [layer for layer in observe(scenario, config) if layer.unit == "SDP"]

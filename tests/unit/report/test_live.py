@@ -9,7 +9,7 @@ import pytest
 
 from nvdla_tb.judge.verdict import Ending, Verdict
 from nvdla_tb.report.live import UNFINISHED, LiveReport
-from nvdla_tb.run.result import Result
+from nvdla_tb.stimulus.result import Result
 from tests.unit.run.regress.tasks import VERDICTS, task
 
 PLANNED = {str(seed): task(seed).result(Verdict.not_played()) for seed in range(3)}

@@ -20,9 +20,8 @@ from nvdla_tb.judge.layer_facts import LayerFacts
 from nvdla_tb.judge.verdict import Verdict
 from nvdla_tb.nvdla.memory import Ram
 from nvdla_tb.nvdla.performance import Work
-from nvdla_tb.run.dut import Dut
-from nvdla_tb.run.result import Result
 from nvdla_tb.stimulus.model import play_model
+from nvdla_tb.stimulus.result import Dut, Result
 from tests.unit.explain.test_page import Parsed
 from tests.unit.networks.loadables import SHAPE, SMALL, copying
 

@@ -15,11 +15,9 @@ from nvdla_tb.judge.finding import Check
 from nvdla_tb.judge.verdict import Ending, Verdict
 from nvdla_tb.report import page
 from nvdla_tb.report.page import Head
-from nvdla_tb.report.summary import endings
 from nvdla_tb.run.regress.store import Run
-from nvdla_tb.run.result import Result
-from nvdla_tb.stimulus.exchange import Explained, Performance
-from tests.unit.run.regress.tasks import VERDICTS, hang, task, wrong
+from nvdla_tb.stimulus.result import Performance, Result
+from tests.unit.run.regress.tasks import VERDICTS, explained, hang, task, wrong
 
 HOSTILE = "<script>alert('x')</script>&\x07\""
 
@@ -63,7 +61,9 @@ def written(root: Path) -> Collector:
     run = Run(2, f"random {HOSTILE}", 0.0, root)
     missing = [task(seed).result(Verdict.not_played()) for seed in (6, 7, 8)]
     results = [*entries(root), *missing]
-    trend = [(dataclasses.replace(run, id=1, title="earlier"), {Ending.PASSED: 5}), (run, endings(results))]
+    now = {result.key: result.ending for result in results}
+    earlier = dataclasses.replace(run, id=1, title="earlier")
+    trend = [(earlier, {entries(root)[0].key: Ending.PASSED}), (run, now)]
     page.write_html(run, results, trend, root / "index.html", problems=[f"not yet {HOSTILE}"])
     collector = Collector()
     collector.feed((root / "index.html").read_text(encoding="utf-8"))
@@ -81,7 +81,9 @@ def test_the_page_shows_summary_trend_failures_and_tasks_and_hostile_names_stay_
         "<script>alert('x')</script>",
     ):
         assert shown in collector.text
-    assert collector.text.count("random.4.nv_small.verilator") == 2, "among the slowest and among all"
+    assert collector.text.count("random.4.nv_small.verilator") == 3, (
+        "among the slowest, all, and those never played before"
+    )
     assert collector.tags.count("script") == 1, "that of the page"
     assert collector.links == ["random.2", "random.2"], "of the failure and in the table of all"
 
@@ -181,6 +183,6 @@ def test_tasks_that_were_not_simulated_have_no_counts(tmp_path: Path) -> None:
 
 
 def test_the_first_of_a_group_is_explained(tmp_path: Path) -> None:
-    explained = Explained(["it is <there>"], [["dst-base"]], [["dst-base"]])
-    page.write_results(HEAD, [replace(entries(tmp_path)[1], explained=explained)], tmp_path / "index.html")
+    why = explained("dst-base", why=["it is <there>"])
+    page.write_results(HEAD, [replace(entries(tmp_path)[1], explained=why)], tmp_path / "index.html")
     assert "it is &lt;there&gt;" in (tmp_path / "index.html").read_text(encoding="utf-8")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -25,6 +26,7 @@ from nvdla_tb.report.features_table import feature_status, section
 from nvdla_tb.report.page_coverage import coverage_page, coverage_sections
 from nvdla_tb.run.regress.features import load_feature_plan
 from nvdla_tb.run.regress.store import Run
+from nvdla_tb.stimulus.explained import Explained, Pointed
 from tests.unit.explain import cases
 from tests.unit.explain.test_page import one_surface
 from tests.unit.report import browser
@@ -87,13 +89,26 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     ]
     hits = {name: 7 for name in model.reachable() if name.startswith(("SDP.", "CDP.channels="))}
     sections = [section(feature_status(plan, plan.features, {}, {})), *coverage_sections(model, hits)]
-    trend = [(run, {Ending.PASSED: 7, Ending.CHECK: 1, Ending.CRASH: 1, Ending.REFUSED: 1})]
+    now = {result.key: result.ending for result in entries}
+    earlier = dataclasses.replace(run, id=0, folder=root / "0000")
+    before = dict.fromkeys([entries[0].key], Ending.MISMATCH) | {entries[-2].key: Ending.PASSED, "other": Ending.PASSED}
+    trend = [(earlier, before), (run, now)]
     page.write_html(run, entries, trend, root / "run.html", sections)
 
     explanation = explain(cases.evidence_of(cases.copy_layer(), cases.memory_for(3), one_surface))
     commands = [(what, what + " a_long_name" * 20) for what in CLIPBOARDS]
+    why = Explained(
+        [explanation.told(["A: 8, all right", HOSTILE])], [Pointed("SDP: " + HOSTILE)], ["reads: " + HOSTILE]
+    )
     texts = {
-        "failure": failure_page("copy.1", ["wrong value: " + HOSTILE], [explanation], commands, "the embedded DUT"),
+        "failure": failure_page(
+            "copy.1",
+            [explanation],
+            complaints=["wrong value: " + HOSTILE],
+            why=why,
+            commands=commands,
+            about="the embedded DUT",
+        ),
         "network": network_page(report(facts(0), facts(1, wrong_bytes=5), facts(2), got=VALUES + 1), CONFIG, []),
         "coverage": coverage_page("Coverage", model, hits),
     }
@@ -140,6 +155,17 @@ def test_pages_fit_and_can_be_read(
     assert chromium.execute_script("return document.documentElement.scrollWidth") <= width
     assert chromium.execute_script(CONTRASTS) == []
     assert chromium.get_log("browser") == []
+
+
+def test_a_narrow_page_shows_every_column_with_its_name(chromium: WebDriver, pages: dict[str, Path]) -> None:
+    browser.opened(chromium, pages["run"], 400)
+    cells = chromium.find_elements(By.CSS_SELECTOR, ".rows tbody td")
+    assert cells
+    assert all(cell.rect["x"] + cell.rect["width"] <= 400 for cell in cells)
+    label = "return getComputedStyle(arguments[0], '::before').content"
+    first = chromium.find_elements(By.XPATH, "//section[h2='Tasks']//tbody/tr[1]/td")
+    names = ["result", "task", "layers", "bytes judged", "worst margin", "cycles", "seconds"]
+    assert [chromium.execute_script(label, cell) for cell in first] == [f'"{name}: "' for name in names]
 
 
 def test_a_page_is_dark_where_the_system_is(chromium: WebDriver, pages: dict[str, Path]) -> None:

@@ -15,8 +15,7 @@ from nvdla_tb.judge.verdict import Verdict
 from nvdla_tb.nvdla.memory import Ram
 from nvdla_tb.nvdla.performance import Work
 from nvdla_tb.report.performance import cycles_of, layers_of, read_cycles, slower, table
-from nvdla_tb.run.dut import Dut
-from nvdla_tb.run.result import Result
+from nvdla_tb.stimulus.result import Dut, Result
 
 
 def facts(**changes: Any) -> LayerFacts:

@@ -14,9 +14,8 @@ from nvdla_tb.judge.finding import Check, Finding
 from nvdla_tb.judge.verdict import Margin, Verdict
 from nvdla_tb.report import report
 from nvdla_tb.report.page import Head
-from nvdla_tb.run.result import Result
-from nvdla_tb.stimulus.exchange import Explained, Performance
-from tests.unit.run.regress.tasks import DUT, hang, wrong
+from nvdla_tb.stimulus.result import Performance, Result
+from tests.unit.run.regress.tasks import DUT, explained, hang, wrong
 
 MARGIN = Margin("layer 0 (CONV, group 0)", "CC DC", "some rule", 9, 0.25, Element(1, 2, 3))
 PERFORMANCE = Performance(1e5, 0.5, 1 << 27)
@@ -56,11 +55,11 @@ def test_page_and_junit_tell_what_the_terminal_does(tmp_path: Path) -> None:
     assert (root.get("tests"), root.get("failures"), root.get("skipped")) == ("3", "1", "1")
     failure = root.find("testcase[@name='bad.3.nv_small.verilator']/failure")
     assert failure is not None
-    assert (failure.get("type"), failure.get("message")) == ("failed check", WRONG)
+    assert (failure.get("type"), failure.get("message")) == ("hang", WRONG)
     assert str(failure.text).endswith("\n<1> element\nrerun: nvdla-tb run --only bad")
     assert root.find("testcase[@name='other.3.nv_small.verilator']/skipped") is not None
     text = (tmp_path / "index.html").read_text(encoding="utf-8")
-    assert "1 passed, 1 failed (1 failed check), 1 refused" in text
+    assert "1 passed, 1 failed (1 hang), 1 refused" in text
     for shown in ("&lt;1&gt; element", "plan &lt;x&gt;", "<pre>nvdla-tb run --only bad</pre>", "no Y", ">0.250<"):
         assert shown in text
     assert 'href="' in text, "a failure links to its folder"
@@ -109,17 +108,17 @@ def test_json_carries_every_count(tmp_path: Path) -> None:
 
 
 def test_json_carries_findings_as_data_and_in_words(tmp_path: Path) -> None:
-    explained = Explained(["it is there"], [["dst-base"]], [["dst-base", "dst-order"]])
-    failed = replace(result("bad", Verdict(findings=[wrong()])), explained=explained)
+    why = explained("dst-base", equal=("dst-base", "dst-order"), why=["it is there"])
+    failed = replace(result("bad", Verdict(findings=[wrong()])), explained=why)
     report.write_json([failed, REFUSED], tmp_path / "r.json")
     bad, refused = json.loads((tmp_path / "r.json").read_text(encoding="utf-8"))
     assert (bad["outcome"], bad["ending"], bad["complaints"]) == ("failed", "mismatch", [WRONG])
     (finding,) = bad["findings"]
     assert (finding["check"], finding["cycle"], finding["layer"]["engine"]) == ("wrong value", 30, "SDP")
     assert (finding["detail"]["type"], finding["detail"]["address"]) == ("Mismatch", 0x1000)
-    assert (bad["explanation"], bad["causes"]) == (["it is there"], [["dst-base"]])
-    assert bad["equal"] == [["dst-base", "dst-order"]]
-    assert (refused["outcome"], refused["complaints"], "causes" in refused) == ("refused", ["no Y"], False)
+    (layer,) = bad["explained"]["layers"]
+    assert (layer["why"], layer["causes"], layer["equal"]) == (["it is there"], ["dst-base"], ["dst-base", "dst-order"])
+    assert (refused["outcome"], refused["complaints"], "explained" in refused) == ("refused", ["no Y"], False)
 
 
 def test_a_margin_beyond_any_part_is_no_number_in_json(tmp_path: Path) -> None:

@@ -13,9 +13,9 @@ from nvdla_tb.run import evidence
 from nvdla_tb.run.compile import build as building
 from nvdla_tb.run.compile.recipe import Recipe
 from nvdla_tb.run.compile.spec import BuildSpec
-from nvdla_tb.run.dut import Dut
 from nvdla_tb.run.errors import BuildError, LaunchError
 from nvdla_tb.run.evidence import check_unchanged, evidence_of, with_evidence
+from nvdla_tb.stimulus.result import Dut
 
 
 @pytest.fixture

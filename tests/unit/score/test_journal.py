@@ -17,8 +17,8 @@ from nvdla_score.report import caught, explained, line, passed, summary
 from nvdla_tb.judge.detail import Note, WrongRegister
 from nvdla_tb.judge.finding import Check, Finding
 from nvdla_tb.judge.verdict import Verdict
-from nvdla_tb.run.result import Result
-from nvdla_tb.stimulus.exchange import Explained
+from nvdla_tb.stimulus.explained import Explained, ExplainedLayer, Pointed
+from nvdla_tb.stimulus.result import Result
 from tests.unit.run.regress.tasks import DUT, hang, wrong
 
 CAUGHT = Played(
@@ -90,7 +90,11 @@ PLACE = "layer 0 (SDP, group 0): first at c=0 h=0 w=0 "
 
 def result(*findings: Finding, causes: list[list[str]] | None = None, equal: list[list[str]] | None = None) -> Result:
     """Return a scenario that was played."""
-    why = None if causes is None else Explained([], causes, equal or causes)
+    layers = [
+        ExplainedLayer("", 1, causes=one, equal=same)
+        for one, same in zip(causes or (), equal or causes or (), strict=True)
+    ]
+    why = None if causes is None else Explained(layers)
     return Result("sdp_copy", 1, DUT, "rerun", Verdict(judged_bytes=8, findings=list(findings)), explained=why)
 
 
@@ -172,7 +176,7 @@ def test_right_causes_that_predict_the_same_bytes_as_others_are_counted() -> Non
 
 
 def test_the_units_of_the_lines_on_the_terminal_are_kept_as_data() -> None:
-    why = Explained([], [], [], units=["SDP: it"] * 3, named=[["SDP"], ["SDP", "PDP"], ["CACC"]])
+    why = Explained(units=[Pointed("SDP: it", units) for units in (["SDP"], ["SDP", "PDP"], ["CACC"])])
     catch = catch_of(replace(result(wrong(3)), explained=why), 1)
     assert catch is not None
     assert catch.units == (("SDP",), ("SDP", "PDP"))

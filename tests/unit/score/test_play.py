@@ -24,9 +24,8 @@ from nvdla_score.scenarios import Source
 from nvdla_tb.cli.command import parser
 from nvdla_tb.judge.finding import Check
 from nvdla_tb.judge.verdict import Verdict
-from nvdla_tb.run.dut import Dut
 from nvdla_tb.run.jobs import Job, Setup
-from nvdla_tb.run.result import Result
+from nvdla_tb.stimulus.result import Dut, Result
 from nvdla_tb.stimulus.scenario import Scenario
 from tests.unit.run.regress.tasks import wrong
 from tests.unit.score.processes import PASSED, FakeProcess

@@ -16,9 +16,8 @@ from nvdla_score.scenarios import Source
 from nvdla_score.sources import NOTED, switched
 from nvdla_tb.judge.verdict import Verdict
 from nvdla_tb.run.compile.toolchain import tool_environment, verilator_root
-from nvdla_tb.run.dut import Dut
 from nvdla_tb.run.jobs import Job
-from nvdla_tb.run.result import Result
+from nvdla_tb.stimulus.result import Dut, Result
 
 pytestmark = pytest.mark.slow
 

@@ -16,7 +16,7 @@ PORT = (
 BENCH = (
     "port, csb_stall, csb_outstanding, csb_period, csb_phase, "
     "serve_interrupts, reset_cycle, poison_reads, stray_accesses, unmapped_accesses, hang_cycles, "
-    "poll_deadline_cycles, exact, stop_at_first, saturated_reads, saturated_writes, limits_reached"
+    "poll_deadline_cycles, continue_on_fail, exact, stop_at_first, saturated_reads, saturated_writes, limits_reached"
 )
 
 

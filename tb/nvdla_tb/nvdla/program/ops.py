@@ -9,7 +9,7 @@ from enum import Enum
 
 from nvdla_models.errors import InputError
 from nvdla_tb.nvdla.memory import Ram
-from nvdla_tb.nvdla.registers import done_bits
+from nvdla_tb.nvdla.registers import Register, done_bits
 
 INTERRUPT_UNITS = tuple(dict.fromkeys(unit for unit, _ in done_bits()))
 """Sources of done interrupts, in the order of their bits."""
@@ -83,12 +83,37 @@ class Comparison(Enum):
 
 @dataclass(frozen=True)
 class Poll:
-    """Read ``register`` until the comparison with ``value`` holds, of one field or the whole word."""
+    """Read ``register`` until the comparison with ``value`` holds, of one field, the bits of a mask or the whole word.
+
+    The bits of a mask stay where they are in the word, and ``value`` has no others.
+    """
 
     register: str
     value: int
     comparison: Comparison = Comparison.EQUAL
     field: str | None = None
+    mask: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.mask is None:
+            return
+        if self.field is not None:
+            raise InputError(f"a poll must have a field or a mask, not both {self.field} and {self.mask:#x}")
+        if self.value & ~self.mask:
+            raise InputError(f"value of a poll must be bits of its mask {self.mask:#x}, not {self.value:#x}")
+
+    @property
+    def subject(self) -> str:
+        """What is compared, as messages name it."""
+        if self.mask is not None:
+            return f"{self.register} & {self.mask:#x}"
+        return self.register if self.field is None else f"{self.register}.{self.field}"
+
+    def taken(self, word: int, register: Register) -> int:
+        """Return what of a word of the register is compared."""
+        if self.field is not None:
+            return register.field(self.field).extract(word)
+        return word if self.mask is None else word & self.mask
 
 
 @dataclass(frozen=True)
@@ -142,6 +167,11 @@ class SyncWait:
 
 
 @dataclass(frozen=True)
+class LineWait:
+    """Hold back everything after it until the interrupt line is high, whoever clears it."""
+
+
+@dataclass(frozen=True)
 class CheckCrc:
     """Once ``sync_id`` is raised, compare a range's zlib CRC-32, stride gaps included."""
 
@@ -173,7 +203,7 @@ class CheckNothing:
 
 MemoryOp = MemInit | MemLoad
 CheckOp = CheckCrc | CheckFile | CheckNothing
-Op = RegWrite | RegRead | Poll | InterruptNotify | SyncNotify | SyncWait | MemoryOp | CheckOp
+Op = RegWrite | RegRead | Poll | InterruptNotify | SyncNotify | SyncWait | LineWait | MemoryOp | CheckOp
 Program = tuple[Op, ...]
 
 

@@ -10,7 +10,7 @@ from nvdla_tb.nvdla.registers import Register, RegisterMap
 
 GROUPS = 2
 
-_MOVED_BY_HARDWARE = ("GLB.S_INTR_", "BDMA.CFG_OP", "BDMA.CFG_LAUNCH")
+_MOVED_BY_HARDWARE = "GLB.S_INTR_"
 _MOVED_TABLES = "S_LUT_ACCESS_"
 _FLUSHED = "CDMA.S_CBUF_FLUSH_STATUS"
 """Reads 1 once the convolution buffer was flushed after a reset, and does not change any more.

@@ -106,11 +106,18 @@ def make_command(directory: Path, *, hierarchical: bool, options: str | None = N
 
 
 def simulation(
-    built: Built, test_module: str, testcase: str, env: Mapping[str, str], results_path: Path, arguments: Sequence[str]
+    built: Built,
+    test_module: str,
+    testcase: str,
+    env: Mapping[str, str],
+    results_path: Path,
+    arguments: Sequence[str],
+    loaded: str | None = None,
 ) -> tuple[list[str], dict[str, str]]:
     """Return the command that runs one cocotb test on a compiled model, and its complete environment.
 
-    Cocotb's results go to ``results_path``; see ``nvdla_tb.run.simulate.simulate`` for the rest.
+    Cocotb's results go to ``results_path``, and the module that it loads is ``loaded``, that of the test by default;
+    see ``nvdla_tb.run.simulate.simulate`` for the rest.
 
     Source: cocotb documentation, "Extending Existing Build Flows" and "Environment Variables".
     """
@@ -120,7 +127,7 @@ def simulation(
         "PYTHONPATH": os.pathsep.join(sys.path),
         "PYGPI_PYTHON_BIN": sys.executable,
         "COCOTB_TOPLEVEL": WRAPPER_TOP,
-        "COCOTB_TEST_MODULES": test_module,
+        "COCOTB_TEST_MODULES": loaded or test_module,
         "COCOTB_TEST_FILTER": rf"^{re.escape(test_module)}\.{re.escape(testcase)}$",
         "COCOTB_RESULTS_FILE": str(results_path),
         # A crash or a hang then leaves the Python stack in the log.

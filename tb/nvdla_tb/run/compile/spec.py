@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from nvdla_tb.run.choices import BACKENDS
 from nvdla_tb.run.compile.toolchain import SIMULATORS
 from nvdla_tb.run.errors import LaunchError
 from nvdla_tb.run.system import AnyConfig
 
-BACKENDS = ("native", "coroutine")
 CODE_COVERAGE = {
     "line": ("--coverage-line",),
     "toggle": ("--coverage-toggle",),

@@ -20,17 +20,16 @@ from nvdla_tb.judge.text import complaints
 from nvdla_tb.paths import COMMAND
 from nvdla_tb.plain_data import converted
 from nvdla_tb.run.compile.toolchain import tool_versions
-from nvdla_tb.run.dut import Dut
 from nvdla_tb.run.jobs import SCENARIO_DIR, Job, with_settings
 from nvdla_tb.run.regress.named import Named, options_of
-from nvdla_tb.run.result import Result
 from nvdla_tb.run.systems import load_config, system_with
 from nvdla_tb.run.task import BENCH, Task
+from nvdla_tb.stimulus.result import Dut, Result
 from nvdla_tb.writing import writing
 
 BUNDLE_FILE = "bundle.json"
 PORT_MAP_FILE = "port_map.toml"
-_VERSION = 2
+_VERSION = 3
 
 
 class BundleError(InputError):

@@ -11,9 +11,9 @@ from pathlib import Path
 from nvdla_models.errors import InputError
 from nvdla_models.reading import resolved, shown
 from nvdla_tb.run import project
-from nvdla_tb.run.dut import Dut
 from nvdla_tb.run.regress.features import FEATURES, bench_modules
 from nvdla_tb.run.task import BENCH, Task
+from nvdla_tb.stimulus.result import Dut
 
 _POWER_UP = re.compile(r"\+verilator\+(rand\+reset|seed)\+\d+")
 """Arguments with which levels begin simulators; whoever names others may make files of any name."""

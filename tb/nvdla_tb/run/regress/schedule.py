@@ -18,6 +18,7 @@ from dask.distributed import Client, Future, KilledWorker, wait
 
 from nvdla_models.errors import InputError
 from nvdla_tb.coverage.collect import Candidate, choose, reached
+from nvdla_tb.coverage.model import model_of
 from nvdla_tb.judge.finding import Check
 from nvdla_tb.judge.verdict import Verdict
 from nvdla_tb.run import folders
@@ -36,12 +37,11 @@ from nvdla_tb.run.regress.worker import (
     Limits,
     end_processes,
     execute,
-    model_of,
     record_path,
     remove_partial_records,
 )
-from nvdla_tb.run.result import Result
 from nvdla_tb.run.task import Task
+from nvdla_tb.stimulus.result import Result
 
 _FEWEST_AHEAD, _MOST_AHEAD = 4, 64
 """Tasks handed to the scheduler ahead of each worker: enough to keep it busy, few enough for any memory."""

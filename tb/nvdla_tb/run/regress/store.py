@@ -18,10 +18,11 @@ from nvdla_models.errors import InputError
 from nvdla_models.reading import parse_json, read_text, resolved, shown
 from nvdla_tb.judge.verdict import Ending
 from nvdla_tb.plain_data import converted
-from nvdla_tb.run.dut import Device, Dut, about
+from nvdla_tb.run.dut import about
 from nvdla_tb.run.errors import StoreError
-from nvdla_tb.run.result import Result, failure_folder
+from nvdla_tb.run.folders import failure_folder
 from nvdla_tb.run.task import Task
+from nvdla_tb.stimulus.result import Device, Dut, Result
 from nvdla_tb.writing import writing
 
 BY_HAND = "run"
@@ -33,7 +34,7 @@ Latest = Mapping[tuple[str, str], Mapping[Ending, int]]
 ABOUT_FILE = "about.txt"
 """Says in the folder of a run what was tested."""
 
-_VERSION = 4
+_VERSION = 5
 _PATIENCE_SECONDS = 60
 """How long another process may lock the file."""
 
@@ -283,12 +284,16 @@ class Store:
 
     def counts(self, run: Run) -> dict[Ending, int]:
         """Return how many tasks of a run ended how, or were not played; endings that did not occur are absent."""
+        counts = Counter(self.endings(run).values())
+        return {ending: counts[ending] for ending in Ending if ending in counts}
+
+    def endings(self, run: Run) -> dict[str, Ending]:
+        """Return how the tasks of a run ended, or that they were not played, by their keys and in their order."""
         rows = self._read(
-            "SELECT ifnull(ending, ?), count(*) FROM tasks LEFT JOIN results USING (run, key) WHERE run = ? GROUP BY 1",
+            "SELECT key, ifnull(ending, ?) FROM tasks LEFT JOIN results USING (run, key) WHERE run = ? ORDER BY number",
             (Ending.NOT_PLAYED.value, run.id),
         )
-        counts = dict(rows)
-        return {ending: counts[ending.value] for ending in Ending if ending.value in counts}
+        return {key: converted(ending, Ending, f"{self._path}: results") for key, ending in rows}
 
     def latest(self, *runs: Run) -> Latest:
         """Return how tests ended, each seed with each state of the simulator in the newest of some runs that played it.

@@ -15,28 +15,28 @@ from pathlib import Path
 
 import msgspec
 
-from nvdla_models.config import HwConfig
 from nvdla_models.errors import InputError
 from nvdla_tb.coverage.collect import reached
-from nvdla_tb.coverage.model import CoverageModel, load_model
+from nvdla_tb.coverage.model import model_of
 from nvdla_tb.judge.finding import Check
 from nvdla_tb.judge.verdict import Ending, Verdict
 from nvdla_tb.run import folders
 from nvdla_tb.run.compile.build import build
 from nvdla_tb.run.compile.spec import COVERAGE_FILE, Built
-from nvdla_tb.run.dut import Dut
+from nvdla_tb.run.dut import build_spec
 from nvdla_tb.run.errors import LaunchError, VersionError
 from nvdla_tb.run.evidence import check_unchanged
+from nvdla_tb.run.folders import failure_folder
 from nvdla_tb.run.inside import is_worth_it, watched
 from nvdla_tb.run.jobs import Job, Setup, keep_page, run_job
 from nvdla_tb.run.optimise import Model
 from nvdla_tb.run.regress import bundle, code_coverage
 from nvdla_tb.run.regress.cluster import PROJECT, versions
-from nvdla_tb.run.result import Result, failure_folder
 from nvdla_tb.run.simulate import SharedProcess
 from nvdla_tb.run.space import MACHINE, check_space
 from nvdla_tb.run.systems import is_nvdla
 from nvdla_tb.run.task import BENCH, Task
+from nvdla_tb.stimulus.result import Dut, Result
 from nvdla_tb.writing import writing
 
 RECORD_DIR = "records"
@@ -222,7 +222,7 @@ def _add_waves(task: Task, result: Result, work_dir: Path, limits: Limits) -> No
     if reason is None:
         _with_waves.add((result.ending, result.verdict.signature))
         try:
-            built = build(task.dut.build_spec(waves=True), limits.build_root)
+            built = build(build_spec(task.dut, waves=True), limits.build_root)
         except LaunchError as error:
             reason = str(error)
     if built is None:
@@ -273,12 +273,6 @@ def _job(task: Task, limits: Limits) -> Job:
     if job.test is not None:
         return replace(job, waves_option=None, kept=kept)
     return replace(job, make=cache(job.make), rerun=bundle.replay_command(kept, task), kept=kept)
-
-
-@cache
-def model_of(model: Path, config: str) -> CoverageModel:
-    """Return a coverage model for a configuration, read once by this process."""
-    return load_model(model, HwConfig.load(config))
 
 
 def end_processes() -> None:

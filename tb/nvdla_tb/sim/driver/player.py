@@ -7,7 +7,6 @@ from queue import Empty
 from typing import Any
 
 import cocotb
-from cocotb.triggers import First, RisingEdge, Timer
 
 from nvdla_models.errors import InputError
 from nvdla_tb.judge.detail import DriverFault, DriverFaultKind
@@ -15,10 +14,11 @@ from nvdla_tb.judge.finding import Check
 from nvdla_tb.nvdla.memory import MemoryFault, MemoryImage, Ram
 from nvdla_tb.nvdla.program.ops import RegWrite
 from nvdla_tb.sim.backend import Backend
-from nvdla_tb.sim.clocking import HIGH, PERIOD_STEPS, cycle, wait_cycles
+from nvdla_tb.sim.clocking import cycle, wait_cycles
 from nvdla_tb.sim.driver import calls
 from nvdla_tb.sim.driver.record import Record
 from nvdla_tb.sim.driver.thread import DriverThread
+from nvdla_tb.sim.line import InterruptLine
 from nvdla_tb.sim.pins import Pins
 from nvdla_tb.stimulus.exchange import Driver
 
@@ -52,15 +52,13 @@ class DriverPlayer:
             line_cycles: How long the interrupt line may lag behind the registers.
             record: File for its accesses, None for none.
         """
-        self._driver, self._backend, self._line_cycles = driver, backend, line_cycles
+        self._driver, self._backend = driver, backend
         self._registers, self._settings = pins.registers, pins.settings
-        self._clock, self._line = pins.dut.dla_core_clk, pins.dut.dla_intr
+        self._clock, self._line = pins.dut.dla_core_clk, InterruptLine(pins, line_cycles)
         self._status = self._registers.address(self._registers.register("GLB", "S_INTR_STATUS"))
         self._record = Record(record)
         self._thread = DriverThread(driver.library, driver.entry, self._registers, self._record)
-        self._cleared = 0
         self.fault: DriverFault | None = None
-        self._waits = False
 
     async def play(self) -> None:
         """Run the driver until it returns, or cannot go on, which is its ``fault`` then.
@@ -95,7 +93,7 @@ class DriverPlayer:
         """Return what the driver did wrong; it does when nothing moves any more and it is not at its end."""
         if not is_stuck:
             return self.fault
-        return self._found(DriverFaultKind.WAITS if self._waits else DriverFaultKind.IDLES)
+        return self._found(DriverFaultKind.WAITS if self._line.is_awaited else DriverFaultKind.IDLES)
 
     def _found(self, kind: DriverFaultKind, message: str = "") -> DriverFault:
         return DriverFault(self._driver.name, kind, message, self._record.lines)
@@ -108,7 +106,7 @@ class DriverPlayer:
             case calls.Read(address=address):
                 return await self._backend.csb.read(address)
             case calls.Wait(most_cycles=most_cycles):
-                return await self._wait(most_cycles)
+                return await self._line.until_high(_checked(most_cycles) if most_cycles else None)
             case calls.Delay(cycles=cycles):
                 await wait_cycles(self._clock, _checked(cycles))
                 return None
@@ -136,28 +134,7 @@ class DriverPlayer:
         writes = [RegWrite(self._registers.find(address).full_name, value) for address, value in pairs]
         await self._backend.csb.perform(writes, self._settings.poll_deadline_cycles)
         if any(address == self._status for address, _ in pairs):
-            self._cleared = cycle()
-
-    async def _wait(self, most_cycles: int) -> bool:
-        """Return whether the line is high at an edge of the clock before so many cycles are over."""
-        deadline = cycle() + _checked(most_cycles) if most_cycles else None
-        lag = self._cleared + self._line_cycles - cycle()
-        if self._cleared and lag > 0:
-            # The line follows the status that was cleared a few cycles later.
-            await wait_cycles(self._clock, lag)
-        self._waits = True
-        while True:
-            if self._line.value != HIGH:
-                left = None if deadline is None else deadline - cycle()
-                if left is not None and left <= 0:
-                    break
-                rising = RisingEdge(self._line)
-                await (rising if left is None else First(rising, Timer(left * PERIOD_STEPS, unit="step")))
-            await RisingEdge(self._clock)
-            if self._line.value == HIGH:
-                break
-        self._waits = False
-        return bool(self._line.value == HIGH)
+            self._line.status_written()
 
     def _image(self, ram: int) -> MemoryImage:
         memories = self._backend.memories

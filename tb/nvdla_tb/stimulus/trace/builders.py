@@ -46,13 +46,22 @@ def _poll(arguments: Arguments, comparison: ops.Comparison, of_field: bool) -> o
             raise arguments.error(f"target must be {register.unit}, the unit of the register, not {target}")
     if not of_field:
         value = arguments.number(first + 1, "value", words.WORD_LIMIT)
-        return ops.Poll(register.full_name, value, comparison)
+        return ops.Poll(register.full_name, value, comparison, mask=_mask(arguments, value))
     try:
         field = register.field(arguments.identifier(first + 1, "field").lower())
     except RegisterError as error:
         raise arguments.error(str(error)) from error
     value = arguments.number(first + 2, f"value of {register.full_name}.{field.name}", 1 << field.width)
     return ops.Poll(register.full_name, value, comparison, field.name)
+
+
+def _mask(arguments: Arguments, value: int) -> int | None:
+    mask = arguments.note.get(notes.MASK)
+    if mask is None:
+        return None
+    if type(mask) is not int or not 0 < mask < words.WORD_LIMIT or value & ~mask:
+        raise notes.NoteError(f"{notes.MASK} must be 0x1 to 0xffffffff and have the bits of {value:#x}, not {mask!r}")
+    return mask
 
 
 def _mem_init(arguments: Arguments) -> ops.MemInit:
@@ -94,6 +103,10 @@ def _intr_notify(arguments: Arguments) -> ops.InterruptNotify:
 
 def _sync(arguments: Arguments, kind: type[ops.SyncNotify | ops.SyncWait]) -> ops.Op:
     arguments.expect("target, sync_id")
+    if notes.LINE in arguments.note:
+        if arguments.note[notes.LINE] is not True:
+            raise notes.NoteError(f"{notes.LINE} must be true, not {arguments.note[notes.LINE]!r}")
+        return ops.LineWait()
     return kind(arguments.unit(0, "target"), arguments.identifier(1, "sync_id"))
 
 

@@ -8,12 +8,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from nvdla_models.limits import TRACE_BYTES
-from nvdla_models.reading import read_text, resolved
+from nvdla_models.reading import read_text, resolved, shown
 from nvdla_tb.stimulus.trace.data import Chunks, read_data
 from nvdla_tb.stimulus.trace.errors import TraceError
+from nvdla_tb.stimulus.trace.lines import read_lines
 
 SUFFIX = ".cfg"
 MEASURED = ".npz"
+TXN = "input.txn"
+"""The program of a trace of the public project's default branch, whose name is that of its folder."""
 
 
 @dataclass(frozen=True)
@@ -25,26 +28,31 @@ class TraceFolder:
     name: str
     _read: dict[str, Chunks] = field(default_factory=dict, compare=False)
 
+    @property
+    def is_txn(self) -> bool:
+        """Whether it is a trace of the public project's default branch."""
+        return self.cfg.name == TXN
+
     @classmethod
     def open(cls, path: Path) -> TraceFolder:
         """Find the configuration file of a trace.
 
         Args:
-            path: The folder or the ``.cfg``.
+            path: The folder, the ``.cfg`` or the ``input.txn``.
 
         Raises:
             TraceError: when there is none, more than one, or one outside the folder.
         """
         if os.path.isdir(path):
-            files = _cfg_files(path)
+            files = _programs(path)
             if len(files) != 1:
                 names = ", ".join(file.name for file in files) or "none"
-                raise TraceError(f"{path}: a trace folder must hold exactly one {SUFFIX} file, not {names}")
+                raise TraceError(f"{path}: a trace folder must hold exactly one {SUFFIX} file or {TXN}, not {names}")
             folder = cls(path, files[0], resolved(path).name)
-        elif path.suffix == SUFFIX and os.path.isfile(path):
-            folder = cls(path.parent, path, path.stem)
+        elif _is_program(path) and os.path.isfile(path):
+            folder = cls(path.parent, path, name_of(path))
         else:
-            raise TraceError(f"{path}: a trace must be a folder or a {SUFFIX} file")
+            raise TraceError(f"{path}: a trace must be a folder, a {SUFFIX} file or {TXN}")
         if not folder._holds(folder.cfg):
             raise TraceError(f"{folder.cfg}: the file must lie in the trace's folder, not elsewhere")
         return folder
@@ -68,14 +76,34 @@ class TraceFolder:
             TraceError: when it is absent, malformed, or outside the folder, also by a symbolic link.
         """
         if name not in self._read:
-            path = self.path / name
-            if os.path.isabs(name) or not self._holds(path):
-                raise TraceError.at(self.cfg, line, f"data file {name} must lie in the trace's folder")
-            # Path.is_file raises for a name that is too long.
-            if not os.path.isfile(path):
-                raise TraceError.at(self.cfg, line, f"data file {name} does not exist")
-            self._read[name] = read_data(path)
+            self._read[name] = read_data(self._found(name, line))
         return self._read[name]
+
+    def lines(self, name: str, line: int, most: int) -> bytes:
+        """Read the first bytes of a data file of ``input.txn``; see ``data``."""
+        return read_lines(self._found(name, line), most)
+
+    def beside(self, name: str) -> str:
+        """Return the text of a file that may lie beside the program, empty when there is none.
+
+        Raises:
+            TraceError: when it cannot be read, or lies elsewhere.
+        """
+        path = self.path / name
+        if not os.path.lexists(path):
+            return ""
+        if not self._holds(path):
+            raise TraceError(f"{path}: the file must lie in the trace's folder, not elsewhere")
+        return read_text(path, error=TraceError)
+
+    def _found(self, name: str, line: int) -> Path:
+        path = self.path / name
+        if "\0" in name or os.path.isabs(name) or not self._holds(path):
+            raise TraceError.at(self.cfg, line, f"data file {shown(name)} must lie in the trace's folder")
+        # Path.is_file raises for a name that is too long.
+        if not os.path.isfile(path):
+            raise TraceError.at(self.cfg, line, f"data file {shown(name)} does not exist")
+        return path
 
     def _holds(self, path: Path) -> bool:
         # Path.resolve raises for a loop of symbolic links.
@@ -86,11 +114,11 @@ def find_traces(paths: Iterable[Path]) -> tuple[Path, ...]:
     """Expand what a user names into traces and measured layers.
 
     Args:
-        paths: Each a trace's folder, a ``.cfg``, the ``.npz`` of a measured layer, or a folder with trace
-            folders and measured layers at any depth.
+        paths: Each a trace's folder, a ``.cfg``, an ``input.txn``, the ``.npz`` of a measured layer, or a folder with
+            trace folders and measured layers at any depth.
 
     Returns:
-        Folders, ``.cfg`` and ``.npz`` files for ``read``, each once: argument by argument, sorted within one.
+        Folders, ``.cfg``, ``.txn`` and ``.npz`` files for ``read``, each once: argument by argument, sorted within one.
 
     Raises:
         TraceError: for an argument that holds no trace.
@@ -100,7 +128,7 @@ def find_traces(paths: Iterable[Path]) -> tuple[Path, ...]:
         if os.path.isdir(path):
             traces = sorted(_traces_below(path))
             if not traces:
-                raise TraceError(f"{path}: no trace here: no folder with a {SUFFIX} file, no {MEASURED} file")
+                raise TraceError(f"{path}: no trace here: no folder with a {SUFFIX} file or {TXN}, no {MEASURED} file")
         elif path.suffix == MEASURED and os.path.isfile(path):
             traces = [path]
         elif os.path.exists(path):
@@ -112,20 +140,29 @@ def find_traces(paths: Iterable[Path]) -> tuple[Path, ...]:
     return tuple(found.values())
 
 
+def name_of(trace: Path) -> str:
+    """Return what the results of a trace or measured layer are called."""
+    return resolved(trace).parent.name if trace.name == TXN else trace.stem
+
+
 def _identity(trace: Path) -> str:
-    """The file of a trace that both its folder and its ``.cfg`` stand for."""
-    files = _cfg_files(trace) if trace.is_dir() else [trace]
+    """The file of a trace that both its folder and its program stand for."""
+    files = _programs(trace) if trace.is_dir() else [trace]
     return os.path.realpath(files[0] if len(files) == 1 else trace)
 
 
-def _cfg_files(folder: Path) -> list[Path]:
-    return sorted(file for file in folder.glob(f"*{SUFFIX}") if file.is_file())
+def _programs(folder: Path) -> list[Path]:
+    return sorted(file for file in (*folder.glob(f"*{SUFFIX}"), folder / TXN) if file.is_file())
+
+
+def _is_program(path: Path) -> bool:
+    return path.suffix == SUFFIX or path.name == TXN
 
 
 def _traces_below(root: Path) -> Iterator[Path]:
     """Yield trace folders and measured layers; links to folders are not followed, they may form loops."""
     for name, folders, files in os.walk(root):
-        if _cfg_files(Path(name)):
+        if _programs(Path(name)):
             folders.clear()
             yield Path(name)
             continue

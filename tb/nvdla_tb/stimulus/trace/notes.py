@@ -12,6 +12,7 @@ from typing import Any
 
 from nvdla_models.errors import InputError
 from nvdla_models.reading import parse_json
+from nvdla_tb.nvdla.program.ops import Comparison
 
 MARK = "// nvdla-testbench: "
 
@@ -23,6 +24,13 @@ POSTED = "posted"
 
 UNMAPPED = "unmapped"
 """Of accesses of registers: true when the address has none, which a public trace may not do."""
+
+MASK = "mask"
+"""Of ``poll_reg_equal`` and the other polls of a register: the bits that are compared, where the public format compares
+all of them."""
+
+LINE = "line"
+"""Of ``sync_notify``: true when it stands for a wait for the interrupt line, for which there is no command."""
 
 FILE_NAME = "file_name"
 """Of ``mem_load`` and ``check_file``: the name when it cannot be the name of a file in the folder."""
@@ -36,6 +44,8 @@ FILL = "fill"
 ALLOWED: Mapping[str, frozenset[str]] = {
     "reg_write": frozenset({POSTED, UNMAPPED}),
     **{name: frozenset({UNMAPPED}) for name in ("reg_read", "reg_read_expected")},
+    **{f"poll_reg_{comparison.value}": frozenset({MASK}) for comparison in Comparison},
+    "sync_notify": frozenset({LINE}),
     "mem_load": frozenset({FILE_NAME, CHUNKS, FILL}),
     "check_file": frozenset({FILE_NAME, CHUNKS}),
 }

@@ -19,6 +19,7 @@ from nvdla_tb.stimulus.trace.errors import TraceError, TraceUnsupported
 from nvdla_tb.stimulus.trace.files import MEASURED, TraceFolder
 from nvdla_tb.stimulus.trace.lexer import Command, commands
 from nvdla_tb.stimulus.trace.measured import CONFIG, MeasuredFile, read_measured
+from nvdla_tb.stimulus.trace.txn import read_txn
 
 SEED = 0
 """Seed of a trace that carries none: the bench behaves alike in every run."""
@@ -28,7 +29,8 @@ def read(path: Path, config: HwConfig) -> Scenario:
     """Read a trace.
 
     Args:
-        path: The trace's folder, which holds one ``.cfg``, or that file; or the ``.npz`` of a measured layer.
+        path: The trace's folder, which holds one ``.cfg`` or ``input.txn``, or that file; or the ``.npz`` of a measured
+            layer.
         config: The configuration that will play the trace.
 
     Returns:
@@ -47,6 +49,8 @@ def read(path: Path, config: HwConfig) -> Scenario:
             raise TraceUnsupported(f"{path}: the layer was measured on {CONFIG}, not on {config.name}")
         return read_described(file, config) if file.is_described else read_measured(file, config)
     folder = TraceFolder.open(path)
+    if folder.is_txn:
+        return read_txn(folder, config)
     reader = _Reader(folder, config)
     for command in commands(folder.text(), folder.cfg):
         reader.take(command)

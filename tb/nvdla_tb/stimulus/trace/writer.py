@@ -22,6 +22,9 @@ _REGISTER = re.compile(r"(\w+)\.(\w+)", re.ASCII)
 _PLAIN_FILE = re.compile(r"(?=.{1,100}\Z)\w+(\.\w+)*\.dat", re.ASCII)
 """File names that the public player takes, kept to one folder and to names that every file system takes."""
 
+_LINE_ID = "dla_intr"
+"""What players that skip notes are told to raise where this one waits for the interrupt line."""
+
 _MEMORY = {Ram.MC: "pri_mem", Ram.CVSRAM: "sec_mem"}
 _PATTERN = {value: name for name, value in words.PATTERNS.items()}
 _POLL = {meaning: name for name, meaning in words.POLLS.items()}
@@ -91,6 +94,9 @@ class _Writer:
                 note |= _unmapped(op)
                 text = _reg_read(op)
             case ops.Poll():
+                if op.mask is not None:
+                    _number("mask", op.mask, words.WORD_LIMIT)
+                    note[notes.MASK] = op.mask
                 text = _poll(op)
             case ops.MemInit():
                 text = self._mem_init(op, note)
@@ -99,6 +105,9 @@ class _Writer:
                 text = f"mem_load({_memory(op.ram, op.address)}, {self._file(op.file_name, op.chunks, note)})"
             case ops.InterruptNotify():
                 text = f"intr_notify({_interrupt(op)}, {_identifier('sync_id', op.sync_id)})"
+            case ops.LineWait():
+                note[notes.LINE] = True
+                text = f"sync_notify({words.UNIT_PREFIX}GLB, {_LINE_ID})"
             case ops.SyncNotify() | ops.SyncWait():
                 name = "sync_notify" if isinstance(op, ops.SyncNotify) else "sync_wait"
                 target = words.UNIT_PREFIX + _identifier("target", op.target)

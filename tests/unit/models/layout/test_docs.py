@@ -1,17 +1,15 @@
-"""The page on formats and the layout tests name each other completely."""
+"""The rules of formats and the layout tests name each other completely."""
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
 
-from tests.repository import ROOT
-
 TESTS = Path(__file__).parent
-PAGE = ROOT / "docs" / "formats.md"
+PAGE = TESTS / "RULES.md"
 
 
-def test_the_page_names_every_layout_test_and_no_other() -> None:
+def test_the_rules_name_every_layout_test_and_no_other() -> None:
     named = set(re.findall(r"`(\w+::\w+)`", PAGE.read_text())) - {"file::name", "feature::x"}
     existing = {
         f"{path.stem.removeprefix('test_')}::{name}"

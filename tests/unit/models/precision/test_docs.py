@@ -5,10 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from tests.repository import ROOT
-
 HERE = Path(__file__).resolve().parent
-DOCUMENT = ROOT / "docs" / "precision.md"
+DOCUMENT = HERE / "RULES.md"
 
 
 def defined() -> set[str]:
@@ -26,9 +24,3 @@ def test_every_test_of_this_folder_is_named_in_the_document() -> None:
 
 def test_every_test_named_in_the_document_exists() -> None:
     assert set(re.findall(r"`(test_\w+)`", DOCUMENT.read_text())) - defined() == set()
-
-
-def test_every_module_of_the_document_exists() -> None:
-    named = set(re.findall(r"`models/nvdla_models/(\w+\.py)`", DOCUMENT.read_text()))
-    assert len(named) >= 8
-    assert [name for name in named if not (ROOT / "models" / "nvdla_models" / name).is_file()] == []

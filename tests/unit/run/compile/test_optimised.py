@@ -13,9 +13,10 @@ import pytest
 from nvdla_tb.run.compile import build as build_module
 from nvdla_tb.run.compile.build import build
 from nvdla_tb.run.compile.spec import BuildSpec, Built
-from nvdla_tb.run.dut import Dut
+from nvdla_tb.run.dut import build_spec
 from nvdla_tb.run.errors import BuildError, LaunchError
 from nvdla_tb.run.optimise import OPTIMISED, QUICK, Model, Optimiser, optimised
+from nvdla_tb.stimulus.result import Dut
 from tests.unit.run.compile.test_build import run_tiny
 from tests.unit.run.compile.tiny import CONFIG, write_rtl
 
@@ -41,12 +42,12 @@ def dut(tmp_path_factory: pytest.TempPathFactory) -> Dut:
 def root(dut: Dut) -> Path:
     """The folder with its quick and its optimised model, whose training leaves no profile at first."""
     folder = Path(dut.rtl or "").parent / "builds"
-    spec, trained = replace(dut.build_spec(waves=False), optimised=True), list[Built]()
+    spec, trained = replace(build_spec(dut, waves=False), optimised=True), list[Built]()
     with pytest.raises(BuildError, match=r"^training on NV_nvdla left no profile, so that it cannot be optimised$"):
         build(spec, folder, train=trained.append)
     assert [model.spec for model in trained] == [spec], "training is played on the model that counts"
     optimised(dut, folder)
-    build(dut.build_spec(waves=False), folder)
+    build(build_spec(dut, waves=False), folder)
     return folder
 
 
@@ -58,7 +59,7 @@ def test_a_model_is_compiled_again_by_the_profile_of_what_it_played(dut: Dut, ro
     log = (model.directory / "build.log").read_text()
     assert log.index("-fprofile-generate") < log.index("-fprofile-use")
     assert run_tiny(model, tmp_path) == ""
-    assert build(dut.build_spec(waves=False), root).directory != model.directory
+    assert build(build_spec(dut, waves=False), root).directory != model.directory
 
 
 def test_an_optimised_model_needs_verilator_and_something_to_play(rtl: Path, tmp_path: Path) -> None:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
+from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from nvdla_models.layout import Element
 from nvdla_tb.judge.detail import Hang, Mismatch
@@ -13,10 +15,10 @@ from nvdla_tb.judge.finding import Check, Finding
 from nvdla_tb.judge.layer_id import LayerId
 from nvdla_tb.judge.verdict import Ending, Verdict
 from nvdla_tb.nvdla.memory import Ram
-from nvdla_tb.run.dut import Dut
 from nvdla_tb.run.regress.worker import Limits, record_path
-from nvdla_tb.run.result import Result
 from nvdla_tb.run.task import Task
+from nvdla_tb.stimulus.explained import Explained, ExplainedLayer
+from nvdla_tb.stimulus.result import Dut, Performance, Result
 
 DUT = Dut("nv_small", "verilator")
 LAYER = LayerId(0, "SDP", 0)
@@ -26,6 +28,18 @@ def wrong(elements: int = 1, check: Check = Check.VALUE, cycle: int | None = 30)
     """Return wrong bytes of the first layer."""
     detail = Mismatch(elements, elements, Ram.MC, 0x1000, Element(0, 0, 0), 1, 2, 4)
     return Finding(check, detail, cycle, LAYER)
+
+
+def explained(*causes: str, equal: tuple[str, ...] = (), **facts: Any) -> Explained:
+    """Return why the first layer is wrong, of which all causes predict the same bytes unless that is said."""
+    layer = ExplainedLayer("layer 0 (SDP, group 0)", 1, causes=list(causes), equal=list(equal or causes))
+    return Explained([replace(layer, **facts)])
+
+
+def answer(verdict: Verdict, **facts: Any) -> Result:
+    """Return what a simulator leaves of a scenario."""
+    speed = Performance(1e5, 0.25, 1 << 27)
+    return replace(Result("made", 1, DUT, "rerun", verdict, performance=speed, rerun_waves="rerun --waves"), **facts)
 
 
 def hang(*waiting_for: str) -> Finding:

@@ -16,6 +16,7 @@ from nvdla_tb.judge.finding import Check
 from nvdla_tb.judge.text import complaint
 from nvdla_tb.judge.verdict import Verdict
 from nvdla_tb.run.compile.ports import load_port_map
+from nvdla_tb.run.dut import build_spec
 from nvdla_tb.run.jobs import SCENARIO_DIR
 from nvdla_tb.run.regress import bundle
 from nvdla_tb.run.regress.bundle import BundleError
@@ -67,7 +68,7 @@ def test_a_bundle_brings_configuration_and_port_map_of_the_user(tmp_path: Path) 
     shutil.move(folder, tmp_path / "moved")
     found = bundle.load(tmp_path / "moved")
     assert found.job().make().ops == scenario.ops
-    spec = found.dut.build_spec(waves=False)
+    spec = build_spec(found.dut, waves=False)
     assert (spec.config, spec.top) == (dataclasses.replace(CONFIG, name="mine"), "my_nvdla")
     assert spec.port_map is not None
     assert load_port_map(spec.port_map, spec.config).names == {"dla_intr": "irq"}
@@ -112,12 +113,12 @@ def test_a_test_in_python_has_no_scenario(tmp_path: Path) -> None:
         bundle.load(tmp_path).job()
 
 
-@pytest.mark.parametrize("text", [None, "{", '{"version": 9}', '{"version": 2}'])
+@pytest.mark.parametrize("text", [None, "{", '{"version": 9}', '{"version": 3}'])
 def test_another_folder_is_not_taken_for_a_bundle(tmp_path: Path, text: str | None) -> None:
     if text is not None:
         (tmp_path / bundle.BUNDLE_FILE).write_text(text, encoding="utf-8")
     with pytest.raises(
-        BundleError, match=r"(must be a failure bundle with bundle\.json: |must be of version 2, not 9$)"
+        BundleError, match=r"(must be a failure bundle with bundle\.json: |must be of version 3, not 9$)"
     ):
         bundle.load(tmp_path)
 

@@ -16,15 +16,14 @@ from nvdla_tb.judge.text import why_not_passed
 from nvdla_tb.judge.verdict import Ending, Verdict
 from nvdla_tb.run import jobs
 from nvdla_tb.run.compile.spec import BuildSpec, Built
-from nvdla_tb.run.jobs import Job, Setup, keep_page, run_job
-from nvdla_tb.run.result import Result
+from nvdla_tb.run.jobs import Job, Setup, keep_page, left_in, run_job
 from nvdla_tb.run.simulate import SimResult
-from nvdla_tb.stimulus.exchange import REQUEST, Answer, Explained, Performance, Request
+from nvdla_tb.stimulus.exchange import REQUEST, Request
+from nvdla_tb.stimulus.result import Result
 from nvdla_tb.stimulus.scenario import Scenario
-from tests.unit.run.regress.tasks import DUT, wrong
+from tests.unit.run.regress.tasks import DUT, answer, explained, wrong
 
 BUILT = Built(BuildSpec(HwConfig.load("nv_small")), Path("/builds/model"), None, 0.0, True)
-PERFORMANCE = Performance(1e5, 0.25, 1 << 27)
 
 
 def job(**options: Any) -> Job:
@@ -32,14 +31,14 @@ def job(**options: Any) -> Job:
 
 
 def played(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, answer: Answer | None, check: Check | None = None, **options: Any
+    folder: Path, monkeypatch: pytest.MonkeyPatch, left: Result | None, check: Check | None = None, **options: Any
 ) -> Result:
     """Play a job with a simulation that leaves an answer, and ends as a check says."""
 
     def run_entry(built: Built, test: str, request: Request, work_dir: Path, **_: Any) -> SimResult:
         assert request.result is not None
-        if answer is not None:
-            answer.save(Path(request.result))
+        if left is not None:
+            left.save(Path(request.result))
         log = work_dir / "sim.log"
         log.write_text("".join(f"line {number}\n" for number in range(20)), encoding="utf-8")
         return SimResult(check, "" if check is None else "it ended", 1.0, log)
@@ -54,30 +53,29 @@ def played(
 def test_a_refusal_while_playing_is_a_failure_unless_the_job_may_be_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refusable: bool, ending: Ending, why: list[str]
 ) -> None:
-    result = played(tmp_path, monkeypatch, Answer(Verdict(refused="no Y"), PERFORMANCE), refusable=refusable)
+    result = played(tmp_path, monkeypatch, answer(Verdict(refused="no Y")), refusable=refusable)
     assert result.ending is ending
     assert why_not_passed(result.verdict) == why
 
 
 def test_a_job_that_is_refused_beforehand_is_not_played(tmp_path: Path) -> None:
     result = run_job(job(refused="no Y"), Setup(BUILT, DUT, 1.0), tmp_path / "work")
-    assert result == Result("made", 1, DUT, "rerun", Verdict(refused="no Y"))
+    assert result == answer(Verdict(refused="no Y"), performance=None)
     assert not (tmp_path / "work").exists()
 
 
 def test_a_result_has_what_the_simulation_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     verdict = Verdict(judged_bytes=8, cycles=900, findings=[wrong()])
-    explained = Explained(["why"], [["dst-base"]], [["dst-base"]])
-    result = played(tmp_path, monkeypatch, Answer(verdict, PERFORMANCE, explained=explained), Check.TEST)
-    folder = str(tmp_path / "work")
-    assert result == Result("made", 1, DUT, "rerun", verdict, 1.0, folder, PERFORMANCE, explained)
+    left = answer(verdict, explained=explained("dst-base"))
+    result = played(tmp_path, monkeypatch, left, Check.TEST)
+    assert result == replace(left, seconds=1.0, folder=str(tmp_path / "work"))
     assert result.ending is Ending.MISMATCH
 
 
 def test_findings_that_could_not_be_explained_say_so_and_stay_what_they_are(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    result = played(tmp_path, monkeypatch, Answer(Verdict(findings=[wrong()]), PERFORMANCE), Check.TEST)
+    result = played(tmp_path, monkeypatch, answer(Verdict(findings=[wrong()])), Check.TEST)
     assert result.ending is Ending.MISMATCH
     assert result.verdict.findings == [
         wrong(),
@@ -124,13 +122,13 @@ def test_the_page_that_the_simulator_has_written_stays(tmp_path: Path) -> None:
 def test_a_simulator_that_ends_badly_after_a_good_verdict_has_not_passed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, check: Check
 ) -> None:
-    result = played(tmp_path, monkeypatch, Answer(Verdict(judged_bytes=8), PERFORMANCE), check)
+    result = played(tmp_path, monkeypatch, answer(Verdict(judged_bytes=8)), check)
     assert result.verdict.findings == [Finding(check, Note("it ended"))]
     assert result.verdict.judged_bytes == 8
 
 
 def test_a_job_is_not_played_in_a_folder_that_holds_something(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    played(tmp_path, monkeypatch, Answer(Verdict(judged_bytes=8), PERFORMANCE))
+    played(tmp_path, monkeypatch, answer(Verdict(judged_bytes=8)))
     with pytest.raises(InputError, match=r"/work must be empty$"):
         played(tmp_path, monkeypatch, None, Check.CRASH)
 
@@ -144,16 +142,14 @@ def test_a_simulator_is_asked_with_absolute_paths(tmp_path: Path, monkeypatch: p
         scenario=f"{work}/scenario",
         result=f"{work}/result.json",
         log=f"{work}/sim.log",
-        test="made.1",
-        rerun="rerun",
-        rerun_waves="rerun --waves",
+        begun=answer(Verdict.not_played(), performance=None, dut=replace(DUT, config="mine.toml")),
         about=plain.about,
     )
     assert plain.about.startswith("the embedded DUT, NV_nvdla, mine, verilator; ")
     full = job(altered=Path("x.npz"), stages=Path("s.toml"), waves_from="layer:2", waves_option=None)
     asked = full.request(DUT, work)
     assert (asked.altered, asked.stages) == (str(tmp_path / "x.npz"), str(tmp_path / "s.toml"))
-    assert (asked.waves_from, asked.rerun_waves) == ("layer:2", None)
+    assert (asked.waves_from, asked.so_far.rerun_waves) == ("layer:2", None)
     assert Request.decode(asked.encode()) == asked
     assert "\n" not in asked.encode()
 
@@ -169,11 +165,10 @@ def test_the_request_comes_from_the_environment(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_an_answer_that_is_none_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "result.json"
-    assert Answer.load(path) is None
-    whole = Answer(Verdict(findings=[wrong()]), PERFORMANCE, "rerun", None, Explained(["why"], [[]], [[]]))
-    whole.save(path)
-    assert Answer.load(path) == whole
-    path.write_text('{"verdict": {}}', encoding="utf-8")
-    with pytest.raises(InputError, match=r"result\.json must hold the result of a scenario: .*`performance`$"):
-        Answer.load(path)
+    assert left_in(tmp_path) is None
+    whole = answer(Verdict(findings=[wrong()]), explained=explained("dst-base"))
+    whole.save(tmp_path / "result.json")
+    assert left_in(tmp_path) == whole
+    (tmp_path / "result.json").write_text('{"test": "made"}', encoding="utf-8")
+    with pytest.raises(InputError, match=r"^.*result\.json: a result: Object missing required field `seed`$"):
+        left_in(tmp_path)

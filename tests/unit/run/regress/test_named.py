@@ -15,7 +15,6 @@ from nvdla_models.errors import InputError
 from nvdla_tb.cli.command import main
 from nvdla_tb.judge.verdict import Ending, Verdict
 from nvdla_tb.paths import PROJECT_FILE
-from nvdla_tb.run.dut import Dut
 from nvdla_tb.run.jobs import SCENARIO_DIR
 from nvdla_tb.run.regress import bundle
 from nvdla_tb.run.regress.features import FEATURES, load_feature_plan
@@ -23,6 +22,7 @@ from nvdla_tb.run.regress.named import Named, NotNamedError, options_of
 from nvdla_tb.run.regress.store import Store
 from nvdla_tb.run.task import BENCH, Task
 from nvdla_tb.stimulus.generate.random import random_entry
+from nvdla_tb.stimulus.result import Dut
 from nvdla_tb.stimulus.trace import write
 from tests.unit.run.regress.tasks import ended, task, wrong
 

@@ -12,9 +12,8 @@ from msgspec.structs import replace
 from nvdla_models.errors import InputError
 from nvdla_models.layout import Element
 from nvdla_tb.judge.verdict import Ending, Margin, Verdict
-from nvdla_tb.run.result import Result
-from nvdla_tb.stimulus.exchange import Explained, Performance
-from tests.unit.run.regress.tasks import DUT, VERDICTS, ended, hang, task, wrong
+from nvdla_tb.stimulus.result import Performance, Result
+from tests.unit.run.regress.tasks import DUT, VERDICTS, ended, explained, hang, task, wrong
 
 MARGIN = Margin("layer 0 (CONV, group 0)", "CC DC", "some rule", 9, None, Element(1, 2, 3))
 WHOLE = Result(
@@ -26,7 +25,7 @@ WHOLE = Result(
     1.5,
     "runs/pdp_max_2x2.3",
     Performance(1e5, 0.25, 1 << 27),
-    Explained(["layer 0: ..."], [["dst-base"]], [["dst-base", "dst-order"]]),
+    explained("dst-base", equal=("dst-base", "dst-order")),
     {"PDP.group=0": 2},
 )
 

@@ -22,8 +22,8 @@ from nvdla_tb.run.regress.cluster import cluster
 from nvdla_tb.run.regress.schedule import drive, longest_first, on_each_worker, run_tasks
 from nvdla_tb.run.regress.store import Store
 from nvdla_tb.run.regress.worker import Limits
-from nvdla_tb.run.result import Result
 from nvdla_tb.run.task import Task
+from nvdla_tb.stimulus.result import Result
 from tests.unit.run.regress.processes import LOOPBACK, processes
 from tests.unit.run.regress.tasks import ended, played, pretend, stored, task
 

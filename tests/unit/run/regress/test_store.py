@@ -16,11 +16,10 @@ from msgspec.structs import replace
 from nvdla_models.errors import InputError
 from nvdla_models.layout import Element
 from nvdla_tb.judge.verdict import Ending, Margin, Verdict
-from nvdla_tb.run.dut import Device
+from nvdla_tb.run.folders import failure_folder
 from nvdla_tb.run.regress.store import Store
-from nvdla_tb.run.result import failure_folder
-from nvdla_tb.stimulus.exchange import Explained, Performance
-from tests.unit.run.regress.tasks import ended, hang, played, stored, task, wrong
+from nvdla_tb.stimulus.result import Device, Performance
+from tests.unit.run.regress.tasks import ended, explained, hang, played, stored, task, wrong
 
 TASKS = [task(seed) for seed in range(5)]
 EMBEDDED = Device("nv_small", None)
@@ -188,18 +187,16 @@ def test_a_store_of_another_version_is_refused_and_stays_as_it_is(tmp_path: Path
     with sqlite3.connect(path) as database:
         database.execute("PRAGMA user_version = 2")
     before = path.read_bytes()
-    with pytest.raises(InputError, match=r"store\.sqlite must be a regression store of version 4, not 2$"):
+    with pytest.raises(InputError, match=r"store\.sqlite must be a regression store of version 5, not 2$"):
         Store(path)
     assert path.read_bytes() == before
 
 
 def test_a_result_is_kept_with_its_findings(tmp_path: Path) -> None:
     verdict = Verdict(judged_bytes=8, findings=[wrong(3), hang("SDP_0")], margins=[MARGIN])
-    explained = Explained(["why"], [["dst-base"]], [["dst-base", "dst-order"]])
+    why = explained("dst-base", equal=("dst-base", "dst-order"))
     left = failure_folder(tmp_path / "0001", TASKS[0].key)
-    whole = replace(
-        TASKS[0].result(verdict, 2.5, left), performance=Performance(1e5, 0.5, 1 << 20), explained=explained
-    )
+    whole = replace(TASKS[0].result(verdict, 2.5, left), performance=Performance(1e5, 0.5, 1 << 20), explained=why)
     with Store(tmp_path / "store.sqlite") as store:
         run = store.start("random", TASKS)
         store.add(run, whole)
@@ -243,7 +240,7 @@ def test_another_file_is_not_taken_for_a_store(tmp_path: Path) -> None:
     other = tmp_path / "other.sqlite"
     with sqlite3.connect(other) as database:
         database.execute("CREATE TABLE mine (x)")
-    with pytest.raises(InputError, match=r"other\.sqlite must be a regression store of version 4, not 0$"):
+    with pytest.raises(InputError, match=r"other\.sqlite must be a regression store of version 5, not 0$"):
         Store(other)
 
 

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from nvdla_models.errors import InputError
 from nvdla_tb.judge.finding import Check
 from nvdla_tb.judge.verdict import Ending, Verdict
+from nvdla_tb.run.dut import build_spec
 from nvdla_tb.run.task import BENCH, Task
 from tests.unit.run.regress.tasks import DUT, task
 
@@ -25,7 +26,7 @@ def test_a_task_survives_json() -> None:
     dut = replace(DUT, rtl="/my.f", top="mine", port_map="/ports.toml", debug=True, coverage="both", backend="native")
     whole = replace(task(3), exact=True, dut=dut)
     assert Task.decode(whole.encode()) == whole
-    assert whole.dut.build_spec(waves=False).backend == "native"
+    assert build_spec(whole.dut, waves=False).backend == "native"
 
 
 def test_a_result_of_a_task_is_its_own() -> None:

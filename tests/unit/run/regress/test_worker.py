@@ -24,8 +24,8 @@ from nvdla_tb.run.folders import MARKER
 from nvdla_tb.run.jobs import Job, PythonTest, Setup
 from nvdla_tb.run.regress import code_coverage, worker
 from nvdla_tb.run.regress.worker import NO_WAVES_FILE, Limits, end_processes, execute, record_path
-from nvdla_tb.run.result import Result
 from nvdla_tb.run.task import BENCH, Task
+from nvdla_tb.stimulus.result import Result
 from tests.unit.run.regress.tasks import DUT, VERDICTS, hang, task, wrong
 from tests.unit.run.regress.test_code_coverage import point, written
 

@@ -47,9 +47,9 @@ def test_links_to_folders_are_not_followed_in_search_of_traces(traces: Path) -> 
 @pytest.mark.parametrize(
     ("path", "message"),
     [
-        ("c", "no trace here: no folder with a .cfg file, no .npz file"),
+        ("c", "no trace here: no folder with a .cfg file or input.txn, no .npz file"),
         ("d", "no such file or folder"),
-        ("b/README", "a trace must be a folder or a .cfg file"),
+        ("b/README", "a trace must be a folder, a .cfg file or input.txn"),
     ],
 )
 def test_a_path_without_trace_is_refused(path: str, message: str, traces: Path) -> None:
@@ -61,7 +61,9 @@ def test_a_folder_with_two_cfg_files_is_found_but_not_read(traces: Path) -> None
     folder = traces / "a/one"
     (folder / "1.cfg").write_text(COMMAND)
     assert find_traces([traces / "a"]) == (folder,)
-    assert refusal(folder) == f"{folder}: a trace folder must hold exactly one .cfg file, not 1.cfg, one.cfg"
+    assert (
+        refusal(folder) == f"{folder}: a trace folder must hold exactly one .cfg file or input.txn, not 1.cfg, one.cfg"
+    )
 
 
 def test_one_of_two_cfg_files_can_be_read_by_its_name(traces: Path) -> None:
@@ -72,9 +74,9 @@ def test_one_of_two_cfg_files_can_be_read_by_its_name(traces: Path) -> None:
 @pytest.mark.parametrize(
     ("path", "message"),
     [
-        ("c", "a trace folder must hold exactly one .cfg file, not none"),
-        ("nowhere", "a trace must be a folder or a .cfg file"),
-        ("b/README", "a trace must be a folder or a .cfg file"),
+        ("c", "a trace folder must hold exactly one .cfg file or input.txn, not none"),
+        ("nowhere", "a trace must be a folder, a .cfg file or input.txn"),
+        ("b/README", "a trace must be a folder, a .cfg file or input.txn"),
     ],
 )
 def test_what_is_no_trace_is_not_read(path: str, message: str, traces: Path) -> None:

@@ -164,7 +164,8 @@ NOTES = [
         NOTE + HEADER.replace("{}", '{"hang": 1}'),
         "settings has no key hang; allowed: port, csb_stall, csb_outstanding, csb_period, csb_phase, "
         "serve_interrupts, reset_cycle, poison_reads, stray_accesses, unmapped_accesses, hang_cycles, "
-        "poll_deadline_cycles, exact, stop_at_first, saturated_reads, saturated_writes, limits_reached",
+        "poll_deadline_cycles, continue_on_fail, exact, stop_at_first, saturated_reads, saturated_writes, "
+        "limits_reached",
     ),
     (
         NOTE + HEADER.replace("{}", '{"csb_stall": "x"}'),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +21,7 @@ from nvdla_tb.nvdla.program.ops import (
     CheckNothing,
     Comparison,
     InterruptNotify,
+    LineWait,
     MemInit,
     MemLoad,
     Op,
@@ -40,6 +42,7 @@ REGISTERS = list(RegisterMap.of(FULL))
 UNITS = RegisterMap.of(FULL).units
 
 words = st.integers(0, (1 << 32) - 1)
+masks = st.integers(1, (1 << 32) - 1)
 addresses = st.integers(0, (1 << 60) - 1)
 sizes = st.integers(1, MEMORY_BYTES)
 MOST_OPS = 12
@@ -94,6 +97,7 @@ other: st.SearchStrategy[Op] = st.one_of(
     st.builds(RegRead, registers, st.none() | words),
     st.builds(Poll, registers, words, st.sampled_from(Comparison)),
     field_polls(),
+    st.builds(lambda op, mask: replace(op, value=op.value & mask, mask=mask), st.builds(Poll, registers, words), masks),
     st.builds(MemInit, rams, addresses, fill_sizes, st.just(0)),
     st.builds(MemInit, rams, addresses, st.integers(1, 100), st.integers(0, 255)),
     st.builds(MemLoad, rams, addresses, chunk_lists, file_names),
@@ -118,6 +122,7 @@ all_settings = st.builds(
     csb_period=st.floats(0.05, 20),
     csb_phase=st.floats(0, 19),
     serve_interrupts=st.booleans(),
+    continue_on_fail=st.booleans(),
     reset_cycle=st.none() | st.integers(1, 1 << 40),
     poison_reads=st.sampled_from(["error", "count"]),
     stray_accesses=st.sampled_from(["error", "count"]),
@@ -134,7 +139,10 @@ def scenarios(draw: st.DrawFn) -> Scenario:
         at = draw(st.integers(0, len(ops)))
         ops.insert(at, InterruptNotify(draw(st.sampled_from(INTERRUPT_UNITS)), draw(st.integers(0, 1)), sync_id))
     name = draw(st.text(st.characters(exclude_categories=("C", "Z")), min_size=1, max_size=12))
-    return Scenario(name, "nv_full", tuple(ops), draw(st.integers(0, (1 << 63) - 1)), draw(all_settings))
+    settings = draw(all_settings)
+    if not settings.serve_interrupts:
+        ops += [LineWait()] * draw(st.integers(0, 2))
+    return Scenario(name, "nv_full", tuple(ops), draw(st.integers(0, (1 << 63) - 1)), settings)
 
 
 @pytest.mark.slow

@@ -1,0 +1,98 @@
+"""Exceptions of tests in Python as findings: their words, and the lines of the user's own files."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from nvdla_models.config import HwConfig
+from nvdla_models.errors import InputError
+from nvdla_tb.judge.detail import Call, Raised
+from nvdla_tb.judge.finding import Check, Finding
+from nvdla_tb.paths import PACKAGE
+from nvdla_tb.sim.csb import CsbTimeout
+from nvdla_tb.sim.ending import FindingsError
+from nvdla_tb.sim.interrupts import HangError
+from nvdla_tb.sim.raised import RaisedNote, raised
+
+
+def caught(code: str, name: str = "/home/me/mine.py") -> BaseException:
+    """Return what code of a file raises."""
+    try:
+        exec(compile(code, name, "exec"), {"HwConfig": HwConfig})
+    except Exception as error:
+        return error
+    raise AssertionError("it must raise")
+
+
+def test_an_error_has_its_words_and_the_lines_of_the_user_and_of_the_library_that_raised_it() -> None:
+    finding = raised(caught("def load():\n    HwConfig.load('nowhere')\n\nload()"), "tests/mine.py")
+    assert (finding.check, type(finding.detail)) == (Check.RAISED, Raised)
+    assert isinstance(finding.detail, Raised)
+    assert finding.detail.kind == "ConfigError"
+    own = [call for call in finding.detail.calls if call.path == "/home/me/mine.py"]
+    assert own == [Call("/home/me/mine.py", 4, "<module>", ""), Call("/home/me/mine.py", 2, "load", "")]
+    assert finding.detail.inside is not None
+    assert finding.detail.inside.path.endswith(".py")
+    assert "nvdla_models" in finding.detail.inside.path
+
+
+def test_a_test_of_the_package_itself_is_the_users_file() -> None:
+    tests = str(PACKAGE / "gate_tests" / "mine.py")
+    finding = raised(caught("1 / 0", tests), tests)
+    assert isinstance(finding.detail, Raised)
+    assert finding.detail.calls[-1] == Call(tests, 1, "<module>", "")
+    assert finding.detail.inside is None
+
+
+@pytest.mark.parametrize(
+    ("code", "message"),
+    [
+        ("HwConfig.lode", "type object 'HwConfig' has no attribute 'lode'; did you mean 'load'?"),
+        ("HwConfig.qqqqqq", "type object 'HwConfig' has no attribute 'qqqqqq'"),
+        ("raise AttributeError('of mine')", "of mine"),
+        ("{}['x']", "'x'"),
+    ],
+)
+def test_a_misspelt_attribute_comes_with_the_nearest_name(code: str, message: str) -> None:
+    detail = raised(caught(code), "tests/mine.py").detail
+    assert isinstance(detail, Raised)
+    assert detail.message == message
+
+
+def test_a_module_that_cannot_be_parsed_has_the_line() -> None:
+    detail = raised(caught("x = 1\nx = = 2"), "tests/mine.py").detail
+    assert isinstance(detail, Raised)
+    assert detail.calls[-1] == Call("/home/me/mine.py", 2, "<module>", "x = = 2")
+
+
+@pytest.mark.parametrize(
+    ("error", "check"),
+    [
+        (AssertionError("no"), Check.TEST),
+        (CsbTimeout("read of 0x4", accepted=True), Check.TEST),
+        (InputError("no"), Check.RAISED),
+        (ExceptionGroup("both", [FindingsError("told"), KeyError("x")]), Check.RAISED),
+    ],
+)
+def test_what_says_that_the_device_is_wrong_is_a_failed_check(tmp_path: Path, error: Exception, check: Check) -> None:
+    path = tmp_path / "raised.json"
+    log = logging.getLogger("test_raised")
+    note = RaisedNote(path, "tests/mine.py")
+    log.addHandler(note)
+    try:
+        log.warning("no exception")
+        assert not path.exists()
+        log.warning("it failed", exc_info=error)
+    finally:
+        log.removeHandler(note)
+    assert msgspec.json.decode(path.read_bytes(), type=Finding).check is check
+
+
+@pytest.mark.parametrize("error", [FindingsError("wrong value"), HangError("hang")])
+def test_what_the_verdict_has_already_is_not_told_again(tmp_path: Path, error: Exception) -> None:
+    RaisedNote(tmp_path / "raised.json", "tests/mine.py").leave(error)
+    assert list(tmp_path.iterdir()) == []

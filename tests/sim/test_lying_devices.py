@@ -24,7 +24,7 @@ ZEROS = ("--plusarg", "+answers")
 COPIES = ("--plusarg", "+answers", "--plusarg", "+copies")
 LIES = pytest.mark.parametrize("lie", [NOTHING, ZEROS, COPIES], ids=["does nothing", "answers 0", "does not read"])
 PRAISE = re.compile(
-    r"\b(?!0 )\d+ passed\b|(?<!0 )\bpassed\b|(?<!elements )\bequal\b(?! )|\bcomplies\b|\bno difference|all green",
+    r"\b(?!0 )\d+ passed\b|(?<!0 )(?<!nothing )\bpassed\b|(?<!elements )\bequal\b(?! )|\bcomplies\b|\bno difference|all green",
     re.IGNORECASE,
 )
 GOOD = re.compile(r'class="good"(?! style="width:0.00%")')
@@ -89,7 +89,7 @@ def test_runs_regressions_and_what_shows_their_results(
     (left,) = (tmp_path / "sim_build" / "regress").glob(f"*/{ONE}.*")
 
     main(["replay", str(left), *options])  # says that it fails as it did
-    main(["plan", *options, "--html", "plan.html"])
+    main(["plan", *options])
     main(["coverage", "--html", "coverage.html"])
     out, err = capfd.readouterr()
     condemned(tmp_path, out + err)

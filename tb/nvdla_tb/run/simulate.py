@@ -45,12 +45,14 @@ class SimResult:
         message: Why it did not pass; empty when it did.
         seconds: Wall-clock time.
         log_path: Everything the simulator and the test printed.
+        reported: Whether cocotb reported an ending of its test; False when it could not even load it.
     """
 
     check: Check | None
     message: str
     seconds: float
     log_path: Path
+    reported: bool = True
 
     @property
     def passed(self) -> bool:
@@ -102,8 +104,9 @@ def simulate(
         command, cwd=work_dir, environment=environment, log_path=log_path, timeout_seconds=timeout_seconds
     )
     check, message = judge(ended, ending_path, log_path, f"{test_module}.{testcase}", timeout_seconds)
+    reported = ending_path.is_file()
     ending_path.unlink(missing_ok=True)
-    return SimResult(check, message, time.monotonic() - started, log_path)
+    return SimResult(check, message, time.monotonic() - started, log_path, reported)
 
 
 def make_empty(work_dir: Path) -> None:

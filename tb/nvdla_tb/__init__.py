@@ -9,6 +9,13 @@
     ``BenchSettings``, ``PortSettings``  latency, stalls and strictness
     ``HwConfig``, ``MemoryImage``, ``InputError``
 
+Agents for a test bench of one's own, bound to its pins:
+
+    ``CsbBus``, ``CsbMaster``, ``CsbMonitor``       the register port
+    ``DbbBus``, ``DbbMemory``, ``DbbMonitor``       a memory port
+    ``InterruptAgent``, ``InterruptMonitor``        the interrupt line
+    ``PortJudge``                                   the judge, fed by monitors
+
 ``help(nvdla_tb.Conv)`` shows the arguments of each. They are imported on first use, because every command and every
 pytest run in an environment with the testbench imports this package.
 """

@@ -8,6 +8,8 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import msgspec
+
 from nvdla_models.config import HwConfig
 from nvdla_tb.nvdla.registers import RegisterMap
 from nvdla_tb.run.compile.ports import expected_ports
@@ -16,7 +18,7 @@ from tests.sim.conftest import planned
 
 CONFIG = HwConfig.load("nv_small")
 PLANNED = planned("sdp_pass_through_full_atom")
-SCENARIO = replace(PLANNED, settings=replace(PLANNED.settings, hang_cycles=8000))
+SCENARIO = replace(PLANNED, settings=msgspec.structs.replace(PLANNED.settings, hang_cycles=8000))
 DRIVEN = {
     # The first requests are taken; ``+deaf`` takes none after them.
     "csb2nvdla_ready": 'taken < 4 || !$test$plusargs("deaf")',

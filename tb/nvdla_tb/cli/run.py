@@ -16,7 +16,7 @@ from nvdla_tb.cli.patterns import matches, only_option
 from nvdla_tb.cli.run_options import add_run_options
 from nvdla_tb.paths import COMMAND, PLANS
 from nvdla_tb.run import project
-from nvdla_tb.stimulus.generate.describe import PlanError
+from nvdla_tb.stimulus.generate.errors import PlanError
 from nvdla_tb.stimulus.generate.plan import load_plan, plan_of
 
 

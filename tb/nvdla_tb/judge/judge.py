@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -21,6 +22,7 @@ from nvdla_tb.judge.detail import (
     MoreBadAccesses,
     MoreUnmappedAccesses,
     UnmappedAccess,
+    Unmatched,
 )
 from nvdla_tb.judge.finding import Check, Finding
 from nvdla_tb.judge.interrupts import InterruptRules
@@ -68,6 +70,9 @@ class PortMonitor(Protocol):
 
     def take_most_outstanding(self) -> tuple[int, int]:
         """Return the most beats of reads and bursts of writes that waited at a time since the last call."""
+
+    def unmatched(self) -> Unmatched | None:
+        """Return how many write addresses lack data and data an address, or None when all have matched."""
 
 
 @dataclass(frozen=True)
@@ -308,14 +313,16 @@ class Judge:
             stopped: Whether the run was ended before its end, so that what has not come by now is not wrong.
         """
         # What was told once is not told again when a test goes on after its first verdict.
-        rules = () if stopped else self._rules
-        found = (finding for rule in rules for finding in rule.finish(cycle))
+        rules, monitors = ((), ()) if stopped else (self._rules, self._ports.monitors.values())
+        halves = [Finding(Check.PROTOCOL, half) for monitor in monitors if (half := monitor.unmatched()) is not None]
+        found = itertools.chain(halves, (finding for rule in rules for finding in rule.finish(cycle)))
         self._add([[finding for finding in found if finding not in self.verdict.findings]])
         if self._more_bad:
             self.report(Check.MEMORY, MoreBadAccesses(self._more_bad))
         if self._more_unmapped:
             self.report(Check.REGISTER, MoreUnmappedAccesses(self._more_unmapped))
         self._more_bad = self._more_unmapped = 0
+        self.verdict.cycles = self.verdict.cycles or cycle or 0
         return self.board.finish()
 
     def _start(self, register: Register, value: int, cycle: int | None) -> None:

@@ -159,7 +159,7 @@ def with_settings(job: Job, rerun: str | None = None, **settings: Any) -> Job:
 
     def make() -> AnyScenario:
         scenario: Any = job.make()
-        changed: AnyScenario = replace(scenario, settings=replace(scenario.settings, **settings))
+        changed: AnyScenario = replace(scenario, settings=msgspec.structs.replace(scenario.settings, **settings))
         return changed
 
     return replace(job, make=make, rerun=rerun or job.rerun)

@@ -279,11 +279,20 @@ def keep_page(result: Result, folder: Path, kept: Path | None = None) -> None:
 
 
 def _played(job: Job, setup: Setup, work_dir: Path, process: SharedProcess | None) -> Result:
-    """Play a scenario in an empty folder."""
-    dut = setup.dut
+    """Play a scenario in an empty folder, and leave it there in a form that lasts when it fails."""
     if job.broken is not None:
-        return job.result(dut, Verdict.of(Check.INPUT, job.broken), folder=work_dir)
-    system_of(dut.config).save(job.make(), work_dir / SCENARIO_DIR)
+        return job.result(setup.dut, Verdict.of(Check.INPUT, job.broken), folder=work_dir)
+    scenario, system = job.make(), system_of(setup.dut.config)
+    system.hand_over(scenario, work_dir / SCENARIO_DIR)
+    result = _simulated(job, setup, work_dir, process)
+    if result.ending.is_failure:
+        system.save(scenario, work_dir / SCENARIO_DIR)
+    return result
+
+
+def _simulated(job: Job, setup: Setup, work_dir: Path, process: SharedProcess | None) -> Result:
+    """Have a simulator play the scenario that was handed over in a folder."""
+    dut = setup.dut
     request = job.request(dut, work_dir)
     if process is not None:
         run = process.play(request, work_dir / LOG_NAME, setup.timeout_seconds)

@@ -24,7 +24,7 @@ ZEROS = ("--plusarg", "+answers")
 COPIES = ("--plusarg", "+answers", "--plusarg", "+copies")
 LIES = pytest.mark.parametrize("lie", [NOTHING, ZEROS, COPIES], ids=["does nothing", "answers 0", "does not read"])
 PRAISE = re.compile(
-    r"\b(?!0 )\d+ passed\b|(?<!0 )(?<!nothing )\bpassed\b|(?<!elements )\bequal\b(?! )|\bcomplies\b|\bno difference|all green",
+    r"\b(?!0 )\d+ passed\b|(?<!0 )(?<!nothing )\bpassed\b|(?<!elements )\bequal\b(?! )|\bcomplies\b|all green",
     re.IGNORECASE,
 )
 GOOD = re.compile(r'class="good"(?! style="width:0.00%")')

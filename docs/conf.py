@@ -50,6 +50,7 @@ NAVIGATION = {
         docs/first-day
         docs/own-repository
         docs/library
+        docs/agents
         docs/pytest
         docs/drivers
         docs/reading-a-failure

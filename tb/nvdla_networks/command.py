@@ -10,6 +10,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from nvdla_models.config import HwConfig
 from nvdla_models.precision import Precision
 from nvdla_networks.compiled import Compiled
@@ -169,7 +171,7 @@ def networks_of(args: argparse.Namespace, config: HwConfig) -> tuple[NetworkScen
     last = None if args.until is None else last_operation(networks[0], args.until)
     playing = play_networks(model.name, networks, inputs, last=last, counts=args.performance)
     if args.exact:
-        settings = replace(playing.scenario.settings, exact=True)
+        settings = msgspec.structs.replace(playing.scenario.settings, exact=True)
         playing = replace(playing, scenario=replace(playing.scenario, settings=settings))
     return playing, model.accuracy
 

@@ -1,6 +1,6 @@
 """The NVDLA testbench; everything outside ``nvdla_tb.sim`` runs without a simulator.
 
-``from nvdla_tb import Bench, Conv`` is the way in for a test:
+A test imports its names from here, as in ``from nvdla_tb import Bench, Conv``:
 
     ``Bench``                            the DUT with its memories and the judge
     ``Conv``, ``Sdp``, ``Pdp``, ``Cdp``  layers of the compute engines
@@ -8,6 +8,13 @@
     ``Precision``, ``Ram``, ``Check``    data types, memory ports, and kinds of findings
     ``BenchSettings``, ``PortSettings``  latency, stalls and strictness
     ``HwConfig``, ``MemoryImage``, ``InputError``
+
+Agents for a test bench of one's own, bound to its pins:
+
+    ``CsbBus``, ``CsbMaster``, ``CsbMonitor``       the register port
+    ``DbbBus``, ``DbbMemory``, ``DbbMonitor``       a memory port
+    ``InterruptAgent``, ``InterruptMonitor``        the interrupt line
+    ``PortJudge``                                   the judge, fed by monitors
 
 ``help(nvdla_tb.Conv)`` shows the arguments of each. They are imported on first use, because every command and every
 pytest run in an environment with the testbench imports this package.

@@ -14,7 +14,7 @@ from nvdla_tb.judge.detail import PortViolation
 from nvdla_tb.judge.port_rules import PortRule
 from nvdla_tb.nvdla.memory import Ram
 from nvdla_tb.sim.bench import Bench
-from nvdla_tb.sim.memory_slave import _Response
+from nvdla_tb.sim.dbb_memory import _Response
 from nvdla_tb.stimulus.settings import BenchSettings, PortSettings
 
 CONFIG = HwConfig.load("nv_small")

@@ -65,6 +65,6 @@ def test_the_page_of_licences_names_each_package_that_is_installed() -> None:
 
 
 def test_nothing_that_the_bench_imports_in_a_simulator_imports_scapy() -> None:
-    imports = "import sys, nvdla_tb.sim.entry, dlhdl_tb.sim.entry, nvdla_tb.sim.memory_slave"
+    imports = "import sys, nvdla_tb.sim.entry, dlhdl_tb.sim.entry, nvdla_tb.sim.dbb_memory"
     check = "sys.exit(sorted(name for name in sys.modules if name.partition('.')[0] == 'scapy')[:1] or 0)"
     subprocess.run([sys.executable, "-c", f"{imports}; {check}"], check=True, cwd=ROOT)

@@ -26,7 +26,7 @@ from nvdla_tb.run.evidence import with_evidence
 from nvdla_tb.run.regress.features import FEATURES, FeaturePlan, PlannedTest, load_feature_plan, planned_tests
 from nvdla_tb.run.systems import is_nvdla, system_of
 from nvdla_tb.run.task import BENCH, Task
-from nvdla_tb.stimulus.generate.describe import PlanError
+from nvdla_tb.stimulus.generate.errors import PlanError
 from nvdla_tb.stimulus.generate.random import ENGINES
 from nvdla_tb.stimulus.result import Dut
 from nvdla_tb.stimulus.trace import find_traces

@@ -17,7 +17,7 @@ from nvdla_tb.cli.run_options import add_run_options
 from nvdla_tb.paths import COMMAND, PLANS
 from nvdla_tb.run import project
 from nvdla_tb.run.plans import plan_file
-from nvdla_tb.stimulus.generate.describe import PlanError
+from nvdla_tb.stimulus.generate.errors import PlanError
 from nvdla_tb.stimulus.generate.plan import load_plan, plan_of
 
 

@@ -10,6 +10,8 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+import msgspec
+
 from nvdla_models.config import HwConfig
 from nvdla_models.errors import InputError
 from nvdla_tb.cli.dut import anywhere, build_dut, dut_arguments
@@ -141,7 +143,8 @@ def compared(path: Path, config_name: str, exact: bool, dump: Path | None = None
     started = time.monotonic()
     try:
         scenario = job.nvdla_scenario()
-        scenario = replace(scenario, settings=replace(scenario.settings, exact=exact or scenario.settings.exact))
+        if exact:
+            scenario = replace(scenario, settings=msgspec.structs.replace(scenario.settings, exact=True))
         played = play_model(scenario, config, None if dump is None else dump_folder(dump, job.identity))
     except TraceUnsupported as error:
         played = Played(Verdict(refused=str(error)))

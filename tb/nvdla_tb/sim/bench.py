@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Awaitable, Coroutine, Iterator, Sequence
-from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
 
+import msgspec
 import numpy as np
 from cocotb.handle import SimHandleBase
 from cocotb.triggers import Event, RisingEdge, select
@@ -20,12 +19,12 @@ from nvdla_models.errors import InputError
 from nvdla_tb.explain.handovers import load_handovers
 from nvdla_tb.judge.detail import MissingInterrupt, Note, Restless
 from nvdla_tb.judge.finding import BYTES, Check, Finding
-from nvdla_tb.judge.judge import Access, Judge, Ports
+from nvdla_tb.judge.judge import Access, Ports
 from nvdla_tb.judge.layer_facts import LayerTimes, Traffic
 from nvdla_tb.judge.line import LINE_CYCLES
 from nvdla_tb.judge.scoreboard import Scoreboard
-from nvdla_tb.judge.text import complaint, why_not_passed
-from nvdla_tb.judge.verdict import Ending, Verdict
+from nvdla_tb.judge.text import complaint
+from nvdla_tb.judge.verdict import Verdict
 from nvdla_tb.nvdla.engines import chain_of
 from nvdla_tb.nvdla.layers import Layer
 from nvdla_tb.nvdla.memory import MemoryImage, Ram
@@ -34,17 +33,27 @@ from nvdla_tb.nvdla.program.codec import encode
 from nvdla_tb.nvdla.program.ops import Program
 from nvdla_tb.nvdla.program.table import Refused
 from nvdla_tb.nvdla.registers import RegisterMap
+from nvdla_tb.sim.altered import Alterations
 from nvdla_tb.sim.backend import Backend, CoroutineBackend
-from nvdla_tb.sim.clocking import cycle, has_one_clock, start_clocks, wait_cycles
+from nvdla_tb.sim.clocking import (
+    QUIET_CYCLES,
+    RESET_CYCLES,
+    cycle,
+    drive_inputs,
+    drive_resets,
+    has_one_clock,
+    wait_cycles,
+)
 from nvdla_tb.sim.csb import CsbTimeout, PollTimeout
 from nvdla_tb.sim.driver.player import CHECKS, DriverPlayer
-from nvdla_tb.sim.ending import Begun, FindingsError, judge_at_end, judge_before_another
+from nvdla_tb.sim.ending import Begun, judge_at_end, judge_before_another
 from nvdla_tb.sim.interrupts import HangError
+from nvdla_tb.sim.judging import Judging, judge_with
 from nvdla_tb.sim.line import InterruptLine
 from nvdla_tb.sim.native import is_native
 from nvdla_tb.sim.native_backend import NativeBackend
-from nvdla_tb.sim.pins import Events, Pins, is_wrapped
 from nvdla_tb.sim.player import SimulationPlayer
+from nvdla_tb.sim.ports import is_wrapped, latency_cycles
 from nvdla_tb.sim.scope import LAYER_SCOPE, WaveScope
 from nvdla_tb.sim.stages import StageWatch
 from nvdla_tb.sim.transactions import Played, transactions
@@ -54,20 +63,9 @@ from nvdla_tb.stimulus.exchange import ACCESSES_FILE, ENTRY, SILENT_SECONDS, Dri
 from nvdla_tb.stimulus.scenario import ScenarioError
 from nvdla_tb.stimulus.settings import BenchSettings
 
-RESET_CYCLES = 20
-QUIET_CYCLES = 16
-"""Measured on the public nv_small RTL: requests in the first 0 to 6 cycles after a reset are lost."""
 
-_TIED_LOW = (
-    "global_clk_ovr_on",
-    "tmc2slcg_disable_clock_gating",
-    "test_mode",
-    *(f"nvdla_pwrbus_ram_{part}_pd" for part in ("c", "ma", "mb", "p", "o", "a")),
-)
-
-
-class Bench(Events, Placing):
-    """Everything around one DUT: what its pins show goes to the judge, whoever causes it.
+class Bench(Judging, Placing):
+    """The bench around one DUT: agents on its pins, memories, and the judge of everything that the pins show.
 
     ::
 
@@ -76,12 +74,12 @@ class Bench(Events, Placing):
         await bench.run(Sdp(src, bench.reserve((33, 4, 5)), relu=True))
         bench.check()           # raises with every finding
 
-    What a test has run is judged when it ends, whether or not it calls ``check`` or catches what that raises: it fails
-    with any finding, and when it has enabled a unit and nothing was compared. A test that wants findings says so:
+    Every test is judged when it ends, whether or not it calls ``check`` or catches its exception. It fails with any
+    finding, and when it has enabled a unit and nothing was compared. A test that provokes findings declares them with
     ``expect_findings``.
 
     A subclass may override ``see_access``, ``see_writes``, ``see_bad_access`` and ``see_violation``, which pass on
-    what the agents see.
+    the observations of the agents.
     """
 
     def __init__(
@@ -89,40 +87,30 @@ class Bench(Events, Placing):
     ) -> None:
         """Build the agents; ``start`` also resets the DUT."""
         if has_one_clock(dut):
-            settings = replace(settings, csb_period=1.0, csb_phase=0.0)
-        self.dut, self.config, self.settings = dut, config, settings
+            settings = msgspec.structs.replace(settings, csb_period=1.0, csb_phase=0.0)
+        self.dut, self.config, self.settings, self._seed = dut, config, settings, seed
         self.clock = dut.dla_core_clk
         self.registers = RegisterMap.of(config)
-        pins = Pins(dut, config, settings, self.registers, seed, request.traffic or bool(settings.saturated_reads))
         self.scoreboard = Scoreboard(settings.exact)
-        self.backend: Backend = NativeBackend(pins, self) if is_native(dut) else CoroutineBackend(pins, self)
-        wrapped = [ram for ram in pins.rams if is_wrapped(dut, ram)]
-        latencies = {ram: 0 if ram in wrapped else pins.latency_cycles(ram) for ram in pins.rams}
+        self.backend = self._build_backend(request)
+        self._altered = Alterations(self.backend.memories)
+        wrapped = [ram for ram in self.backend.memories if is_wrapped(dut, ram)]
+        latencies = {
+            ram: 0 if ram in wrapped else latency_cycles(config, settings.port, ram) for ram in self.backend.memories
+        }
         ports = Ports(self.backend.monitors, wrapped, latencies, self.backend.watch_reads)
-        self.judge = Judge(
-            config,
-            self.scoreboard,
-            self._read_memory,
-            ports,
-            line_cycles=self._slower(LINE_CYCLES),
-            saturated=settings.saturated,
-            limits_reached=settings.limits_reached,
-            poison_reads=settings.poison_reads == "error",
-            stray_accesses=settings.stray_accesses == "error",
-            unmapped_accesses=settings.unmapped_accesses == "error",
-        )
+        self.judge = judge_with(config, settings, self.scoreboard, self._altered.read, ports)
         self.times = LayerTimes()
         self.judge.watchers.append(self.times)
         self.verdict = self.judge.verdict
-        self._seed, self._request, self._pins = seed, request, pins
+        self._request = request
         self._refused = Event()
         self.stopped = self._csb_is_dead = False
         self.accesses: list[Access] = []
         self.began = time.process_time(), 0
-        self._unaltered: list[tuple[Ram, int, NDArray[np.uint8]]] = []
         self.memories, self.csb, self.interrupts = self.backend.memories, self.backend.csb, self.backend.interrupts
         self.monitors, self.slaves = self.backend.monitors, self.backend.slaves
-        widths = {ram: pins.bus_bytes(ram) for ram in pins.rams}
+        widths = {ram: monitor.bus_bytes for ram, monitor in self.monitors.items()}
         self.traffic = Traffic(widths, self.scoreboard) if request.traffic else None
         self.dumps = None if request.dumps is None else Dumps(Path(request.dumps), self.memories)
         self._begun = Begun()
@@ -130,7 +118,7 @@ class Bench(Events, Placing):
         # A test in Python that is asked for an answer; a scenario's is left by whoever plays it.
         left = self._is_test and request.result is not None
         self._played = Played(self.memories, request) if left else None
-        self._watchdog = Watchdog(pins, self.backend, ports, self.judge)
+        self._watchdog = Watchdog(dut, settings, self.backend, ports, self.judge)
         self.interrupts.watch = self._watch
         self.scope = None
         if isinstance(self.backend, CoroutineBackend) and hasattr(dut, LAYER_SCOPE):
@@ -138,6 +126,12 @@ class Bench(Events, Placing):
         self.watch = None
         if request.stages is not None:
             self.watch = StageWatch(dut, self.clock, load_handovers(Path(request.stages)))
+
+    def _build_backend(self, request: Request) -> Backend:
+        given = self.dut, self.config, self.settings, self._seed, self
+        if not is_native(self.dut):
+            return CoroutineBackend(*given)
+        return NativeBackend(*given, log_reads=request.traffic or bool(self.settings.saturated_reads))
 
     @classmethod
     async def start(
@@ -148,26 +142,21 @@ class Bench(Events, Placing):
         seed: int = 0,
         request: Request | None = None,
     ) -> Self:
-        """Return a bench whose DUT is out of reset and ready for requests.
+        """Start clocks and agents, reset the DUT, and return its bench.
 
         Args:
-            dut: The top, with the canonical port names.
-            config: The configuration of the RTL; that which the launcher names when it is left out.
-            settings: Latencies, stalls and strictness.
-            seed: Seed of all randomness.
-            request: What the launcher asks for besides; found in the environment when it is left out. Whoever gives one
-                judges what the bench has run.
+            dut: Top-level handle with the canonical port names.
+            config: Configuration of the RTL; by default the one that the launcher names.
+            settings: Latencies, stalls and strictness of the bench.
+            seed: Seed of the bench's random number generator.
+            request: Message of the launcher; by default the one in the environment. A caller that passes one must
+                judge the run itself.
         """
         ends_judged = request is None
         judge_before_another()
         request = request or Request.from_env(None if config is None else config.name)
         bench = cls(dut, config or HwConfig.load(request.config), settings or BenchSettings(), seed, request)
-        start_clocks(dut, bench.settings.csb_period, bench.settings.csb_phase)
-        for name in _TIED_LOW:
-            if hasattr(dut, name):
-                getattr(dut, name).value = 0
-        # Before the first edge: what an earlier bench left running must find nothing to ask of this one.
-        bench._drive_resets(0)
+        drive_inputs(dut, bench.settings.csb_period, bench.settings.csb_phase)
         # From right after an edge, so that every bench sees the same cycles, whatever ran before it.
         await RisingEdge(bench.clock)
         await bench.reset()
@@ -189,38 +178,29 @@ class Bench(Events, Placing):
             # What a reset cuts off was handed over in part, and there is nothing to compare it with.
             self.watch = None
         self.backend.flush()
-        self._drive_resets(0)
-        await wait_cycles(self.clock, self._slower(RESET_CYCLES))
+        drive_resets(self.dut, 0)
+        await wait_cycles(self.clock, self.settings.slower_cycles(RESET_CYCLES))
         self.backend.flush()
-        self._drive_resets(1)
+        drive_resets(self.dut, 1)
         # What happened before it is judged by what the registers held then.
         self.backend.look()
         self.judge.reset()
         self.times.reset()
-        await wait_cycles(self.clock, self._slower(QUIET_CYCLES))
-
-    def _slower(self, cycles: int) -> int:
-        """Return as many cycles of the core's clock as the slower clock takes for so many."""
-        return math.ceil(cycles * max(1.0, self.settings.csb_period))
-
-    def _drive_resets(self, value: int) -> None:
-        for name in ("dla_reset_rstn", "direct_reset_"):
-            getattr(self.dut, name).value = value
+        await wait_cycles(self.clock, self.settings.slower_cycles(QUIET_CYCLES))
 
     @cached_property
     def rng(self) -> np.random.Generator:
-        """Random numbers for a test, of the bench's seed."""
+        """Random number generator for the test, seeded by the bench."""
         return np.random.default_rng(self._seed)
 
     @property
     def memory(self) -> MemoryImage:
-        """The image behind the primary memory port."""
+        """Image of the primary memory port."""
         return self.memories[Ram.MC]
 
     def alter(self, ram: Ram, address: int, data: NDArray[np.uint8]) -> None:
-        """Change bytes that the DUT reads; the model goes on to read what was there."""
-        self._unaltered.append((ram, address, self.memories[ram].read_array(address, len(data))))
-        self.memories[ram].write(address, data)
+        """Inject a fault: change bytes that the DUT reads, while the model keeps the old ones."""
+        self._altered.alter(ram, address, data)
 
     def _find_dead_csb(self, error: CsbTimeout) -> None:
         """Take a port that takes no requests, or answers none, for a hang of the DUT; the first time counts."""
@@ -236,9 +216,9 @@ class Bench(Events, Placing):
         raise HangError(complaint(found))
 
     def run(self, *layers: Layer) -> Coroutine[Any, Any, None]:
-        """Run layers one after the other, each in the register groups that its units run next, and settle.
+        """Run layers in sequence, each in the register groups that its units run next, and wait until the DUT is idle.
 
-        What is returned must be awaited, or the test fails at its end.
+        Await the result; a test that does not fails at its end.
         """
         return self._begun.take("run", self._run(layers))
 
@@ -252,9 +232,9 @@ class Bench(Events, Placing):
         await self.settle()
 
     def play(self, program: Program) -> Coroutine[Any, Any, None]:
-        """Play a program to its end; a hang or a refusal ends it early and is part of the verdict.
+        """Play a program to its end. A hang or a refusal ends it early and becomes part of the verdict.
 
-        What is returned must be awaited, or the test fails at its end.
+        Await the result; a test that does not fails at its end.
         """
         return self._begun.take("play", self._play(program))
 
@@ -273,7 +253,7 @@ class Bench(Events, Placing):
                 self._played.after()
 
     async def drive(self, library: Path | str, entry: str = ENTRY, *, silent_seconds: float = SILENT_SECONDS) -> None:
-        """Run a driver in C or C++ to its end, and settle; what it does wrong is part of the verdict.
+        """Run a driver in C or C++ to its end and wait until the DUT is idle. Its faults become part of the verdict.
 
         ::
 
@@ -281,9 +261,9 @@ class Bench(Events, Placing):
             await bench.drive("build/driver.so")
 
         Args:
-            library: The driver as a shared library, compiled with ``nvdla_tb.h``.
-            entry: Its function to call.
-            silent_seconds: Wall-clock time that it may compute without asking anything of the bench.
+            library: Shared library of the driver, compiled with ``nvdla_tb.h``.
+            entry: Name of the function to call.
+            silent_seconds: Limit, in seconds of wall-clock time, between two calls of the bench.
 
         Raises:
             InputError: when the bench serves the interrupts that the driver waits for.
@@ -293,7 +273,9 @@ class Bench(Events, Placing):
         driver = Driver(str(Path(library).resolve()), entry, silent_seconds)
         result = self._request.result
         record = None if result is None else Path(result).with_name(ACCESSES_FILE)
-        player = DriverPlayer(driver, self._pins, self.backend, self._slower(LINE_CYCLES), record)
+        player = DriverPlayer(
+            driver, self.dut, self.settings, self.backend, self.settings.slower_cycles(LINE_CYCLES), record
+        )
         stuck = await self._carry_out(player.play(), self._watchdog.stuck(lambda: self.judge.tracker.layers_seen))
         fault, at = player.fault_at_end(stuck is not None), cycle()
         if fault is not None:
@@ -330,7 +312,7 @@ class Bench(Events, Placing):
         return None
 
     async def interrupted(self, program: Program, after_cycles: int) -> None:
-        """Play a program and reset the DUT after so many cycles; what it did until then is judged."""
+        """Play a program and reset the DUT after ``after_cycles``; the bench judges everything until then."""
         player = self._player(program)
         try:
             await select(player.play(), wait_cycles(self.clock, after_cycles), self._refused.wait())
@@ -342,11 +324,11 @@ class Bench(Events, Placing):
         await self.reset()
 
     def _player(self, program: Program) -> SimulationPlayer:
-        line = InterruptLine(self._pins, self._slower(LINE_CYCLES))
+        line = InterruptLine(self.dut, self.settings.slower_cycles(LINE_CYCLES))
         return SimulationPlayer(program, self.backend, self.judge, self.settings, line, self.dumps)
 
     async def settle(self) -> None:
-        """See what comes late, after a program that was played to its end: writes, and interrupts."""
+        """Wait for late writes and interrupts after a program that was played to its end."""
         # After any fault but wrong bytes, a hang for one, what is late or missing would only tell of it again.
         if self.stopped or any(finding.check not in BYTES for finding in self.verdict.findings):
             return
@@ -366,72 +348,34 @@ class Bench(Events, Placing):
             self.judge.report(Check.INTERRUPT, MissingInterrupt(name))
 
     def finish(self) -> Verdict:
-        """Judge what is left and return the verdict."""
+        """Close all open expectations and return the verdict."""
         self.backend.look()
         if self.interrupts.failure is not None:
             self._find_dead_csb(self.interrupts.failure)
-        for monitor in self.monitors.values():
-            unmatched = monitor.unmatched()
-            if unmatched is None or self.stopped:
-                continue
-            found = Finding(Check.PROTOCOL, unmatched)
-            if found not in self.verdict.findings:
-                self.verdict.add(found)
-        self.judge.finish(cycle(), stopped=self.stopped)
-        self.verdict.cycles = self.verdict.cycles or cycle()
-        return self.verdict
+        return self.judge.finish(cycle(), stopped=self.stopped)
 
     def close(self) -> None:
-        """Let go of the DUT, so that another bench may take it up; only the native back end can."""
+        """Release the DUT for another bench; only the native back end can."""
         self.backend.close()
 
-    def check(self) -> None:
-        """Judge everything so far.
-
-        Raises:
-            FindingsError: an ``AssertionError`` with every finding, when the scenario failed, was refused or compared
-                nothing.
-        """
-        verdict = self.finish()
-        self._leave()
-        if verdict.ending is not Ending.PASSED:
-            raise FindingsError("\n".join(why_not_passed(verdict)))
-
-    def expect_findings(self, *checks: Check, refusal: bool = False) -> None:
-        """Say that the test wants findings: it passes when each of these checks finds something, and nothing else does.
-
-        ::
-
-            bench.expect_findings(Check.VALUE)
-
-        Args:
-            checks: The checks.
-            refusal: Whether a layer must be refused.
-        """
-        verdict = self.verdict
-        verdict.expected += [check for check in checks if check not in verdict.expected]
-        verdict.expects_refusal |= refusal
-
     def conclude(self) -> list[str]:
-        """Judge what the test has run, at its end, and return why it must not pass; empty when it may.
+        """Judge the test at its end and return the reasons why it must not pass; none if it may.
 
-        A test that enabled no unit says itself what it checks, unless it ended in the cycle in which it began.
+        A test that enabled no unit checks by itself, unless it ended in the cycle in which it began.
         """
         for unfinished in self._begun.unfinished():
             self.verdict.add(Finding(Check.TEST, Note(unfinished)))
         self.backend.end()
-        verdict = self.finish()
-        verdict.self_checking = not self.judge.enabled and cycle() > self.began[1]
-        self._leave()
-        return [] if verdict.ending is Ending.PASSED else why_not_passed(verdict)
+        self.verdict.self_checking = not self.judge.enabled and cycle() > self.began[1]
+        return super().conclude()
 
-    def _leave(self) -> None:
+    def leave(self) -> None:
         """Leave the answer of a test that is asked for one."""
         if self._played is not None:
             self._played.leave(self, self.transactions())
 
     def transactions(self) -> Iterator[str]:
-        """Yield a line for each register access and write beat so far, by cycle; of a long test the last beats."""
+        """Yield a line for each register access and write beat so far, by cycle; only the last beats of a long test."""
         return transactions(self.accesses, self.scoreboard.history)
 
     def see_access(self, access: Access) -> None:
@@ -456,12 +400,3 @@ class Bench(Events, Placing):
     def _judge_pending(self) -> None:
         self.backend.look()
         self.scoreboard.judge_pending()
-
-    def _read_memory(self, ram: Ram, address: int, nbytes: int) -> NDArray[np.uint8]:
-        """Return the memory of the model: its content before ``alter``."""
-        data = self.memories[ram].read_array(address, nbytes)
-        for other, start, right in self._unaltered:
-            first, end = max(start, address), min(start + len(right), address + nbytes)
-            if other is ram and first < end:
-                data[first - address : end - address] = right[first - start : end - start]
-        return data

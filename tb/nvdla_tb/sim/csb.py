@@ -1,4 +1,4 @@
-"""CSB: the register port's driver and its passive monitor."""
+"""CSB: the register port's master."""
 
 from __future__ import annotations
 
@@ -6,21 +6,19 @@ import math
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
-import cocotb
-from cocotb.triggers import First, Lock, RisingEdge, Timer, ValueChange
-from cocotb_bus.drivers import BusDriver
-from cocotb_bus.monitors import BusMonitor
+from cocotb.handle import SimHandleBase
+from cocotb.triggers import Lock, RisingEdge, Timer
 
-from nvdla_tb.judge.csb_rules import RESTING_EDGES, CsbRules
-from nvdla_tb.judge.detail import AnyDetail, CsbViolation, NoAnswer, PollExpired, UnknownPin
-from nvdla_tb.judge.judge import Access
+from nvdla_models.config import HwConfig
+from nvdla_models.errors import InputError
+from nvdla_tb.judge.detail import NoAnswer, PollExpired
 from nvdla_tb.nvdla.program.ops import Poll, RegRead
-from nvdla_tb.nvdla.registers import Register, Where
-from nvdla_tb.sim.clocking import HIGH, csb_clock, csb_clock_is_low, cycle, known
-from nvdla_tb.sim.draws import Draws, Stream
-from nvdla_tb.sim.pins import Events, Pins
+from nvdla_tb.nvdla.registers import Register, RegisterMap, Where
+from nvdla_tb.sim.buses import CsbBus
+from nvdla_tb.sim.clocking import HIGH, known
+from nvdla_tb.sim.cycles import CountedCycles, Cycles, Reset
+from nvdla_tb.sim.pauses import Channel, Pause
 from nvdla_tb.stimulus.player import RegisterOp
 
 ANSWER_DEADLINE_CYCLES = 400
@@ -82,46 +80,68 @@ class _Flight:
     cycle: int = 0
 
 
-class CsbDriver(BusDriver):  # type: ignore[misc]  # cocotb-bus has no types
-    """Plays writes and reads: ``perform`` with as many outstanding as the settings say, all others one at a time.
+class CsbMaster:
+    """Writes and reads registers over CSB, in the order of the calls.
 
-    Addresses are bytes; the pins carry word addresses.
+    ::
+
+        csb = CsbMaster(CsbBus.from_prefix(dut, "csb2nvdla"), dut.dla_csb_clk, dut.dla_reset_rstn)
+        await csb.write(0x9004, 1)                      # posted: returns when it is accepted
+        await csb.write(0x9004, 1, posted=False)        # returns when the device has completed it
+        word = await csb.read(0x9004)
+        csb.request.set_pause_generator(itertools.cycle([1, 0]))
+
+    Addresses are bytes; the pins carry word addresses. A reset cancels accesses that are under way. ``perform`` may
+    have several accesses outstanding; all others have one at a time.
 
     Attributes:
+        request: The channel of requests, which can be held back.
+        registers: The registers of the configuration; none without one.
         accesses: Accesses that were accepted, but for those that serve interrupts.
-        writes: Writes that were accepted.
-        last_write: The last of them.
     """
 
-    _signals: ClassVar[dict[str, str]] = {
-        "valid": "csb2nvdla_valid",
-        "ready": "csb2nvdla_ready",
-        "addr": "csb2nvdla_addr",
-        "wdat": "csb2nvdla_wdat",
-        "write": "csb2nvdla_write",
-        "nposted": "csb2nvdla_nposted",
-        "answer_valid": "nvdla2csb_valid",
-        "answer_data": "nvdla2csb_data",
-        "write_complete": "nvdla2csb_wr_complete",
-    }
+    def __init__(
+        self,
+        bus: CsbBus,
+        clock: SimHandleBase,
+        reset: SimHandleBase,
+        config: HwConfig | None = None,
+        *,
+        reset_active_level: bool = False,
+        outstanding: int = 1,
+        answers_all: bool = False,
+        deadline_cycles: int = ANSWER_DEADLINE_CYCLES,
+        cycles: Cycles | None = None,
+        pause: Pause | None = None,
+    ) -> None:
+        """Bind the master to its pins without driving a request.
 
-    def __init__(self, pins: Pins) -> None:
-        """Bind the driver."""
-        super().__init__(pins.dut, None, csb_clock(pins.dut), case_insensitive=False)
-        self.registers = pins.registers
-        self._deadline = answer_deadline_cycles(pins.settings.csb_period)
-        self._answers_all = pins.answers_all
-        self._edge = RisingEdge(self.clock)
-        self._stall = pins.settings.csb_stall
-        self._most_outstanding = pins.settings.csb_outstanding
-        self._draws = Draws(pins.seed)
+        Args:
+            bus: Pins of CSB.
+            clock: Clock of the pins.
+            reset: Reset of the device.
+            config: Configuration whose registers may be named; without one, use addresses.
+            reset_active_level: Level of the active reset.
+            outstanding: Number of reads and non-posted writes of ``perform`` that may wait for their answers at once.
+            answers_all: Whether the device answers posted writes, too.
+            deadline_cycles: Longest duration of a request and its answer.
+            cycles: Counter of cycles; by default it counts the edges of the clock.
+            pause: When requests are held back.
+        """
+        self.bus, self.clock = bus, clock
+        self.registers = RegisterMap({}, {}) if config is None else RegisterMap.of(config)
+        self._deadline, self._answers_all, self._most_outstanding = deadline_cycles, answers_all, outstanding
+        self._edge = RisingEdge(clock)
+        self._cycles = cycles or CountedCycles.of(clock)
+        self.request = Channel(self._cycles, pause)
         self._lock = Lock()
         self._flying: deque[_Flight] = deque()
         self._requesting: str | None = None
         self._resets = 0
         self._serving = False
-        self.accesses = self.writes = 0
-        self.last_write: Access | None = None
+        self.accesses = 0
+        self._reset = Reset(reset, active_level=reset_active_level)
+        self._reset.call(self.idle)
         self.idle()
 
     @property
@@ -149,10 +169,11 @@ class CsbDriver(BusDriver):  # type: ignore[misc]  # cocotb-bus has no types
             posted: False waits for the DUT's completion.
 
         Raises:
+            InputError: for a register that the configuration lacks, or that is named without one.
             CsbTimeout: when the request or its completion does not come through.
         """
         async with self._lock:
-            await self._alone(self.registers.find(where), value, posted=posted)
+            await self._alone(self.find(where), value, posted=posted)
 
     async def read(self, where: Where) -> int:
         """Read one register and return its 32-bit word.
@@ -164,7 +185,7 @@ class CsbDriver(BusDriver):  # type: ignore[misc]  # cocotb-bus has no types
             CsbTimeout: when the request or its answer does not come through.
         """
         async with self._lock:
-            return await self._alone(self.registers.find(where))
+            return await self._alone(self.find(where))
 
     async def perform(self, ops: Sequence[RegisterOp], poll_deadline_cycles: int) -> list[ReadBack]:
         """Play accesses one after the other and return what was read.
@@ -212,14 +233,24 @@ class CsbDriver(BusDriver):  # type: ignore[misc]  # cocotb-bus has no types
             finally:
                 self._serving = False
 
+    def find(self, where: Where) -> Register:
+        """Return a register by itself, its ``UNIT.NAME`` or its byte address.
+
+        Raises:
+            InputError: for a register that the configuration lacks, or that is named without one.
+        """
+        if isinstance(where, str) and not self.registers.units:
+            raise InputError(f"config must be given to CsbMaster, so that {where} is found by name")
+        return self.registers.find(where)
+
     async def _poll(self, poll: Poll, register: Register, deadline_cycles: int) -> int | None:
         """Read until a poll holds, or return what it compared last when that takes too long."""
-        deadline = cycle() + deadline_cycles
+        deadline = self._cycles.now() + deadline_cycles
         while True:
             value = poll.taken(await self.read(register), register)
             if poll.comparison.holds(value, poll.value):
                 return None
-            if cycle() > deadline:
+            if self._cycles.now() > deadline:
                 return value
 
     async def _alone(self, register: Register, value: int | None = None, *, posted: bool = True) -> int:
@@ -236,10 +267,6 @@ class CsbDriver(BusDriver):  # type: ignore[misc]  # cocotb-bus has no types
         name = f"read of {register.full_name}" if value is None else f"write of {value:#x} to {register.full_name}"
         await self._request(name, self.registers.address(register), is_write, value or 0, is_write and owes)
         self.accesses += not self._serving
-        if value is not None:
-            self.writes += 1
-            address = self.registers.address(register)
-            self.last_write = Access(self.registers.at(address), address, value, is_write=True, cycle=cycle())
         flight = _Flight(name, is_write, value=None if owes else 0)
         if owes:
             self._flying.append(flight)
@@ -247,11 +274,13 @@ class CsbDriver(BusDriver):  # type: ignore[misc]  # cocotb-bus has no types
         return flight
 
     async def _request(self, name: str, address: int, write: bool, value: int, nposted: bool) -> None:
-        bus, resets = self.bus, self._resets
         self._requesting = name
+        while not self._reset.is_over:
+            await self._edge
+        bus, resets = self.bus, self._resets
         # Who comes from an edge of the core's clock may be ahead of CSB's edge of the same time, which is not his.
         await Timer(1, unit="step")
-        while self._stall and self._draws.chance(Stream.CSB_STALL, cycle(), self._stall):
+        while self.request.is_paused:
             await self._next_edge(resets)
         bus.valid.value = 1
         bus.addr.value = address >> 2
@@ -285,7 +314,7 @@ class CsbDriver(BusDriver):  # type: ignore[misc]  # cocotb-bus has no types
             if flight and signal.value == HIGH:
                 # The monitor reports X.
                 flight.value = 0 if is_write else known(self.bus.answer_data.value)
-                flight.cycle = cycle()
+                flight.cycle = self._cycles.now()
                 self._flying.remove(flight)
         for flight in self._flying:
             flight.waited_cycles += 1
@@ -304,108 +333,3 @@ def _answer(flight: _Flight) -> int:
 def _read_back(sent: Sequence[tuple[RegisterOp, _Flight]]) -> list[ReadBack]:
     """Return what the reads among accesses that are all answered have read."""
     return [ReadBack(op, _answer(flight), flight.cycle) for op, flight in sent if isinstance(op, RegRead)]
-
-
-class CsbMonitor(BusMonitor):  # type: ignore[misc]  # cocotb-bus has no types
-    """Watches CSB and publishes a ``Access`` per write accepted and per read answered.
-
-    So does it with what breaks a rule of the port, and with each change of the interrupt line. Sleeps while nothing is
-    requested, answered or owed.
-    """
-
-    _signals: ClassVar[dict[str, str]] = CsbDriver._signals
-
-    def __init__(self, pins: Pins, events: Events) -> None:
-        """Bind the monitor."""
-        self.registers = pins.registers
-        self.writes = 0
-        self._reads: list[int] = []
-        self._events = events
-        self._rules = CsbRules(lambda rule: self._violate(CsbViolation(rule)))
-        self._level = False
-        super().__init__(pins.dut, None, csb_clock(pins.dut), case_insensitive=False)
-        self.add_callback(events.see_access)
-        cocotb.start_soon(self._see_reset())
-        cocotb.start_soon(self._see_line())
-        cocotb.start_soon(self._see_clock_of_line())
-
-    def flush(self) -> None:
-        """Forget requests whose answer a reset has swallowed, and the level of the line."""
-        self._reads.clear()
-        self._rules.flush()
-        self._level = False
-
-    async def _monitor_recv(self) -> None:
-        bus, edge = self.bus, RisingEdge(self.clock)
-        reset_n = self.entity.dla_reset_rstn
-        wake = [RisingEdge(signal) for signal in (bus.valid, bus.answer_valid, bus.write_complete)]
-        while True:
-            moving = any(signal.value == HIGH for signal in (bus.valid, bus.answer_valid, bus.write_complete))
-            if not moving and not self._rules.waits:
-                await First(*wake)
-            await edge
-            if reset_n.value != HIGH:
-                continue
-            answered = bus.answer_valid.value == HIGH
-            self._rules.answers(read=answered, write=bus.write_complete.value == HIGH)
-            if answered and self._reads:
-                self._publish(self._reads.pop(0), self._word(), is_write=False)
-            if bus.valid.value != HIGH or bus.ready.value != HIGH:
-                continue
-            address = int(bus.addr.value) << 2
-            is_write = bus.write.value == HIGH
-            self._rules.accept(is_write=is_write, posted=bus.nposted.value != HIGH)
-            if is_write:
-                self._publish(address, int(bus.wdat.value), is_write=True)
-            else:
-                self._reads.append(address)
-
-    async def _see_reset(self) -> None:
-        """Judge what is high while the DUT is held in reset."""
-        bus, edge, reset_n, line = self.bus, RisingEdge(self.clock), self.entity.dla_reset_rstn, self.entity.dla_intr
-        while True:
-            edges = 0
-            while reset_n.value != HIGH:
-                await edge
-                edges += 1
-                if edges > RESTING_EDGES:
-                    self._rules.in_reset(
-                        read=bus.answer_valid.value == HIGH,
-                        write=bus.write_complete.value == HIGH,
-                        line=line.value == HIGH,
-                    )
-            await ValueChange(reset_n)
-
-    async def _see_line(self) -> None:
-        """Publish the level of the interrupt line at edges, when it differs from that before."""
-        line, edge, reset_n = self.entity.dla_intr, RisingEdge(self.clock), self.entity.dla_reset_rstn
-        while True:
-            level = line.value == HIGH
-            if level == self._level or reset_n.value != HIGH:
-                await First(ValueChange(line), RisingEdge(reset_n))
-                await edge
-                continue
-            self._level = level
-            self._events.see_line(level, cycle())
-
-    async def _see_clock_of_line(self) -> None:
-        """Judge when the interrupt line changes."""
-        line, reset_n = self.entity.dla_intr, self.entity.dla_reset_rstn
-        while True:
-            await ValueChange(line)
-            if reset_n.value == HIGH:
-                self._rules.line(clock_is_low=csb_clock_is_low())
-
-    def _word(self) -> int:
-        """Return the data of an answer; X and Z are a violation and read as 0."""
-        value = self.bus.answer_data.value
-        if not value.is_resolvable:
-            self._violate(UnknownPin(None, "nvdla2csb_data", str(value)))
-        return known(value)
-
-    def _violate(self, detail: AnyDetail) -> None:
-        self._events.see_violation(detail, cycle())
-
-    def _publish(self, address: int, value: int, *, is_write: bool) -> None:
-        self.writes += is_write
-        self._recv(Access(self.registers.at(address), address, value, is_write, cycle()))

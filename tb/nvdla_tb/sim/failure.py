@@ -31,7 +31,7 @@ from nvdla_tb.judge.verdict import Verdict
 from nvdla_tb.nvdla.memory import Ram
 from nvdla_tb.nvdla.program.ops import Program
 from nvdla_tb.sim.clocking import cycle, steps_of
-from nvdla_tb.sim.memory_port import MemoryPortMonitor
+from nvdla_tb.sim.dbb_monitor import DbbMonitor
 from nvdla_tb.sim.stages import StageWatch
 from nvdla_tb.stimulus.exchange import Request
 from nvdla_tb.stimulus.explained import Explained, Pointed
@@ -196,7 +196,7 @@ def _save_view(folder: Path, bench: Judged, explanations: Sequence[Explanation])
     assert beats is not None
     first, last = beats.cycle[np.flatnonzero(bad_beats(bad[0].evidence))[[0, -1]]].tolist()
     monitor = bench.monitors[beats.ram]
-    assert isinstance(monitor, MemoryPortMonitor)
+    assert isinstance(monitor, DbbMonitor)
     write_save_files(
         View(
             waves[0],

@@ -14,7 +14,7 @@ from nvdla_tb.nvdla.program.ops import INTERRUPT_UNITS, done_bit
 from nvdla_tb.nvdla.program.state import GROUPS
 from nvdla_tb.nvdla.registers import RegisterMap
 from nvdla_tb.sim.clocking import HIGH
-from nvdla_tb.sim.csb import CsbDriver, CsbReset, CsbTimeout
+from nvdla_tb.sim.csb import CsbMaster, CsbReset, CsbTimeout
 
 
 class HangError(RuntimeError):
@@ -23,6 +23,10 @@ class HangError(RuntimeError):
 
 Watch = Callable[[str], Awaitable[None]]
 """Takes what is waited for, such as ``SDP_0``, and raises ``HangError`` once nothing moves any more."""
+
+
+async def _never(_: str) -> None:
+    await Event().wait()
 
 
 class Interrupts(ABC):
@@ -36,10 +40,8 @@ class Interrupts(ABC):
     Attributes:
         failure: Why the line is served no longer, or None.
         failed: Event that is set then.
-        watch: Ends a wait when the DUT hangs; the bench sets it.
+        watch: Ends a wait when the DUT hangs; the bench sets it, and without one nothing does.
     """
-
-    watch: Watch
 
     def __init__(self, registers: RegisterMap) -> None:
         """Start without events."""
@@ -49,6 +51,7 @@ class Interrupts(ABC):
         self._awaited: Counter[tuple[str, int]] = Counter()
         self.failure: CsbTimeout | None = None
         self.failed = Event()
+        self.watch: Watch = _never
 
     @abstractmethod
     def start(self) -> None:
@@ -112,25 +115,37 @@ class Interrupts(ABC):
 
 
 class InterruptAgent(Interrupts):
-    """Serves ``dla_intr``: reads the status, clears exactly the bits it read, and counts events.
+    """Serves the interrupt line: reads the status, clears exactly the bits it read, and counts events.
+
+    ::
+
+        interrupts = InterruptAgent(dut.dla_intr, csb)      # csb: a CsbMaster with a configuration
+        interrupts.start()
+        await with_timeout(interrupts.wait("SDP", 0), 100, "us")
 
     Clearing with all ones loses a done bit that is set between the read and the clear, and the layer seems to hang.
     """
 
-    def __init__(self, dut: SimHandleBase, clock: SimHandleBase, csb: CsbDriver) -> None:
-        """Bind the agent; ``start`` lets it serve."""
+    def __init__(self, line: SimHandleBase, csb: CsbMaster) -> None:
+        """Bind the agent; ``start`` lets it serve.
+
+        Args:
+            line: The interrupt line, active high.
+            csb: The master that reads and clears the status, which must know the registers.
+
+        Raises:
+            InputError: for a master without a configuration.
+        """
         super().__init__(csb.registers)
-        self._line = dut.dla_intr
-        self._clock = clock
-        self._driver = csb
+        self._status = csb.find("GLB.S_INTR_STATUS")
+        self._line, self._csb = line, csb
 
     def start(self) -> None:
         """Begin to serve the line."""
         cocotb.start_soon(self._serve())
 
     async def _serve(self) -> None:
-        edge, rising, settled = RisingEdge(self._clock), RisingEdge(self._line), ReadWrite()
-        status = self._registers.register("GLB", "S_INTR_STATUS")
+        edge, rising, settled = RisingEdge(self._csb.clock), RisingEdge(self._line), ReadWrite()
         while True:
             if self._line.value != HIGH:
                 await rising
@@ -141,7 +156,7 @@ class InterruptAgent(Interrupts):
             # An access of the program that begins in this cycle goes first.
             await settled
             try:
-                self._count(await self._driver.serve_interrupt(status))
+                self._count(await self._csb.serve_interrupt(self._status))
             except CsbTimeout as error:
                 self._fail(error)
                 return

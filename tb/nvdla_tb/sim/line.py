@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from cocotb.handle import SimHandleBase
 from cocotb.triggers import First, RisingEdge, Timer
 
 from nvdla_tb.sim.clocking import HIGH, PERIOD_STEPS, cycle, wait_cycles
-from nvdla_tb.sim.pins import Pins
 
 
 class InterruptLine:
@@ -13,16 +13,16 @@ class InterruptLine:
 
     ::
 
-        line = InterruptLine(pins, line_cycles=16)
+        line = InterruptLine(dut, line_cycles=16)
         await line.until_high()
 
     Attributes:
         is_awaited: whether somebody waits for it.
     """
 
-    def __init__(self, pins: Pins, line_cycles: int) -> None:
+    def __init__(self, dut: SimHandleBase, line_cycles: int) -> None:
         """Bind the line, which follows the registers after so many cycles at most."""
-        self._clock, self._line = pins.dut.dla_core_clk, pins.dut.dla_intr
+        self._clock, self._line = dut.dla_core_clk, dut.dla_intr
         self._line_cycles = line_cycles
         self._written: int | None = None
         self.is_awaited = False

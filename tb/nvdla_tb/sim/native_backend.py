@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import cocotb
+from cocotb.handle import SimHandleBase
 from cocotb.triggers import ValueChange
 
+from nvdla_models.config import HwConfig
 from nvdla_tb.judge.detail import BadAccess, CsbViolation, PortViolation
 from nvdla_tb.nvdla.memory import MemoryImage, Ram
+from nvdla_tb.sim.events import Events
 from nvdla_tb.sim.native import OUTSIDE
 from nvdla_tb.sim.native_csb import NativeCsb, NativeInterrupts
 from nvdla_tb.sim.native_port import NativePages, NativePort
-from nvdla_tb.sim.pins import Events, Pins
+from nvdla_tb.sim.ports import rams_of
+from nvdla_tb.stimulus.settings import BenchSettings
 
 
 class NativeBackend:
@@ -20,16 +24,36 @@ class NativeBackend:
     starts, when an interrupt was served, and when a log runs full.
     """
 
-    def __init__(self, pins: Pins, events: Events) -> None:
-        """Configure the harness."""
-        self._events, self._log_reads = events, pins.log_reads
-        self.csb = NativeCsb(pins)
-        self.slaves = {ram: NativePort(pins, ram) for ram in pins.rams}
+    def __init__(
+        self,
+        dut: SimHandleBase,
+        config: HwConfig,
+        settings: BenchSettings,
+        seed: int,
+        events: Events,
+        *,
+        log_reads: bool,
+    ) -> None:
+        """Configure the harness.
+
+        Args:
+            dut: The top.
+            config: The configuration of the RTL.
+            settings: Latencies and stalls.
+            seed: Seed of all randomness.
+            events: The listener to what it sees.
+            log_reads: Whether reads are pushed, too.
+        """
+        self._events, self._log_reads = events, log_reads
+        self.csb = NativeCsb(dut, config, settings, seed)
+        self.slaves = {
+            ram: NativePort(dut, config, settings.port, seed, ram, log_reads=log_reads) for ram in rams_of(config)
+        }
         self.monitors = self.slaves
-        limit = 1 << pins.config.memif_address_width_bits
+        limit = 1 << config.memif_address_width_bits
         self.memories = {ram: MemoryImage(limit=limit, store=NativePages(ram)) for ram in self.slaves}
         self.interrupts = NativeInterrupts(self.csb)
-        self._listener = cocotb.start_soon(self._listen(ValueChange(pins.dut.harness_wake)))
+        self._listener = cocotb.start_soon(self._listen(ValueChange(dut.harness_wake)))
 
     @property
     def accesses(self) -> int:

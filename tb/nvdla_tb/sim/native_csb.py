@@ -8,13 +8,15 @@ from enum import IntEnum
 from functools import cached_property
 
 import numpy as np
+from cocotb.handle import SimHandleBase
 from cocotb.triggers import Event
 
+from nvdla_models.config import HwConfig
 from nvdla_tb.judge.judge import Access
 from nvdla_tb.judge.outstanding import limits_outstanding
 from nvdla_tb.nvdla.program.bdma import LAUNCHES
 from nvdla_tb.nvdla.program.ops import Comparison, Poll, RegRead, RegWrite
-from nvdla_tb.nvdla.registers import Register, Where
+from nvdla_tb.nvdla.registers import Register, RegisterMap, Where
 from nvdla_tb.sim.csb import CsbReset, CsbTimeout, PollTimeout, ReadBack, answer_deadline_cycles
 from nvdla_tb.sim.interrupts import Interrupts
 from nvdla_tb.sim.native import (
@@ -26,8 +28,9 @@ from nvdla_tb.sim.native import (
     RecordLog,
     library,
 )
-from nvdla_tb.sim.pins import Pins
+from nvdla_tb.sim.ports import is_wrapped
 from nvdla_tb.stimulus.player import RegisterOp
+from nvdla_tb.stimulus.settings import BenchSettings
 
 _WORD = 0xFFFF_FFFF
 _STARTS = frozenset({"D_OP_ENABLE", *LAUNCHES})
@@ -77,17 +80,17 @@ class _Batch:
 
 
 class NativeCsb:
-    """The same face as ``CsbDriver``; accesses of one call go out back to back without Python."""
+    """The same face as ``CsbMaster``; accesses of one call go out back to back without Python."""
 
-    def __init__(self, pins: Pins) -> None:
+    def __init__(self, dut: SimHandleBase, config: HwConfig, settings: BenchSettings, seed: int) -> None:
         """Configure the harness's player."""
-        self.registers = pins.registers
-        self._answers_all = pins.answers_all
+        self.registers = RegisterMap.of(config)
+        self._answers_all = is_wrapped(dut, None)
         self._library = library()
-        self._deadline = answer_deadline_cycles(pins.settings.csb_period)
-        knobs = pins.settings
-        settings = CsbSettingsRecord(pins.seed & (1 << 64) - 1, knobs.csb_stall, self._deadline, knobs.csb_outstanding)
-        self._library.nvb_csb_configure(ctypes.byref(settings))
+        self._deadline = answer_deadline_cycles(settings.csb_period)
+        seed &= (1 << 64) - 1
+        record = CsbSettingsRecord(seed, settings.csb_stall, self._deadline, settings.csb_outstanding)
+        self._library.nvb_csb_configure(ctypes.byref(record))
         self._accesses = RecordLog(ACCESS_RECORD, self._library.nvb_csb_accesses)
         self.violations = RecordLog(VIOLATION_RECORD, self._library.nvb_csb_violations)
         self._results = RecordLog(RESULT_RECORD, self._library.nvb_csb_results)
@@ -116,13 +119,13 @@ class NativeCsb:
             batch.over.set()
 
     async def write(self, where: Where, value: int, *, posted: bool = True) -> None:
-        """Write one register; see ``CsbDriver``."""
+        """Write one register; see ``CsbMaster``."""
         batch = self._new(1)
         self._put_write(batch, 0, self.registers.find(where), value, posted=posted)
         await self._run(batch)
 
     async def read(self, where: Where) -> int:
-        """Read one register; see ``CsbDriver``."""
+        """Read one register; see ``CsbMaster``."""
         register = self.registers.find(where)
         batch = self._new(1)
         batch.put(0, _Kind.READ, self.registers.address(register), f"read of {register.full_name}")
@@ -130,7 +133,7 @@ class NativeCsb:
         return batch.answers[0][0]
 
     async def perform(self, ops: Sequence[RegisterOp], poll_deadline_cycles: int) -> list[ReadBack]:
-        """Play accesses one after the other and return what was read; see ``CsbDriver``."""
+        """Play accesses one after the other and return what was read; see ``CsbMaster``."""
         batch = self._new(len(ops))
         for index, op in enumerate(ops):
             register = self.registers.parse(op.register)

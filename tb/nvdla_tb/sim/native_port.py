@@ -7,8 +7,10 @@ from collections.abc import Sequence
 
 import cocotb
 import numpy as np
+from cocotb.handle import SimHandleBase
 from numpy.typing import NDArray
 
+from nvdla_models.config import HwConfig
 from nvdla_tb.judge.beats import Beats
 from nvdla_tb.judge.detail import Outstanding, Unmatched
 from nvdla_tb.judge.port_rules import READ_CLIENTS, WRITE_CLIENTS
@@ -24,8 +26,8 @@ from nvdla_tb.sim.native import (
     RecordLog,
     library,
 )
-from nvdla_tb.sim.pins import Pins, is_wrapped
-from nvdla_tb.stimulus.settings import CHANNELS
+from nvdla_tb.sim.ports import bus_bytes, is_wrapped, latency_cycles, port_seed
+from nvdla_tb.stimulus.settings import CHANNELS, PortSettings
 
 _NUMBER = {Ram.MC: 0, Ram.CVSRAM: 1}
 
@@ -78,26 +80,28 @@ class NativePages(PageStore):
 class NativePort:
     """Monitor and slave of one memory port."""
 
-    def __init__(self, pins: Pins, ram: Ram) -> None:
+    def __init__(
+        self, dut: SimHandleBase, config: HwConfig, settings: PortSettings, seed: int, ram: Ram, *, log_reads: bool
+    ) -> None:
         """Configure the harness's slave; its memory becomes empty."""
         self.ram = ram
-        self.bus_bytes = pins.bus_bytes(ram)
+        self.bus_bytes = bus_bytes(dut, config, ram)
         self._number = _NUMBER[ram]
         self._library = library()
-        settings, latency_cycles = pins.settings.port, pins.latency_cycles(ram)
+        latency = latency_cycles(config, settings, ram)
         # No wrapper changes the ids of clients.
-        judges_ids = not is_wrapped(pins.dut, ram)
+        judges_ids = not is_wrapped(dut, ram)
         record = PortSettingsRecord(
-            pins.port_seed(ram) & (1 << 64) - 1,
+            port_seed(seed, ram) & (1 << 64) - 1,
             settings.ready_stall,
             settings.valid_stall,
             self.bus_bytes,
-            max(latency_cycles, 1),
+            max(latency, 1),
             settings.jitter_cycles,
             settings.reorder,
-            pins.log_reads,
-            pins.config.memory_atomic_bytes,
-            max(latency_cycles if settings.write_latency_cycles is None else settings.write_latency_cycles, 1),
+            log_reads,
+            config.memory_atomic_bytes,
+            max(latency if settings.write_latency_cycles is None else settings.write_latency_cycles, 1),
             settings.pause_cycles,
             settings.pause_period_cycles,
             sum(1 << CHANNELS.index(channel) for channel in settings.pauses),

@@ -21,7 +21,7 @@ from nvdla_tb.judge.scoreboard import Scoreboard
 from nvdla_tb.judge.tracker import StartedLayer
 from nvdla_tb.nvdla.memory import Ram
 from nvdla_tb.sim.clocking import HIGH, cycle, wait_cycles
-from nvdla_tb.sim.memory_port import MemoryPortMonitor
+from nvdla_tb.sim.dbb_monitor import DbbMonitor
 
 LAYER_SCOPE = "bench_layer"
 _NAME_BYTES = 16
@@ -31,7 +31,7 @@ class WaveScope:
     """Drives the harness scope of a model that has one."""
 
     def __init__(
-        self, dut: SimHandleBase, monitors: Mapping[Ram, MemoryPortMonitor], scoreboard: Scoreboard, waves_from: str
+        self, dut: SimHandleBase, monitors: Mapping[Ram, DbbMonitor], scoreboard: Scoreboard, waves_from: str
     ) -> None:
         """Bind the scope to the monitors of a bench and to what they expect."""
         self._dut = dut
@@ -83,7 +83,7 @@ class WaveScope:
 class _PortScope:
     """The scope of one memory port."""
 
-    def __init__(self, monitor: MemoryPortMonitor, scoreboard: Scoreboard, scope: SimHandleBase) -> None:
+    def __init__(self, monitor: DbbMonitor, scoreboard: Scoreboard, scope: SimHandleBase) -> None:
         self._clock, self._scoreboard, self._ram, self._scope = monitor.clock, scoreboard, monitor.ram, scope
         self._bus = monitor.bus
         self._width = monitor.bus_bytes

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import msgspec
+from cocotb.handle import SimHandleBase
 from cocotb.triggers import Event
 
 from nvdla_tb.judge.detail import Hang, UnitState
@@ -13,11 +14,11 @@ from nvdla_tb.judge.judge import Judge, Ports
 from nvdla_tb.sim.backend import Backend
 from nvdla_tb.sim.clocking import HIGH, wait_cycles
 from nvdla_tb.sim.csb import CsbTimeout
-from nvdla_tb.sim.pins import Pins
+from nvdla_tb.sim.dbb_memory import REST_CYCLES
+from nvdla_tb.stimulus.settings import BenchSettings
 
 _CHECKS_PER_DEADLINE = 4
 _LOOK_CYCLES = 1000
-_REST_CYCLES = 256
 _LEAST_ATOM_BYTES = 8
 _ACCESSES_OF_A_BYTE = 4
 _LEAST_ACCESSES = 1 << 14
@@ -38,11 +39,13 @@ class Stuck(NamedTuple):
 class Watchdog:
     """Watches the agents of one bench."""
 
-    def __init__(self, pins: Pins, backend: Backend, ports: Ports, judge: Judge) -> None:
+    def __init__(
+        self, dut: SimHandleBase, settings: BenchSettings, backend: Backend, ports: Ports, judge: Judge
+    ) -> None:
         """Bind the watchdog."""
         self._backend, self._ports, self._judge = backend, ports, judge
-        self._registers, self._settings = pins.registers, pins.settings
-        self._clock, self._line = pins.dut.dla_core_clk, pins.dut.dla_intr
+        self._registers, self._settings = backend.csb.registers, settings
+        self._clock, self._line = dut.dla_core_clk, dut.dla_intr
 
     async def stuck(self, steps: Callable[[], int] | None = None) -> Stuck:
         """Return once CSB and the memory ports have been idle for long enough, or memory moves in vain.
@@ -94,9 +97,9 @@ class Watchdog:
 
     async def memory_rests(self) -> bool:
         """Return True once no memory port has moved or owed anything for a while, False when that never comes."""
-        for _ in range(0, self._settings.hang_cycles, _REST_CYCLES):
+        for _ in range(0, self._settings.hang_cycles, REST_CYCLES):
             last, owes = self._ports.handshakes, self._owes
-            await wait_cycles(self._clock, _REST_CYCLES)
+            await wait_cycles(self._clock, REST_CYCLES)
             if self._ports.handshakes == last and not owes and not self._owes:
                 return True
         return False

@@ -60,7 +60,7 @@ class Request(msgspec.Struct, frozen=True):
 
     Attributes:
         config: name or TOML file of the configuration.
-        scenario: folder of the scenario to play, None for a test in Python.
+        scenario: folder in which the scenario to play was handed over, None for a test in Python.
         module: module of that test.
         result: file for the answer: the ``Result`` of what was played.
         log: file for everything that is printed meanwhile, None to go on as before.

@@ -20,7 +20,7 @@ from nvdla_tb.judge.verdict import Ending
 from nvdla_tb.paths import HDL
 from nvdla_tb.run.regress.store import Run, Store
 from nvdla_tb.run.task import BENCH, Task
-from nvdla_tb.stimulus.generate.describe import PlanError
+from nvdla_tb.stimulus.generate.errors import PlanError
 from nvdla_tb.stimulus.trace import write
 from tests.unit.run.regress.tasks import ended
 

@@ -20,6 +20,9 @@ class Resting:
     def take_most_outstanding(self) -> tuple[int, int]:
         return 0, 0
 
+    def unmatched(self) -> None:
+        return None
+
 
 def judge() -> Judge:
     """Return a judge of a scenario whose last layer must reach the limits of the memory interface."""

@@ -7,6 +7,7 @@ from queue import Empty
 from typing import Any
 
 import cocotb
+from cocotb.handle import SimHandleBase
 
 from nvdla_models.errors import InputError
 from nvdla_tb.judge.detail import DriverFault, DriverFaultKind
@@ -19,8 +20,8 @@ from nvdla_tb.sim.driver import calls
 from nvdla_tb.sim.driver.record import Record
 from nvdla_tb.sim.driver.thread import DriverThread
 from nvdla_tb.sim.line import InterruptLine
-from nvdla_tb.sim.pins import Pins
 from nvdla_tb.stimulus.exchange import Driver
+from nvdla_tb.stimulus.settings import BenchSettings
 
 _RAMS = (Ram.MC, Ram.CVSRAM)
 _LONGEST_CYCLES = 1 << 32
@@ -42,19 +43,28 @@ class DriverPlayer:
         fault: What the driver did wrong that ended it, or None.
     """
 
-    def __init__(self, driver: Driver, pins: Pins, backend: Backend, line_cycles: int, record: Path | None) -> None:
+    def __init__(
+        self,
+        driver: Driver,
+        dut: SimHandleBase,
+        settings: BenchSettings,
+        backend: Backend,
+        line_cycles: int,
+        record: Path | None,
+    ) -> None:
         """Bind the player.
 
         Args:
             driver: The driver.
-            pins: Pins and registers.
+            dut: The top.
+            settings: How long a poll may last.
             backend: What it plays on.
             line_cycles: How long the interrupt line may lag behind the registers.
             record: File for its accesses, None for none.
         """
         self._driver, self._backend = driver, backend
-        self._registers, self._settings = pins.registers, pins.settings
-        self._clock, self._line = pins.dut.dla_core_clk, InterruptLine(pins, line_cycles)
+        self._registers, self._settings = backend.csb.registers, settings
+        self._clock, self._line = dut.dla_core_clk, InterruptLine(dut, line_cycles)
         self._status = self._registers.address(self._registers.register("GLB", "S_INTR_STATUS"))
         self._record = Record(record)
         self._thread = DriverThread(driver.library, driver.entry, self._registers, self._record)

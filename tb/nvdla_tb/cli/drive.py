@@ -17,7 +17,7 @@ from nvdla_models.reading import read_bytes, resolved, shown
 from nvdla_tb.cli import numbers
 from nvdla_tb.cli.console import Console
 from nvdla_tb.cli.dut import again, build_dut, dut_arguments
-from nvdla_tb.cli.dut_options import add_dut_options
+from nvdla_tb.cli.dut_options import add_dut_options, add_reports_option
 from nvdla_tb.cli.playing import check_run_options, play_and_report
 from nvdla_tb.cli.run_options import add_run_options
 from nvdla_tb.nvdla.memory import Ram
@@ -92,6 +92,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", type=numbers.seed, default=1, metavar="N", help="of the bench (default: 1)")
     add_dut_options(parser)
     add_run_options(parser)
+    add_reports_option(parser)
 
 
 def main(args: argparse.Namespace) -> int:

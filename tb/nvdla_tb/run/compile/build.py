@@ -10,6 +10,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Protocol
 
+from nvdla_models.reading import resolved
 from nvdla_tb.run import cache, folders
 from nvdla_tb.run.compile.advice import refused
 from nvdla_tb.run.compile.elaborate import elaborate, library_arguments
@@ -176,6 +177,7 @@ def _compile(recipe: Recipe, teller: Teller, train: Training | None) -> None:
     text = _wrapper_text(recipe, _elaborated(recipe))
     # What compilers leave on the way is nobody else's to write, whatever the user's umask allows.
     folders.emptied(directory.parent, directory.name).chmod(0o700)
+    cache.note_about(directory, _about(spec))
     wrapper = directory / f"{WRAPPER_TOP}.sv"
     with writing(wrapper):
         wrapper.write_text(text, encoding="utf-8")
@@ -196,6 +198,14 @@ def _compile(recipe: Recipe, teller: Teller, train: Training | None) -> None:
         _run(recipe, make_command(directory, hierarchical=hierarchical), teller)
     # Precompiled headers are most of the folder and serve nobody any more.
     _remove(directory, "*.gch")
+
+
+def _about(spec: BuildSpec) -> cache.About:
+    kind = [name for name in ("optimised", "waves", "debug") if getattr(spec, name)]
+    kind += ["coroutine"] if spec.simulator == "verilator" and not spec.native else []
+    kind += [] if spec.coverage is None else [f"code coverage: {spec.coverage}"]
+    rtl = None if spec.filelist is None else str(resolved(spec.filelist))
+    return cache.About(spec.config.name, rtl, (spec.simulator, *kind))
 
 
 def _wrapper_text(recipe: Recipe, ports: tuple[Port, ...]) -> str:

@@ -12,7 +12,7 @@ import subprocess
 import time
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from signal import Signals
 from typing import NamedTuple, TextIO
@@ -29,8 +29,8 @@ from nvdla_tb.run.systems import ENTRY_ENVIRONMENT, system_with
 from nvdla_tb.stimulus.exchange import Request
 
 LOG_NAME = "sim.log"
-JUNIT_NAME = "results.xml"
-
+ENDING_NAME = "cocotb.ending"
+"""What cocotb says of its test. No JUnit by its name: the test of a scenario passes whatever the judge has found."""
 
 _ENDED_EARLY = "SimFailure"
 """The name that cocotb gives a test whose simulation ended before it."""
@@ -50,6 +50,7 @@ class SimResult:
         seconds: Wall-clock time.
         log_path: Everything the simulator and the test printed.
         standstill: That simulation time stood still, None when it did not.
+        reported: Whether cocotb reported an ending of its test; False when it could not even load it.
     """
 
     check: Check | None
@@ -57,6 +58,7 @@ class SimResult:
     seconds: float
     log_path: Path
     standstill: Finding | None = None
+    reported: bool = True
 
     @property
     def passed(self) -> bool:
@@ -103,7 +105,7 @@ def simulate(
     if timeout_seconds <= 0:
         raise LaunchError(f"timeout_seconds must be greater than 0, not {timeout_seconds}")
     work_dir = work_dir.resolve()
-    log_path, junit_path = work_dir / LOG_NAME, work_dir / JUNIT_NAME
+    log_path, ending_path = work_dir / LOG_NAME, work_dir / ENDING_NAME
     started = time.monotonic()
     arguments = [] if built.spec.simulator == "verilator" else ["-fst" if waves else "-none"]
     arguments += [f"+wave_file={work_dir}/waves.{built.wave_suffix}"] if waves else []
@@ -111,7 +113,7 @@ def simulate(
     make_empty(work_dir)
     with Standstill() as watch:
         variables = {**env, **watch.variables}
-        command, environment = simulation(built, test_module, testcase, variables, junit_path, arguments, loaded)
+        command, environment = simulation(built, test_module, testcase, variables, ending_path, arguments, loaded)
         ended = supervise(
             command,
             cwd=work_dir,
@@ -121,8 +123,11 @@ def simulate(
             meanwhile=watch.look,
             pass_fds=watch.files,
         )
-        check, message = judge(ended, junit_path, log_path, f"{test_module}.{testcase}", timeout_seconds)
-        return _result(check, message, time.monotonic() - started, log_path, watch)
+        check, message = judge(ended, ending_path, log_path, f"{test_module}.{testcase}", timeout_seconds)
+        result = _result(check, message, time.monotonic() - started, log_path, watch)
+    result = replace(result, reported=ending_path.is_file())
+    ending_path.unlink(missing_ok=True)
+    return result
 
 
 def _result(check: Check | None, message: str, seconds: float, log_path: Path, watch: Standstill) -> SimResult:
@@ -137,11 +142,11 @@ def make_empty(work_dir: Path) -> None:
     """Make the folder of a simulation, without log and results of an earlier one."""
     work_dir.mkdir(parents=True, exist_ok=True)
     (work_dir / LOG_NAME).unlink(missing_ok=True)
-    (work_dir / JUNIT_NAME).unlink(missing_ok=True)
+    (work_dir / ENDING_NAME).unlink(missing_ok=True)
 
 
 def judge(
-    ended: Ended, junit_path: Path, log_path: Path, test: str, timeout_seconds: float
+    ended: Ended, ending_path: Path, log_path: Path, test: str, timeout_seconds: float
 ) -> tuple[Check | None, str]:
     """Return how a simulation ended and why; only a result file that says so makes it pass."""
     if ended.timed_out:
@@ -150,11 +155,11 @@ def judge(
         return Check.LOST, f"{test}: the simulator was killed by {Signals(-ended.returncode).name} from outside"
     if ended.returncode < 0:
         return Check.CRASH, f"{test}: the simulator was ended by {Signals(-ended.returncode).name}"
-    if not junit_path.is_file():
+    if not ending_path.is_file():
         last = next(reversed(last_relevant_lines(log_path)), "")
         return Check.CRASH, f"{test}: the simulator ended with code {ended.returncode} and no result file: {last}"
     try:
-        cases = list(ElementTree.parse(junit_path).iter("testcase"))
+        cases = list(ElementTree.parse(ending_path).iter("testcase"))
     except ElementTree.ParseError as error:
         return Check.CRASH, f"{test}: the result file is incomplete: {error}"
     problems = [problem for case in cases for kind in ("failure", "error") for problem in case.iter(kind)]
@@ -246,7 +251,7 @@ class SharedProcess:
         if ended is None:
             return SimResult(None, "", seconds, log_path)
         test = f"{system_with(self.built.spec.config).entry_module}.{_TEST}"
-        check, message = judge(ended, self.work_dir / JUNIT_NAME, log_path, test, timeout_seconds)
+        check, message = judge(ended, self.work_dir / ENDING_NAME, log_path, test, timeout_seconds)
         if check is None:
             check, message = Check.CRASH, f"{test}: the simulator ended without an answer"
         result = _result(check, message, seconds, log_path, self._alive.watch)
@@ -268,6 +273,7 @@ class SharedProcess:
         finally:
             kill(alive.process)
             alive.watch.close()
+            (self.work_dir / ENDING_NAME).unlink(missing_ok=True)
 
     def _start(self) -> _Alive:
         ours, theirs = socket.socketpair()
@@ -275,7 +281,7 @@ class SharedProcess:
         with theirs:
             variables = {**ENTRY_ENVIRONMENT, **watch.variables, _REQUESTS: str(theirs.fileno())}
             make_empty(self.work_dir)
-            module, results_path = system_with(self.built.spec.config).entry_module, self.work_dir / JUNIT_NAME
+            module, results_path = system_with(self.built.spec.config).entry_module, self.work_dir / ENDING_NAME
             command, environment = simulation(self.built, module, _TEST, variables, results_path, self.plusargs)
             with (self.work_dir / LOG_NAME).open("wb") as log:
                 process = start(

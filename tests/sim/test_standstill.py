@@ -14,8 +14,8 @@ from nvdla_tb.run import standstill
 from nvdla_tb.run.compile.build import build
 from nvdla_tb.run.compile.spec import BuildSpec, Built
 from nvdla_tb.run.jobs import Job, PythonTest, Setup, run_job
-from nvdla_tb.run.result import Result
 from nvdla_tb.run.simulate import SharedProcess
+from nvdla_tb.stimulus.result import Result
 from tests.repository import ROOT
 from tests.sim.conftest import ICARUS, NATIVE, planned, played, setup_of
 from tests.unit.run.compile.tiny import write_rtl

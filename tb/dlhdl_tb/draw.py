@@ -16,15 +16,66 @@ from dlhdl_tb.config import DlhdlConfig
 from dlhdl_tb.network import INPUT, Kind, Layer, Network
 from nvdla_models.errors import InputError
 from nvdla_models.limits import DRAWN_BYTES
-from nvdla_tb.stimulus.generate.describe import PlanError, Table
+from nvdla_tb.stimulus.generate.errors import PlanError, of_key
+from nvdla_tb.stimulus.generate.layers.entries import Entry, Four, Pair
 
-_KINDS = {
-    "conv": Kind.CONVOLUTION,
-    "max_pool": Kind.MAXIMUM_POOLING,
-    "average_pool": Kind.AVERAGE_POOLING,
-    "fc": Kind.FULLY_CONNECTED,
-    "add": Kind.ADDITION,
-}
+Size = int | str
+"""A size: a number, or ``C``, ``N``, ``2N+1`` and their like, which are those of the core."""
+
+
+class _LayerEntry(Entry, tag_field="kind", frozen=True, kw_only=True):
+    """What all layers have.
+
+    Attributes:
+        source: number of the layer whose result it takes, -1 for the input; the one before without the key.
+        relu: whether negative results become 0.
+    """
+
+    source: int | None = None
+    relu: bool = False
+
+
+class _WindowEntry(_LayerEntry, frozen=True, kw_only=True):
+    """What layers with a window have.
+
+    Attributes:
+        kernel: its width and height.
+        stride: columns and lines from one window to the next.
+        padding: columns and lines of padding: left, top, right, bottom.
+    """
+
+    kernel: Pair
+    stride: Pair = (1, 1)
+    padding: Four = (0, 0, 0, 0)
+
+
+class ConvEntry(_WindowEntry, tag="conv", frozen=True, kw_only=True):
+    """A convolution with so many features."""
+
+    features: Size
+
+
+class MaxPoolEntry(_WindowEntry, tag="max_pool", frozen=True, kw_only=True):
+    """The largest element of each window."""
+
+
+class AveragePoolEntry(_WindowEntry, tag="average_pool", frozen=True, kw_only=True):
+    """The average of each window."""
+
+
+class FcEntry(_LayerEntry, tag="fc", frozen=True, kw_only=True):
+    """A fully connected layer with so many features."""
+
+    features: Size
+
+
+class AddEntry(_LayerEntry, tag="add", frozen=True, kw_only=True):
+    """The sum of two results; ``second`` is the number of the other one's layer, as ``source`` is."""
+
+    second: int = INPUT
+
+
+AnyLayerEntry = ConvEntry | MaxPoolEntry | AveragePoolEntry | FcEntry | AddEntry
 _SIZE = re.compile(r"(?P<factor>\d{0,6})(?P<letter>[CN])(?P<more>[+-]\d{1,6})?")
 _MOST = 0xFFFF
 """The largest size in an instruction of the embedded cores."""
@@ -36,50 +87,46 @@ _WANTED = 40.0
 """That of results, so that few of them are limited."""
 
 
-def size(where: str, value: Any, config: DlhdlConfig) -> int:
-    """Return a size of a plan: a number, or ``C``, ``N``, ``2N+1`` and their like, which are those of the core.
+def size(where: str, value: Size, config: DlhdlConfig) -> int:
+    """Return a size of a plan in numbers.
 
     Raises:
-        PlanError: for anything else, and for a size below 1 or above ``_MOST``.
+        PlanError: for text that is no size, and for a size below 1 or above ``_MOST``.
     """
-    found = _SIZE.fullmatch(value) if isinstance(value, str) else None
-    if found:
+    result = value
+    if isinstance(result, str):
+        found = _SIZE.fullmatch(result)
+        if found is None:
+            raise PlanError(f"{where} must be a number, or one such as C, N-1 or 2N+1, not {value!r}")
         unit = config.threads if found["letter"] == "C" else config.parallel
         result = int(found["factor"] or 1) * unit + int(found["more"] or 0)
-    elif type(value) is int:
-        result = value
-    else:
-        raise PlanError(f"{where} must be a number, or one such as C, N-1 or 2N+1, not {value!r}")
     if not 1 <= result <= _MOST:
         raise PlanError(f"{where} must be 1 to {_MOST}, not {result}")
     return result
 
 
-def draw_network(config: DlhdlConfig, table: Table, rng: np.random.Generator) -> Network:
-    """Return the network that a scenario describes by ``input`` and ``layer``; weights, biases and exponents are drawn.
+def draw_network(
+    config: DlhdlConfig, sizes: Sequence[Size], entries: Sequence[AnyLayerEntry], rng: np.random.Generator
+) -> Network:
+    """Return the network of an input and layers; weights, biases and exponents are drawn.
 
     Raises:
         PlanError: when the description cannot be understood, or the core cannot play it.
     """
-    sizes = table.take("input", list, required=True)
     if len(sizes) not in (1, 3):
-        raise PlanError(f"{table.where}.input must be [Z, Y, X] or [X], not {len(sizes)} sizes")
-    shape = tuple(size(f"{table.where}.input", value, config) for value in sizes)
+        raise PlanError(f"input must be [Z, Y, X] or [X], not {len(sizes)} sizes")
+    shape = tuple(size("input", value, config) for value in sizes)
     exponent = int(rng.integers(-6, 3))
     layers: list[Layer] = []
     results = {INPUT: (shape, exponent)}
-    for number, data in enumerate(table.take("layer", list, required=True)):
-        where = Table(f"{table.where}.layer[{number}]", data)
-        try:
-            layers.append(_layer(config, where, results, rng))
-        except InputError as error:
-            raise error if isinstance(error, PlanError) else PlanError(f"{where.where}: {error}") from error
-        where.done()
-        tensor = _network(config, table, shape, exponent, layers).tensors[-1]
+    for number, entry in enumerate(entries):
+        with of_key(f"layer[{number}]"):
+            layers.append(_layer(config, entry, results, rng))
+        tensor = Network(config, shape, exponent, tuple(layers)).tensors[-1]
         results[number] = tensor.shape, tensor.exponent
-    network = _network(config, table, shape, exponent, layers)
+    network = Network(config, shape, exponent, tuple(layers))
     for tensor in (network.input, *network.tensors):
-        _check_size(f"{table.where}: each tensor", tensor.shape, config)
+        _check_size("each tensor", tensor.shape, config)
     return network
 
 
@@ -89,46 +136,37 @@ def draw_frames(network: Network, frames: int, rng: np.random.Generator) -> list
     return [_values(network.config, network.shape, rng) for _ in range(frames)]
 
 
-def _network(
-    config: DlhdlConfig, table: Table, shape: tuple[int, ...], exponent: int, layers: Sequence[Layer]
-) -> Network:
-    try:
-        return Network(config, shape, exponent, tuple(layers))
-    except InputError as error:
-        raise PlanError(f"{table.where}: {error}") from error
-
-
 def _layer(
-    config: DlhdlConfig, table: Table, results: Mapping[int, tuple[tuple[int, ...], int]], rng: np.random.Generator
+    config: DlhdlConfig,
+    entry: AnyLayerEntry,
+    results: Mapping[int, tuple[tuple[int, ...], int]],
+    rng: np.random.Generator,
 ) -> Layer:
-    """Return a layer of a description, after those with these shapes and exponents of their results."""
-    number = len(results) - 1
-    name = table.one_of("kind", tuple(_KINDS), "")
-    kind = _KINDS[name]
-    source = table.take("source", int, number - 1)
-    relu = table.take("relu", bool, False)
+    """Return a layer after those with these shapes and exponents of their results."""
+    number, relu = len(results) - 1, entry.relu
+    source = number - 1 if entry.source is None else entry.source
     if not INPUT <= source < number:
-        raise PlanError(f"{table.where}.source must be {INPUT} to {number - 1}, not {source}")
+        raise PlanError(f"source must be {INPUT} to {number - 1}, not {source}")
     shape, exponent = results[source]
-    window = _window(table) if kind.has_window else None
-    if kind is Kind.ADDITION:
-        second = table.take("second", int, INPUT)
-        if not INPUT <= second < number:
-            raise PlanError(f"{table.where}.second must be {INPUT} to {number - 1}, not {second}")
-        result = max(exponent, results[second][1]) + int(rng.integers(0, 2))
-        return Layer(kind, source, second, relu=relu, exponent=result)
-    if kind is Kind.MAXIMUM_POOLING:
-        return Layer(kind, source, window=window, relu=relu, exponent=exponent)
-    if kind is Kind.AVERAGE_POOLING:
-        return Layer(kind, source, window=window, relu=relu, exponent=exponent + int(rng.integers(-2, 2)))
-    wanted_features: int | str = table.take("features", str if table.is_text("features") else int, required=True)
-    features = size(f"{table.where}.features", wanted_features, config)
+    match entry:
+        case AddEntry(second=second):
+            if not INPUT <= second < number:
+                raise PlanError(f"second must be {INPUT} to {number - 1}, not {second}")
+            result = max(exponent, results[second][1]) + int(rng.integers(0, 2))
+            return Layer(Kind.ADDITION, source, second, relu=relu, exponent=result)
+        case MaxPoolEntry():
+            return Layer(Kind.MAXIMUM_POOLING, source, window=_window(entry), relu=relu, exponent=exponent)
+        case AveragePoolEntry():
+            result = exponent + int(rng.integers(-2, 2))
+            return Layer(Kind.AVERAGE_POOLING, source, window=_window(entry), relu=relu, exponent=result)
+    window = _window(entry) if isinstance(entry, ConvEntry) else None
+    features = size("features", entry.features, config)
     wanted: tuple[int, ...] = (features, *shape)
     if window is not None:
         if len(shape) != 3:
-            raise PlanError(f"{table.where}: source must be an image, not values of the fully connected module")
+            raise PlanError("source must be an image, not values of the fully connected module")
         wanted = (features, shape[0], window.height, window.width)
-    _check_size(f"{table.where}: its weights", wanted, config)
+    _check_size("its weights", wanted, config)
     weights = _values(config, wanted, rng)
     terms = math.prod(wanted[1:])
     scale = round(math.log2(max(_TYPICAL * _TYPICAL * math.sqrt(terms) / _WANTED, 1.0)))
@@ -138,30 +176,26 @@ def _layer(
         bias = rng.integers(-reach, reach + 1, features).astype(np.int32)
     else:
         bias = rng.standard_normal(features).astype(np.float32)
-    result = exponent + weight_exponent + scale
     return Layer(
-        kind,
+        Kind.CONVOLUTION if window is not None else Kind.FULLY_CONNECTED,
         source,
         window=window,
         relu=relu,
-        exponent=result,
+        exponent=exponent + weight_exponent + scale,
         weights=weights,
         bias=bias,
         weight_exponent=weight_exponent,
     )
 
 
-def _window(table: Table) -> Window:
-    width, height = table.integers("kernel", 2)
-    stride_x, stride_y = table.integers("stride", 2, (1, 1))
-    left, top, right, bottom = table.integers("padding", 4, (0, 0, 0, 0))
-    return Window(width, height, stride_x, stride_y, left, top, right, bottom)
+def _window(entry: _WindowEntry) -> Window:
+    return Window(*entry.kernel, *entry.stride, *entry.padding)
 
 
 def _check_size(what: str, shape: Sequence[int], config: DlhdlConfig) -> None:
     nbytes = math.prod(shape) * config.data_type.dtype.itemsize
     if nbytes > DRAWN_BYTES:
-        raise PlanError(f"{what} must take at most {DRAWN_BYTES} bytes, not {nbytes}")
+        raise InputError(f"{what} must take at most {DRAWN_BYTES} bytes, not {nbytes}")
 
 
 def _values(config: DlhdlConfig, shape: Sequence[int], rng: np.random.Generator) -> NDArray[Any]:

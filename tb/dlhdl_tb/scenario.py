@@ -7,28 +7,29 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import msgspec
 import numpy as np
+from msgspec import Meta
 from numpy.typing import NDArray
 
-from dlhdl_tb.config import SYSTEM, DlhdlConfig
-from dlhdl_tb.draw import draw_frames, draw_network
+from dlhdl_tb.config import DlhdlConfig
+from dlhdl_tb.draw import AnyLayerEntry, Size, draw_frames, draw_network
 from dlhdl_tb.program import Program, compiled
+from nvdla_models.errors import InputError
 from nvdla_models.limits import NUMBER_BITS
 from nvdla_models.reading import read_json
 from nvdla_tb.array_files import read_array
 from nvdla_tb.plain_data import converted
-from nvdla_tb.stimulus.generate.describe import PlanError, Table
-from nvdla_tb.stimulus.generate.plan_file import read_plan
+from nvdla_tb.stimulus.generate.errors import PlanError
+from nvdla_tb.stimulus.generate.layers.entries import Entry
+from nvdla_tb.stimulus.generate.plan_file import PlanFile, read_plan
 from nvdla_tb.stimulus.scenario import check_name
 from nvdla_tb.stimulus.settings import BenchSettings
 
 FILE_NAME = "scenario.json"
 _FILES = ("input_file", "expected_file")
-_MOST_FRAMES = 4096
-_MOST_SLOTS = 64
 
 
 class Mode(Enum):
@@ -88,6 +89,58 @@ class DlhdlScenario:
     expected: tuple[NDArray[Any], ...] | None = None
 
 
+_Slots = Annotated[int, Meta(ge=1, le=64)]
+_Cycles = Annotated[int, Meta(ge=0, le=1 << 20)]
+
+
+class ScenarioEntry(Entry, frozen=True, kw_only=True):
+    """What a plan says of a scenario besides its name and purpose.
+
+    Attributes:
+        input: shape of the input: channels, height and width, or values of the fully connected module.
+        layer: the layers.
+        settings: of the bench.
+        mode: how frames are given.
+        frames: how many; 1 without the key, or those of ``input_file``.
+        input_slots: frames that the input's memory has room for, when streaming.
+        output_slots: results that the output's memory has room for.
+        endless: whether FrameCount is 0.
+        input_wait_cycles: how long the host waits before each InputNext.
+        output_wait_cycles: how long before each OutputNext.
+        reset_within: last cycle before which the core is reset; 0 for never.
+        reset_clears: whether registers are 0 then.
+        hold_within: last cycle before which the core is held by IPCore_Enable for a while; 0 for never.
+        custom_addresses: whether the host writes addresses of its own.
+        skew_bytes: how far they lie beside the usual ones.
+        loud_padding: whether padding is large numbers in place of 0.
+        input_file: file of input frames.
+        expected_file: file of results.
+    """
+
+    input: tuple[Size, ...]
+    layer: tuple[AnyLayerEntry, ...]
+    settings: BenchSettings = BenchSettings()
+    mode: Mode = Mode.BATCH
+    frames: Annotated[int, Meta(ge=1, le=4096)] | None = None
+    input_slots: _Slots | None = None
+    output_slots: _Slots | None = None
+    endless: bool = False
+    input_wait_cycles: _Cycles = 0
+    output_wait_cycles: _Cycles = 0
+    reset_within: _Cycles = 0
+    reset_clears: bool = False
+    hold_within: _Cycles = 0
+    custom_addresses: bool = False
+    skew_bytes: Annotated[int, Meta(ge=0, le=4095)] = 0
+    loud_padding: bool = False
+    input_file: str | None = None
+    expected_file: str | None = None
+
+
+class _File(PlanFile, frozen=True, kw_only=True):
+    system: Literal["dlhdl"]
+
+
 @dataclass(frozen=True)
 class DlhdlEntry:
     """A scenario of a plan before its data exist; ``TEST.SEED`` is its identity."""
@@ -105,45 +158,45 @@ class DlhdlEntry:
         check_name(self.name)
         if not 0 <= seed < 1 << NUMBER_BITS:
             raise PlanError(f"{self.name}: seed must be 0 to {(1 << NUMBER_BITS) - 1:#x}, not {seed}")
-        table = Table(self.name, self.data)
+        entry = converted(self.data, ScenarioEntry, self.name, PlanError)
+        try:
+            return self._built(entry, config, seed)
+        except InputError as error:
+            raise PlanError(f"{self.name}: {error}") from error
+
+    def _built(self, entry: ScenarioEntry, config: DlhdlConfig, seed: int) -> DlhdlScenario:
         rng = np.random.default_rng([seed, zlib.crc32(self.name.encode())])
-        settings = BenchSettings.from_dict(table.take("settings", dict, {}))
-        port = settings.port
+        port = entry.settings.port
         if port.reorder or port.pause_period_cycles or port.write_latency_cycles is not None:
             allowed = "latency_cycles, jitter_cycles, ready_stall, valid_stall"
-            raise PlanError(f"{self.name}.settings.port may have {allowed} here")
-        mode = table.choice("mode", Mode) or Mode.BATCH
-        given, expected = (_array(table, key) for key in _FILES)
-        frames = _count(table, "frames", 1 if given is None else len(given), _MOST_FRAMES)
-        streams = mode is Mode.STREAM
-        slots = [_count(table, key, 2, _MOST_SLOTS) if streams else frames for key in ("input_slots", "output_slots")]
-        within = _count(table, "reset_within", 0, 1 << 20, least=0)
-        hold = _count(table, "hold_within", 0, 1 << 20, least=0)
+            raise PlanError(f"settings.port may have {allowed} here")
+        given, expected = _array("input_file", entry.input_file), _array("expected_file", entry.expected_file)
+        frames = entry.frames or (1 if given is None else len(given))
+        slots = (frames, frames)
+        if entry.mode is Mode.STREAM:
+            slots = (entry.input_slots or 2, entry.output_slots or 2)
+        else:
+            entry.leave_out("in batch mode", "input_slots", "output_slots", "endless")
         host = Host(
-            mode,
-            endless=table.take("endless", bool, False),
-            input_wait_cycles=_count(table, "input_wait_cycles", 0, 1 << 20, least=0),
-            output_wait_cycles=_count(table, "output_wait_cycles", 0, 1 << 20, least=0),
-            reset_cycle=int(rng.integers(1, within + 1)) if within else None,
-            reset_clears=table.take("reset_clears", bool, False),
-            hold_cycle=int(rng.integers(1, hold + 1)) if hold else None,
+            entry.mode,
+            endless=entry.endless,
+            input_wait_cycles=entry.input_wait_cycles,
+            output_wait_cycles=entry.output_wait_cycles,
+            reset_cycle=int(rng.integers(1, entry.reset_within + 1)) if entry.reset_within else None,
+            reset_clears=entry.reset_clears,
+            hold_cycle=int(rng.integers(1, entry.hold_within + 1)) if entry.hold_within else None,
         )
-        if host.endless and not streams:
-            raise PlanError(f"{self.name}.endless must be false in batch mode")
-        custom, skew = table.take("custom_addresses", bool, False), _count(table, "skew_bytes", 0, 4095, least=0)
-        loud = table.take("loud_padding", bool, False)
-        network = draw_network(config, table, rng)
-        table.done()
-        program = compiled(network, slots[0], slots[1], custom=custom, skew_bytes=skew, loud=loud)
+        network = draw_network(config, entry.input, entry.layer, rng)
+        custom, skew = entry.custom_addresses, entry.skew_bytes
+        program = compiled(network, *slots, custom=custom, skew_bytes=skew, loud=entry.loud_padding)
         if given is None:
             images = tuple(draw_frames(network, frames, rng))
         else:
-            images = _checked(f"{self.name}.input_file", given, (frames, *network.shape), config)
+            images = _checked("input_file", given, (frames, *network.shape), config)
         results = None
         if expected is not None:
-            shape = (frames, *network.tensors[-1].shape)
-            results = _checked(f"{self.name}.expected_file", expected, shape, config)
-        return DlhdlScenario(self.name, config, seed, program, images, host, settings, self.data, results)
+            results = _checked("expected_file", expected, (frames, *network.tensors[-1].shape), config)
+        return DlhdlScenario(self.name, config, seed, program, images, host, entry.settings, self.data, results)
 
 
 class _Saved(msgspec.Struct, forbid_unknown_fields=True):
@@ -161,9 +214,7 @@ def load_plan(path: Path) -> tuple[DlhdlEntry, ...]:
     Raises:
         PlanError: when it is not one; the message names the key and what is allowed.
     """
-    system, scenarios = read_plan(path, "system")
-    if system != SYSTEM:
-        raise PlanError(f"{path.name}.system must be {SYSTEM}, not {system}")
+    _, scenarios = read_plan(path, _File)
     entries = []
     for one in scenarios:
         named = {key: one.keys[key] for key in _FILES if isinstance(one.keys.get(key), str)}
@@ -197,14 +248,13 @@ def read(folder: Path, config: DlhdlConfig) -> DlhdlScenario:
     return DlhdlEntry(saved.name, "", saved.described | files).build(config, saved.seed)
 
 
-def _array(table: Table, key: str) -> NDArray[Any] | None:
+def _array(key: str, path: str | None) -> NDArray[Any] | None:
     """Return the array of a file that a key names, None without the key."""
-    path = table.take(key, str, "")
-    if not path:
+    if path is None:
         return None
     array = read_array(Path(path), PlanError)
     if not array.ndim:
-        raise PlanError(f"{table.where}.{key} must hold one array for all frames, not a single number")
+        raise PlanError(f"{key} must hold one array for all frames, not a single number")
     return array
 
 
@@ -214,10 +264,3 @@ def _checked(where: str, array: NDArray[Any], shape: tuple[int, ...], config: Dl
     if array.shape != shape or array.dtype != dtype:
         raise PlanError(f"{where} must be {dtype} of shape {shape}, not {array.dtype} of shape {array.shape}")
     return tuple(np.ascontiguousarray(array))
-
-
-def _count(table: Table, key: str, default: int, most: int, least: int = 1) -> int:
-    value: int = table.take(key, int, default)
-    if not least <= value <= most:
-        raise PlanError(f"{table.where}.{key} must be {least} to {most}, not {value}")
-    return value

@@ -10,10 +10,12 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+import msgspec
+
 from nvdla_models.config import HwConfig
 from nvdla_models.errors import InputError
 from nvdla_tb.cli.dut import anywhere, build_dut, dut_arguments
-from nvdla_tb.cli.dut_options import add_dut_options
+from nvdla_tb.cli.dut_options import add_dut_options, add_reports_option
 from nvdla_tb.cli.playing import check_model_only, check_run_options, dump_folder, play_and_report, remove_earlier_file
 from nvdla_tb.cli.run_options import add_run_options
 from nvdla_tb.judge.finding import Check
@@ -46,6 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_dut_options(parser)
     add_run_options(parser)
+    add_reports_option(parser)
 
 
 def main(args: argparse.Namespace) -> int:
@@ -140,7 +143,8 @@ def compared(path: Path, config_name: str, exact: bool, dump: Path | None = None
     started = time.monotonic()
     try:
         scenario = job.nvdla_scenario()
-        scenario = replace(scenario, settings=replace(scenario.settings, exact=exact or scenario.settings.exact))
+        if exact:
+            scenario = replace(scenario, settings=msgspec.structs.replace(scenario.settings, exact=True))
         played = play_model(scenario, config, None if dump is None else dump_folder(dump, job.identity))
     except TraceUnsupported as error:
         played = Played(Verdict(refused=str(error)))

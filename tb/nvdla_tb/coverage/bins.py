@@ -11,7 +11,7 @@ from nvdla_models.limits import POINT_BINS
 from nvdla_models.precision import Precision
 from nvdla_models.reading import shown
 from nvdla_tb.coverage.attributes import Value
-from nvdla_tb.stimulus.generate.describe import PlanError
+from nvdla_tb.stimulus.generate.errors import PlanError
 
 _TERM = re.compile(r"(?:(?P<factor>\d{1,18})\*)?(?P<symbol>[a-z_]+)(?P<offset>[+-]\d{1,18})?|(?P<number>-?\d{1,18})")
 
@@ -51,7 +51,7 @@ def sizes_of(config: HwConfig) -> dict[str, int]:
     }
 
 
-def parse_bins(where: str, labels: Sequence[object], sizes: Mapping[str, int]) -> tuple[Bin, ...]:
+def parse_bins(where: str, labels: Sequence[str], sizes: Mapping[str, int]) -> tuple[Bin, ...]:
     """Read the bins of a point: ``max``, ``7``, ``2..atom-1``, ``2*atom+1..``, ``each 0..63``, ``powers 1..8192``.
 
     ``each`` stands for a bin for every number of a range; ``powers`` for one for every
@@ -63,7 +63,7 @@ def parse_bins(where: str, labels: Sequence[object], sizes: Mapping[str, int]) -
         sizes: numbers by name.
 
     Raises:
-        PlanError: when there is none, one is empty or not a string, or two overlap.
+        PlanError: when there is none, one is empty, or two overlap.
     """
     if not labels:
         raise PlanError(f"{where} must have at least one bin")
@@ -75,9 +75,9 @@ def parse_bins(where: str, labels: Sequence[object], sizes: Mapping[str, int]) -
     return bins
 
 
-def _expand(where: str, label: object, sizes: Mapping[str, int]) -> Iterator[object]:
+def _expand(where: str, label: str, sizes: Mapping[str, int]) -> Iterator[str]:
     """Yield the labels that one label stands for."""
-    kind, _, span = label.partition(" ") if isinstance(label, str) else ("", "", "")
+    kind, _, span = label.partition(" ")
     if kind not in ("each", "powers"):
         yield label
         return
@@ -100,9 +100,7 @@ def _end_of_power(number: int) -> int:
     return (1 << bits) - 1 if number > 0 else -(1 << bits >> 1)
 
 
-def _parse(where: str, label: object, sizes: Mapping[str, int]) -> Bin:
-    if not isinstance(label, str):
-        raise PlanError(f"{where}: a bin must be a string, not {shown(repr(label))}")
+def _parse(where: str, label: str, sizes: Mapping[str, int]) -> Bin:
     low, dots, high = label.partition("..")
     if dots:
         limits = [None if not text else _number(text, sizes) for text in (low, high)]

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from nvdla_tb.coverage.model import CoverageModel
 from nvdla_tb.coverage.observe import Observation, observe
-from nvdla_tb.stimulus.generate.describe import PlanError
+from nvdla_tb.stimulus.generate.errors import PlanError
 from nvdla_tb.stimulus.scenario import Scenario
 
 

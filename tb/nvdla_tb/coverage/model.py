@@ -8,6 +8,10 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import product
 from pathlib import Path
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta
 
 from nvdla_models.config import HwConfig
 from nvdla_models.limits import CROSS_BINS, POINT_BINS
@@ -15,7 +19,8 @@ from nvdla_models.precision import Precision
 from nvdla_models.reading import read_toml, shown
 from nvdla_tb.coverage.attributes import UNITS
 from nvdla_tb.coverage.bins import Bin, parse_bins, sizes_of
-from nvdla_tb.stimulus.generate.describe import PlanError, Table
+from nvdla_tb.plain_data import converted
+from nvdla_tb.stimulus.generate.errors import PlanError
 
 Key = tuple[str, ...]
 """Labels of the bins that an item's points fell into; one for a point."""
@@ -95,6 +100,24 @@ class CoverageModel:
         return tuple(found.values())
 
 
+class _Rule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Bins that are not reached, by the labels of their points, and why; on configurations with some parameters."""
+
+    reason: str
+    where: dict[str, tuple[str, ...]]
+    when: dict[str, Any] = {}
+
+
+class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The bins of a unit, by point, and the points that are combined."""
+
+    unit: str
+    points: dict[str, tuple[str, ...]]
+    crosses: tuple[Annotated[tuple[str, ...], Meta(min_length=2)], ...] = ()
+    exclude: tuple[_Rule, ...] = ()
+    open: tuple[_Rule, ...] = ()
+
+
 @cache
 def model_of(folder: Path, config_name: str) -> CoverageModel:
     """Return the model of a folder for a configuration, read once by this process."""
@@ -119,66 +142,58 @@ def load_model(folder: Path, config: HwConfig) -> CoverageModel:
     if not paths:
         raise PlanError(f"{folder} must hold the coverage model, one TOML file a unit")
     for path in paths:
-        table = Table(path.name, read_toml(path, PlanError))
-        unit = table.one_of("unit", UNITS, "")
+        file = converted(read_toml(path, PlanError), _File, path.name, PlanError)
+        unit = file.unit
+        if unit not in UNITS:
+            raise PlanError(f"{path.name}: unit must be one of {', '.join(UNITS)}, not {shown(unit)}")
         if unit in bins:
             raise PlanError(f"{path.name}: unit {unit} must have one file")
-        bins[unit] = _points(path.name, table, config)
+        bins[unit] = _points(path.name, file, config)
         points = (Item(unit, (name,), tuple((one.label,) for one in found)) for name, found in bins[unit].items())
-        fresh = [*points, *_crosses(path.name, unit, table, bins[unit])]
-        for key, found in reasons.items():
-            for data in table.take(key, list, []):
-                found |= _reasons(Table(f"{path.name}: {key}", data), fresh, bins[unit], config)
-        table.done()
+        fresh = [*points, *_crosses(path.name, file, bins[unit])]
+        for key, rules in (("exclude", file.exclude), ("open", file.open)):
+            for rule in rules:
+                reasons[key] |= _reasons(f"{path.name}: {key}", rule, fresh, bins[unit], config)
         items += fresh
     return CoverageModel(config, bins, tuple(items), reasons["exclude"], reasons["open"])
 
 
-def _points(where: str, table: Table, config: HwConfig) -> dict[str, tuple[Bin, ...]]:
-    points = table.take("points", dict, required=True)
+def _points(where: str, file: _File, config: HwConfig) -> dict[str, tuple[Bin, ...]]:
     sizes = sizes_of(config)
-    for name, labels in points.items():
-        if not isinstance(labels, list):
-            raise PlanError(f"{where}: {name} must be a list of bins, not {shown(repr(labels))}")
+    for name, labels in file.points.items():
         if len(labels) > POINT_BINS:
             raise PlanError(f"{where}: {name} must have at most {POINT_BINS} bins, not {len(labels)}")
-    return {name: parse_bins(f"{where}: {name}", labels, sizes) for name, labels in points.items()}
+    return {name: parse_bins(f"{where}: {name}", labels, sizes) for name, labels in file.points.items()}
 
 
-def _crosses(where: str, unit: str, table: Table, points: Mapping[str, tuple[Bin, ...]]) -> Iterator[Item]:
-    for names in table.take("crosses", list, []):
-        if not isinstance(names, list) or len(names) < 2:
-            raise PlanError(f"{where}: a cross must name two or more points, not {names!r}")
+def _crosses(where: str, file: _File, points: Mapping[str, tuple[Bin, ...]]) -> Iterator[Item]:
+    for names in file.crosses:
         for name in names:
-            if not isinstance(name, str) or name not in points:
-                raise PlanError(f"{where}: a cross must be of points of {unit}, not {name}")
+            if name not in points:
+                raise PlanError(f"{where}: a cross must be of points of {file.unit}, not {name}")
         count = math.prod(len(points[name]) for name in names)
         if count > CROSS_BINS:
             raise PlanError(f"{where}: a cross must have at most {CROSS_BINS} bins, not {count}")
-        yield Item(unit, tuple(names), tuple(product(*([one.label for one in points[name]] for name in names))))
+        yield Item(file.unit, names, tuple(product(*([one.label for one in points[name]] for name in names))))
 
 
-def _reasons(rule: Table, items: list[Item], points: Mapping[str, tuple[Bin, ...]], config: HwConfig) -> dict[str, str]:
+def _reasons(
+    where: str, rule: _Rule, items: list[Item], points: Mapping[str, tuple[Bin, ...]], config: HwConfig
+) -> dict[str, str]:
     """Return the reason for all bins that one rule means: those whose points all fall into what it names."""
-    reason = rule.take("reason", str, required=True)
-    where = rule.take("where", dict, required=True)
-    when = rule.take("when", dict, {})
-    rule.done()
-    for name, labels in where.items():
+    for name, labels in rule.where.items():
         allowed = [one.label for one in points.get(name, ())]
-        if not isinstance(labels, list):
-            raise PlanError(f"{rule.where}: {name} must be a list of bins, not {shown(repr(labels))}")
         for label in labels:
             if label not in allowed:
-                raise PlanError(f"{rule.where}: {name} must be one of {', '.join(allowed) or 'no bin'}, not {label}")
-    if not all(_setting(rule.where, config, name) == value for name, value in when.items()):
+                raise PlanError(f"{where}: {name} must be one of {', '.join(allowed) or 'no bin'}, not {label}")
+    if not all(_setting(where, config, name) == value for name, value in rule.when.items()):
         return {}
     return {
-        item.bin_name(key): reason
+        item.bin_name(key): rule.reason
         for item in items
-        if set(where) <= set(item.points)
+        if set(rule.where) <= set(item.points)
         for key in item.keys
-        if all(key[item.points.index(name)] in labels for name, labels in where.items())
+        if all(key[item.points.index(name)] in labels for name, labels in rule.where.items())
     }
 
 

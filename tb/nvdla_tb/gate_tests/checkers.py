@@ -36,8 +36,8 @@ from nvdla_tb.nvdla.program.ops import CheckCrc, InterruptNotify, Poll, RegRead,
 from nvdla_tb.paths import PLANS
 from nvdla_tb.sim.bench import Bench
 from nvdla_tb.sim.clocking import cycle, wait_cycles
-from nvdla_tb.stimulus.generate.describe import Table
 from nvdla_tb.stimulus.generate.engines import build_layer
+from nvdla_tb.stimulus.generate.layers.entries import layer_entry
 from nvdla_tb.stimulus.generate.layers.workshop import Workshop
 from nvdla_tb.stimulus.generate.plan import load_plan
 from nvdla_tb.stimulus.settings import BenchSettings, PortSettings
@@ -322,7 +322,7 @@ async def layers_of_all_engines_run_one_after_the_other(dut: SimHandleBase) -> N
     shop = Workshop(CONFIG, bench.memory, bench.rng)
     names = ("conv_1x1_full_atoms", "sdp_pass_through_full_atom", "sdp_pooled_on_the_fly", "cdp_lookup_of_the_element")
     described = [ENTRIES[name].data["layer"][0] for name in (*names, names[0])]
-    layers = [build_layer(shop, f"l{n}", Table(f"l{n}", layer), []) for n, layer in enumerate(described)]
+    layers = [build_layer(shop, f"l{n}", layer_entry(layer, f"l{n}"), []) for n, layer in enumerate(described)]
     await bench.run(*layers)
     await bench.settle()
     bench.check()
@@ -333,7 +333,7 @@ async def layers_of_all_engines_run_one_after_the_other(dut: SimHandleBase) -> N
 async def pooling_from_memory_takes_any_flying_mode_of_rdma(dut: SimHandleBase) -> None:
     bench = await Bench.start(dut, CONFIG)
     shop = Workshop(CONFIG, bench.memory, bench.rng)
-    layer = build_layer(shop, "l", Table("l", ENTRIES["pdp_max_2x2"].data["layer"][0]), [])
+    layer = build_layer(shop, "l", layer_entry(ENTRIES["pdp_max_2x2"].data["layer"][0], "l"), [])
     for group, value in enumerate((0, 1)):
         program = encode(layer, CONFIG, group, sync_id=f"done{group}")
         await bench.play(

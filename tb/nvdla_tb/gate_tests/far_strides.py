@@ -21,8 +21,8 @@ from nvdla_tb.nvdla.memory import MemoryImage, Ram
 from nvdla_tb.nvdla.program.codec import encode
 from nvdla_tb.nvdla.program.ops import Op, RegWrite
 from nvdla_tb.nvdla.program.state import GROUPS
-from nvdla_tb.stimulus.generate.describe import Table
 from nvdla_tb.stimulus.generate.engines import build_layer
+from nvdla_tb.stimulus.generate.layers.entries import layer_entry
 from nvdla_tb.stimulus.generate.layers.workshop import Workshop
 from nvdla_tb.stimulus.scenario import memory_ops
 
@@ -129,7 +129,7 @@ async def strides_reach_all_of_memory(dut: SimHandleBase) -> None:
     bench = await Inattentive.start(dut, CONFIG)
     shop = Workshop(CONFIG, MemoryImage(BASE, 1 << 32), bench.rng)
     runs = [
-        Run(build_layer(shop, f"far{n}", Table(f"far{n}", keys), []), surfaces)
+        Run(build_layer(shop, f"far{n}", layer_entry(keys, f"far{n}"), []), surfaces)
         for n, (keys, surfaces) in enumerate(described())
     ]
     await bench.play(memory_ops(shop.memory, Ram.MC))

@@ -6,9 +6,8 @@ The coroutines are the reference, and the only ones on Icarus.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import cocotb
+import msgspec
 from cocotb.handle import SimHandleBase
 from cocotb.triggers import RisingEdge, ValueChange
 
@@ -70,7 +69,9 @@ class CoroutineBackend:
                 reset,
                 image,
                 ram=ram,
-                settings=replace(settings.port, latency_cycles=latency_cycles(config, settings.port, ram)),
+                settings=msgspec.structs.replace(
+                    settings.port, latency_cycles=latency_cycles(config, settings.port, ram)
+                ),
                 seed=port_seed(seed, ram),
                 atom_bytes=config.memory_atomic_bytes,
                 # No wrapper changes the ids of clients.

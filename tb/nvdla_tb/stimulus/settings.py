@@ -1,14 +1,15 @@
-"""How the bench behaves around the DUT: every knob has a name, a unit and a stated default."""
+"""Settings of the bench: each has a name, a unit and a default."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields, replace
-from types import NoneType
-from typing import Any, get_args, get_type_hints
+from typing import Annotated, Literal
+
+import msgspec
+from msgspec import Meta
 
 from nvdla_models.errors import InputError
+from nvdla_tb.plain_data import check_fields
 
 _SHORTEST_PERIOD, _LONGEST_PERIOD = 0.05, 20.0
 
@@ -27,13 +28,24 @@ READ_IDS, WRITE_IDS = ("1", "2", "3", "5", "6", "8", "9"), ("1", "2", "3")
 """Ids of clients of the memory interface whose weights are judged: SDP, PDP, CDP, operands of SDP, and CDMA."""
 
 
+_Cycles = Annotated[int, Meta(ge=0, le=65535)]
+_AtLeastOne = Annotated[int, Meta(ge=1)]
+_Probability = Annotated[float, Meta(ge=0.0, lt=1.0)]
+_Severity = Literal["error", "count"]
+
+
 class SettingsError(InputError):
     """An unknown setting or a value outside its range."""
 
 
-@dataclass(frozen=True)
-class PortSettings:
-    """Behaviour of one memory port's slave; all randomness comes from the scenario's seed.
+def _check_words(name: str, text: str, allowed: tuple[str, ...]) -> None:
+    for word in text.split():
+        if word not in allowed:
+            raise SettingsError(f"{name} must be of {', '.join(allowed)}, not {word}")
+
+
+class PortSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Behaviour of the slave of one memory port. All randomness comes from the seed.
 
     ::
 
@@ -44,37 +56,35 @@ class PortSettings:
 
         PortSettings(pause_cycles=40, pause_period_cycles=50, pause_channels="aw w")
 
-    ``latency_cycles`` None means the configuration's published latency. Stalls are probabilities
-    per cycle: ``ready_stall`` that AR, AW or W is not ready, ``valid_stall`` that a due R or B waits.
-    ``jitter_cycles`` is added to the latency, uniformly. ``reorder`` lets responses of different ids
-    overtake each other; within an id the order is kept.
-
-    ``write_latency_cycles`` is that of write answers alone, None the same as for reads. For the first ``pause_cycles``
-    of every ``pause_period_cycles`` channels stand still, and afterwards they make up for it: those that
-    ``pause_channels`` names (such as ``aw w``) each time, or any of the five, each at random, when it names none.
+    Args:
+        latency_cycles: Latency of answers; None for the published latency of the configuration.
+        jitter_cycles: Largest addition to the latency, drawn uniformly.
+        ready_stall: Probability per cycle that AR, AW or W is not ready.
+        valid_stall: Probability per cycle that a due R or B waits.
+        reorder: Whether answers of different ids may overtake each other; within an id the order is kept.
+        write_latency_cycles: Latency of write answers; None for that of reads.
+        pause_cycles: Number of cycles at the start of every period in which channels stand still.
+        pause_period_cycles: Length of that period; 0 for no pauses.
+        pause_channels: Channels that pause, such as ``"aw w"``. Empty: each of the five at random.
     """
 
-    latency_cycles: int | None = None
-    jitter_cycles: int = 0
-    ready_stall: float = 0.0
-    valid_stall: float = 0.0
+    latency_cycles: _Cycles | None = None
+    jitter_cycles: _Cycles = 0
+    ready_stall: _Probability = 0.0
+    valid_stall: _Probability = 0.0
     reorder: bool = False
-    write_latency_cycles: int | None = None
+    write_latency_cycles: _Cycles | None = None
     pause_cycles: int = 0
-    pause_period_cycles: int = 0
+    pause_period_cycles: _Cycles = 0
     pause_channels: str = ""
 
     def __post_init__(self) -> None:
-        _check_types(self)
-        for name in ("latency_cycles", "jitter_cycles", "write_latency_cycles", "pause_period_cycles"):
-            value = getattr(self, name)
-            _require(value is None or 0 <= value <= 65535, name, "0 to 65535", value)
-        for name in ("ready_stall", "valid_stall"):
-            _require_probability(self, name)
+        check_fields(self, SettingsError)
         paused, period = self.pause_cycles, self.pause_period_cycles
-        rule = f"at least 0 and below pause_period_cycles ({period})"
-        _require(0 <= paused <= max(period - 1, 0), "pause_cycles", rule, paused)
-        _require_words(self, "pause_channels", CHANNELS)
+        if not 0 <= paused <= max(period - 1, 0):
+            rule = f"at least 0 and below pause_period_cycles ({period})"
+            raise SettingsError(f"pause_cycles must be {rule}, not {paused}")
+        _check_words("pause_channels", self.pause_channels, CHANNELS)
 
     @property
     def pauses(self) -> tuple[str, ...]:
@@ -82,48 +92,50 @@ class PortSettings:
         return tuple(channel for channel in CHANNELS if channel in self.pause_channels.split())
 
 
-@dataclass(frozen=True)
-class BenchSettings:
-    """Everything around the DUT that a scenario may choose.
+class BenchSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Settings of the bench that a scenario or a test may choose.
 
     ::
 
         settings = BenchSettings(port=PortSettings(ready_stall=0.5), csb_stall=0.2, poison_reads="count")
         bench = await Bench.start(dut, settings=settings)
 
-    ``port`` says how the memory ports behave; both of a configuration with a second memory.
-
-    ``csb_stall`` is the probability per cycle that the CSB agent pauses before a request; ``csb_outstanding`` how many
-    reads and non-posted writes of a program may wait for their answers at once; ``csb_period`` the period of CSB's
-    clock in those of the core's, and ``csb_phase`` how much later than in phase it rises for the first time.
-    With several outstanding, a write is seen before the answer to a read that went out earlier.
-    ``serve_interrupts`` False leaves interrupts to the program, which must poll for them; ``reset_cycle`` resets the
-    DUT that many cycles after the program began, which then begins anew.
-    ``poison_reads`` and ``stray_accesses`` say whether a read of never-written bytes and an access
-    outside every allocation fail the scenario (``error``) or are only counted (``count``), and ``unmapped_accesses``
-    the same of register accesses at addresses without a register.
-    ``hang_cycles`` is how long nothing may move on CSB and the memory ports while work is
-    outstanding, but for the bench's own service of interrupts; ``poll_deadline_cycles`` how long one poll
-    may last, and ``continue_on_fail`` that the program goes on after a poll that lasted longer, which is a finding all
-    the same. ``exact`` compares FP16 results with the bit-accurate models instead of the published thresholds.
-    ``stop_at_first`` ends the scenario soon after the first wrong byte. ``saturated_reads`` and ``saturated_writes``
-    name the ids, such as ``1 2 3``, of clients of the memory interface that always have requests: each turn must be as
-    long as the weight says. ``limits_reached`` says that the last layer has as many requests as may be outstanding: so
-    many must have been so at some time.
+    Args:
+        port: Behaviour of all memory ports.
+        csb_stall: Probability per cycle that the CSB agent pauses before a request.
+        csb_outstanding: Number of reads and non-posted writes that may wait for their answers at once, 1 to 3. With
+            several, a write is seen before the answer to a read that went out earlier.
+        csb_period: Period of CSB's clock, in periods of the core's clock.
+        csb_phase: Delay of the first edge of CSB's clock, in periods of the core's clock.
+        serve_interrupts: Whether the bench serves interrupts. Otherwise the program must poll, or a driver must wait.
+        reset_cycle: Cycle of the program at which the DUT is reset and the program begins anew; None for no reset.
+        poison_reads: ``"error"`` if a read of bytes that nobody has written is a finding, ``"count"`` to count it only.
+        stray_accesses: The same for memory accesses outside every allocation.
+        unmapped_accesses: The same for register accesses at addresses without a register.
+        hang_cycles: Number of cycles in which nothing moves on CSB and the memory ports, while work is outstanding,
+            that make a hang. The bench's own service of interrupts does not count as movement.
+        poll_deadline_cycles: Longest duration of one poll.
+        continue_on_fail: Whether the program goes on after a poll that lasted longer; it is a finding either way.
+        exact: Whether FP16 results are compared with the bit-accurate models instead of by the published thresholds.
+        stop_at_first: Whether the scenario ends soon after the first wrong byte.
+        saturated_reads: Ids, such as ``"1 2 3"``, of clients of the memory interface that always have reads: each turn
+            must be as long as its weight says.
+        saturated_writes: The same for writes.
+        limits_reached: Whether the last layer must reach the programmed limit of outstanding requests.
     """
 
-    port: PortSettings = field(default_factory=PortSettings)
-    csb_stall: float = 0.0
-    csb_outstanding: int = 1
-    csb_period: float = 1.0
-    csb_phase: float = 0.0
+    port: PortSettings = PortSettings()
+    csb_stall: _Probability = 0.0
+    csb_outstanding: Annotated[int, Meta(ge=1, le=MOST_CSB_OUTSTANDING)] = 1
+    csb_period: Annotated[float, Meta(ge=_SHORTEST_PERIOD, le=_LONGEST_PERIOD)] = 1.0
+    csb_phase: Annotated[float, Meta(ge=0.0, lt=_LONGEST_PERIOD)] = 0.0
     serve_interrupts: bool = True
-    reset_cycle: int | None = None
-    poison_reads: str = "error"
-    stray_accesses: str = "error"
-    unmapped_accesses: str = "error"
-    hang_cycles: int = 60_000
-    poll_deadline_cycles: int = 100_000
+    reset_cycle: _AtLeastOne | None = None
+    poison_reads: _Severity = "error"
+    stray_accesses: _Severity = "error"
+    unmapped_accesses: _Severity = "error"
+    hang_cycles: _AtLeastOne = 60_000
+    poll_deadline_cycles: _AtLeastOne = 100_000
     continue_on_fail: bool = False
     exact: bool = False
     stop_at_first: bool = False
@@ -132,20 +144,9 @@ class BenchSettings:
     limits_reached: bool = False
 
     def __post_init__(self) -> None:
-        _check_types(self)
-        for name in ("poison_reads", "stray_accesses", "unmapped_accesses"):
-            value = getattr(self, name)
-            _require(value in ("error", "count"), name, "error or count", value)
-        _require_probability(self, "csb_stall")
-        most, shortest, longest = MOST_CSB_OUTSTANDING, _SHORTEST_PERIOD, _LONGEST_PERIOD
-        _require(1 <= self.csb_outstanding <= most, "csb_outstanding", f"1 to {most}", self.csb_outstanding)
-        _require(shortest <= self.csb_period <= longest, "csb_period", f"{shortest} to {longest}", self.csb_period)
-        _require(0.0 <= self.csb_phase < longest, "csb_phase", f"at least 0 and below {longest}", self.csb_phase)
-        _require_words(self, "saturated_reads", READ_IDS)
-        _require_words(self, "saturated_writes", WRITE_IDS)
-        for name in ("hang_cycles", "poll_deadline_cycles", "reset_cycle"):
-            value = getattr(self, name)
-            _require(value is None or value >= 1, name, "at least 1", value)
+        check_fields(self, SettingsError)
+        _check_words("saturated_reads", self.saturated_reads, READ_IDS)
+        _check_words("saturated_writes", self.saturated_writes, WRITE_IDS)
 
     @property
     def saturated(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
@@ -156,54 +157,3 @@ class BenchSettings:
     def slower_cycles(self, cycles: int) -> int:
         """Return as many cycles of the core's clock as the slower clock takes for so many."""
         return math.ceil(cycles * max(1.0, self.csb_period))
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the settings as plain data, for files."""
-        return asdict(self)
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> BenchSettings:
-        """Build settings from plain data; what is left out keeps its default.
-
-        Raises:
-            SettingsError: for an unknown key or a bad value.
-        """
-        values = dict(data)
-        port = values.pop("port", {})
-        _refuse_unknown("settings.port", port, PortSettings)
-        _refuse_unknown("settings", values, cls)
-        return replace(cls(port=PortSettings(**port)), **values)
-
-
-def _require(holds: bool, name: str, rule: str, value: object) -> None:
-    if not holds:
-        raise SettingsError(f"{name} must be {rule}, not {value}")
-
-
-def _require_probability(settings: PortSettings | BenchSettings, name: str) -> None:
-    value = getattr(settings, name)
-    _require(0.0 <= value < 1.0, name, "a probability below 1", value)
-
-
-def _require_words(settings: PortSettings | BenchSettings, name: str, allowed: tuple[str, ...]) -> None:
-    for word in getattr(settings, name).split():
-        _require(word in allowed, name, f"of {', '.join(allowed)}", word)
-
-
-def _check_types(settings: PortSettings | BenchSettings) -> None:
-    """Refuse a value of another type: files hold whatever their writer put there, and "no" is true."""
-    for name, allowed in get_type_hints(type(settings)).items():
-        value = getattr(settings, name)
-        kinds = get_args(allowed) or ((int, float) if allowed is float else (allowed,))
-        if type(value) not in kinds:
-            wanted = " or ".join("none" if kind is NoneType else kind.__name__ for kind in kinds)
-            raise SettingsError(f"{name} must be {wanted}, not {value!r}")
-
-
-def _refuse_unknown(where: str, data: Any, kind: type) -> None:
-    if not isinstance(data, Mapping):
-        raise SettingsError(f"{where} must be a table of keys, not {data!r}")
-    allowed = [f.name for f in fields(kind)]
-    for key in data:
-        if key not in allowed:
-            raise SettingsError(f"{where} has no key {key}; allowed: {', '.join(allowed)}")

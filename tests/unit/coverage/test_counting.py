@@ -15,7 +15,7 @@ from nvdla_tb.coverage.status import item_status, text, totals
 from nvdla_tb.nvdla.program.ops import RegWrite
 from nvdla_tb.nvdla.program.table import Refused
 from nvdla_tb.paths import PLANS
-from nvdla_tb.stimulus.generate.describe import PlanError
+from nvdla_tb.stimulus.generate.errors import PlanError
 from nvdla_tb.stimulus.generate.plan import PlanEntry, load_plan
 from nvdla_tb.stimulus.generate.random import random_entry
 from nvdla_tb.stimulus.scenario import Scenario

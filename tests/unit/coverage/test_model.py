@@ -11,7 +11,7 @@ import pytest
 from nvdla_models.config import HwConfig, builtin_names
 from nvdla_tb.coverage.model import load_model
 from nvdla_tb.paths import PLANS
-from nvdla_tb.stimulus.generate.describe import PlanError
+from nvdla_tb.stimulus.generate.errors import PlanError
 from tests.repository import ROOT
 
 MODEL = PLANS / "coverage"
@@ -94,15 +94,15 @@ def test_items_are_found_by_name_and_by_what_their_name_begins_with(tmp_path: Pa
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ('unit = "PDP"', 'unit = "GLB"', "pdp.toml.unit must be one of CONV, SDP, CDP, PDP, SYSTEM, not GLB"),
+        ('unit = "PDP"', 'unit = "GLB"', "pdp.toml: unit must be one of CONV, SDP, CDP, PDP, SYSTEM, not GLB"),
         ('["method", "group"]', '["method", "grup"]', "pdp.toml: a cross must be of points of PDP, not grup"),
-        ('["method", "group"]', '["method"]', "pdp.toml: a cross must name two or more points, not ['method']"),
-        ('["0", "1"]', '"0"', "pdp.toml: group must be a list of bins, not '0'"),
+        ('["method", "group"]', '["method"]', "pdp.toml: crosses[0] must be a list of at least 2, not ['method']"),
+        ('["0", "1"]', '"0"', "pdp.toml: points.group must be a list, not '0'"),
         ('["min"] }', '["mean"] }', "pdp.toml: exclude: method must be one of max, min, average, not mean"),
         ("{ method = ", "{ metod = ", "pdp.toml: exclude: metod must be one of no bin, not min"),
-        ('reason = "never"', "", "pdp.toml: exclude lacks the key reason"),
+        ('reason = "never"', "", "pdp.toml: exclude[1].reason is missing"),
         ("feature_data_types", "types", "pdp.toml: exclude: when must name parameters of the configuration, not types"),
-        ("crosses", "cross", "pdp.toml has no key cross; allowed: crosses, exclude, open, points, unit"),
+        ("crosses", "cross", "pdp.toml: cross is unknown; allowed: unit, points, crosses, exclude, open"),
     ],
 )
 def test_a_model_that_cannot_be_understood_is_refused(tmp_path: Path, old: str, new: str, message: str) -> None:

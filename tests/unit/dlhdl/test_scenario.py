@@ -13,7 +13,7 @@ from dlhdl_tb.judge import results_of
 from dlhdl_tb.network import Kind
 from dlhdl_tb.scenario import DlhdlEntry, Mode, load_plan, read, save
 from nvdla_models.errors import InputError
-from nvdla_tb.stimulus.generate.describe import PlanError
+from nvdla_tb.stimulus.generate.errors import PlanError
 
 CORE = DlhdlConfig.load("dlhdl_int8_9")
 CONV = {"kind": "conv", "features": "N+1", "kernel": [3, 3], "padding": [1, 1, 1, 1]}
@@ -32,7 +32,6 @@ def test_sizes_are_those_of_the_core(text: object, value: int) -> None:
         (1 << 32, "x must be 1 to 65535, not 4294967296"),
         ("9999999C", "x must be a number, or one such as C, N-1 or 2N+1, not '9999999C'"),
         ("Z", "x must be a number, or one such as C, N-1 or 2N+1, not 'Z'"),
-        (True, "x must be a number, or one such as C, N-1 or 2N+1, not True"),
     ],
 )
 def test_a_size_that_cannot_be_is_refused(value: object, message: str) -> None:
@@ -71,34 +70,27 @@ def test_batch_has_a_slot_for_each_frame() -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"mode": "both"}, "t.mode must be one of batch, stream, not both"),
-        ({"frames": 0}, "t.frames must be 1 to 4096, not 0"),
-        ({"mode": "batch", "endless": True}, "t.endless must be false in batch mode"),
-        ({"input": [1, 2]}, "t.input must be [Z, Y, X] or [X], not 2 sizes"),
-        ({"layers": []}, "t has no key layers; allowed: "),
+        ({"mode": "batch", "endless": True}, "t: endless must be left out in batch mode"),
+        ({"input": [1, 2]}, "t: input must be [Z, Y, X] or [X], not 2 sizes"),
         (
             {"layer": [{"kind": "conv", "features": 1, "kernel": [9, 1]}]},
             "t: width must be an integer from 1 to 5, not 9",
         ),
-        (
-            {"layer": [{"kind": "relu"}]},
-            "t.layer[0].kind must be one of conv, max_pool, average_pool, fc, add, not relu",
-        ),
-        ({"layer": [{"kind": "add", "second": 0}]}, "t.layer[0].second must be -1 to -1, not 0"),
+        ({"layer": [{"kind": "add", "second": 0}]}, "t: layer[0].second must be -1 to -1, not 0"),
         (
             {"layer": [{**CONV, "features": 65535}], "input": [60, 8, 8]},
-            "t.layer[0]: its weights must take at most 33554432 bytes, not 35388900",
+            "t: layer[0]: its weights must take at most 33554432 bytes, not 35388900",
         ),
         (
             {"input": [1 << 14, 64, 64], "layer": [{"kind": "max_pool", "kernel": [2, 2]}]},
             "t: each tensor must take at most 33554432 bytes, not 67108864",
         ),
-        ({"input": [1 << 10, 64, 64], "frames": 9}, "all frames must take at most 33554432 bytes, not 37748736"),
+        ({"input": [1 << 10, 64, 64], "frames": 9}, "t: all frames must take at most 33554432 bytes, not 37748736"),
         (
             {"mode": "batch", "frames": 2000, "layer": [{**CONV, "features": 60000}]},
-            "OutputResult must end at most 1073741824 bytes after its base, not ",
+            "t: OutputResult must end at most 1073741824 bytes after its base, not ",
         ),
-        ({"input": [6], "layer": [CONV]}, "t.layer[0]: source must be an image, not values"),
+        ({"input": [6], "layer": [CONV]}, "t: layer[0].source must be an image, not values"),
     ],
 )
 def test_a_description_that_cannot_be_is_refused(change: dict[str, object], message: str) -> None:
@@ -123,7 +115,7 @@ def test_a_plan_is_one_of_this_system(tmp_path: Path) -> None:
     path.write_text('system = "dlhdl"\n[[scenario]]\nname = "a"\nabout = "b"\ninput = [6]\n')
     assert [(entry.name, entry.data) for entry in load_plan(path)] == [("a", {"input": [6]})]
     path.write_text('system = "nvdla"\nscenario = []\n')
-    with pytest.raises(PlanError, match=r"^p\.toml\.system must be dlhdl, not nvdla$"):
+    with pytest.raises(PlanError, match=r"^p\.toml: system must be dlhdl, not nvdla$"):
         load_plan(path)
 
 
@@ -131,7 +123,7 @@ def test_a_file_that_is_no_text_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "p.toml"
     path.write_text('system = "dlhdl"\n[[scenario]]\nname = "a"\nabout = "b"\ninput_file = 3\n')
     (entry,) = load_plan(path)
-    with pytest.raises(PlanError, match=r"^a\.input_file must be str, not 3$"):
+    with pytest.raises(PlanError, match=r"^a: input_file must be a text, not 3$"):
         entry.build(CORE, 1)
 
 
@@ -177,10 +169,14 @@ def test_results_in_single_have_the_bound_of_the_model(tmp_path: Path) -> None:
         (
             (1, 4, 2, 3),
             (2, 4, 2, 3),
-            "t.expected_file must be int8 of shape (1, 4, 2, 3), not int8 of shape (2, 4, 2, 3)",
+            "t: expected_file must be int8 of shape (1, 4, 2, 3), not int8 of shape (2, 4, 2, 3)",
         ),
-        ((1, 4, 3, 2), (1, 4, 2, 3), "t.input_file must be int8 of shape (1, 4, 2, 3), not int8 of shape (1, 4, 3, 2)"),
-        ((), (1, 4, 2, 3), "t.input_file must hold one array for all frames, not a single number"),
+        (
+            (1, 4, 3, 2),
+            (1, 4, 2, 3),
+            "t: input_file must be int8 of shape (1, 4, 2, 3), not int8 of shape (1, 4, 3, 2)",
+        ),
+        ((), (1, 4, 2, 3), "t: input_file must hold one array for all frames, not a single number"),
     ],
 )
 def test_files_of_another_shape_are_refused(

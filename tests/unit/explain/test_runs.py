@@ -278,9 +278,9 @@ def test_a_file_that_is_no_record_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("key", "value", "message"),
     [
-        ("config", 7, "facts: Expected `str`, got `int` - at `$.config`"),
-        ("beats", ["XY"], "facts: Invalid enum value 'XY' - at `$.beats[0]`"),
-        ("layers", [{}], "facts: Object missing required field `index` - at `$.layers[0]`"),
+        ("config", 7, "facts: config must be a text, not 7"),
+        ("beats", ["XY"], "facts: beats[0] must be one of MC, CVSRAM, activation data, weight data, debug, not XY"),
+        ("layers", [{}], "facts: layers[0].index is missing"),
     ],
 )
 def test_facts_of_another_type_are_refused(key: str, value: object, message: str, tmp_path: Path) -> None:

@@ -183,37 +183,40 @@ GOOD = '[[stage]]\nname = "a"\nunit = "u"\nengines = ["SDP"]\nvalue = "entered"\
     [
         (
             lambda text: text.replace('"SDP"', '"XDP"'),
-            "a: engines must be of SDP, PDP, CDP, CONV, RUBIK, BDMA, not XDP",
+            "{path}: stage[0]: a: engines must be of SDP, PDP, CDP, CONV, RUBIK, BDMA, not XDP",
         ),
         (
             lambda text: text.replace("entered", "left"),
-            "a: value must be one of converted, loaded-lines, packed, loaded-kernels, flush, kernels, elements, "
-            "products, sums, credits, entered, written, not left",
+            "{path}: stage[0]: a: value must be one of converted, loaded-lines, packed, loaded-kernels, flush, "
+            "kernels, elements, products, sums, credits, entered, written, not left",
         ),
         (
             lambda text: text.replace("entered", "written"),
-            "a: address must be given for written, may be for stored values, and for nothing else",
+            "{path}: stage[0]: a: address must be given for written, may be for stored values, and for nothing else",
         ),
-        (lambda text: text + "element_bits = 65\n", "a: element_bits must be 1 to 64, not 65"),
-        (lambda text: text + "stripe = [8, 16]\n", f"a: {ALONE}"),
-        (lambda text: text + "cells = [0, 4]\n", f"a: {ALONE}"),
-        (lambda text: text.replace("entered", "products"), f"a: {ALONE}"),
+        (lambda text: text + "element_bits = 65\n", "{path}: stage[0]: a: element_bits must be 1 to 64, not 65"),
+        (lambda text: text + "stripe = [8, 16]\n", "{path}: stage[0]: a: " + ALONE),
+        (lambda text: text + "cells = [0, 4]\n", "{path}: stage[0]: a: " + ALONE),
+        (lambda text: text.replace("entered", "products"), "{path}: stage[0]: a: " + ALONE),
         (
             lambda text: text.replace("entered", "kernels") + "stripe = [9, 8]\n",
-            "a: stripe must be the shortest and the longest, 1 to 67108864, not (9, 8)",
+            "{path}: stage[0]: a: stripe must be the shortest and the longest, 1 to 67108864, not (9, 8)",
         ),
         (
             lambda text: text.replace("entered", "kernels") + "stripe = [8, 16]\ncells = [1020, 5]\n",
-            "a: cells must be the first and how many, below 1024, not (1020, 5)",
+            "{path}: stage[0]: a: cells must be the first and how many, below 1024, not (1020, 5)",
         ),
-        (lambda text: text + "delay = -1\n", "a: delay must be 0 to 1000 cycles, not -1"),
+        (lambda text: text + "delay = -1\n", "{path}: stage[0]: a: delay must be 0 to 1000 cycles, not -1"),
         (lambda text: text + "width = 9\n", "{path}: a stage has no key width"),
         (lambda text: text.replace('valid = "v"\n', ""), "{path}: a stage must have the key valid"),
-        (lambda text: text.replace('data = "d"\n', ""), "a: data must name a signal or more, and none for flush"),
+        (
+            lambda text: text.replace('data = "d"\n', ""),
+            "{path}: stage[0]: a: data must name a signal or more, and none for flush",
+        ),
         (lambda text: "clock = 1\n" + text, TABLES + " not clock, stage"),
         (lambda text: "stage = 1", "{path}: stage must be tables [[stage]], not 1"),
         (lambda text: "stage = [1]", "{path}: stage[0] must be a table, not 1"),
-        (lambda text: text + "mask = 1\n", "{path}: stage[0]: Expected `array`, got `int` - at `$.mask`"),
+        (lambda text: text + "mask = 1\n", "{path}: stage[0]: mask must be a list, not 1"),
         (lambda text: "", TABLES + " not nothing"),
     ],
 )

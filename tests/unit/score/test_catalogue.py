@@ -70,12 +70,22 @@ one = { about = "lines", causes = ["dst-line-stride"] }
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("bugs.layout", "bugs.timing", "{path}: Invalid enum value 'timing' - at `key` in `$.bugs`"),
+        (
+            "bugs.layout",
+            "bugs.timing",
+            "{path}: a key of bugs must be one of layout, arithmetic, control, protocol, "
+            "interrupt, handshake, stale, not timing",
+        ),
         ("bugs.layout.SDP", "bugs.layout.EDP", "unit of bugs must be one of SDP, not EDP"),
-        ('about = "lines", ', "", "{path}: bug one: Object missing required field `about`"),
-        ("about =", "when = 1, about =", "{path}: bug one: Object contains unknown field `when`"),
+        ('about = "lines", ', "", "{path}: bug one: about is missing"),
+        (
+            "about =",
+            "when = 1, about =",
+            "{path}: bug one: when is unknown; "
+            "allowed: name, kind, unit, about, config, where, causes, equivalent, case",
+        ),
         (', causes = ["dst-line-stride"]', "", "bug one lacks causes, which a bug of kind layout must have"),
-        ("about =", 'where = "bus", about =', "{path}: bug one: Invalid enum value 'bus' - at `$.where`"),
+        ("about =", 'where = "bus", about =', "{path}: bug one: where must be one of rtl, operand, not bus"),
         ("[bugs", '[bugs.control.SDP]\none = { about = "lines" }\n[bugs', "bug one must be listed once"),
     ],
 )

@@ -20,7 +20,7 @@ from nvdla_models.reading import read_text, read_toml, resolved, shown
 from nvdla_tb.coverage.model import CoverageModel, Item, load_model
 from nvdla_tb.paths import PACKAGE, PLANS
 from nvdla_tb.plain_data import converted
-from nvdla_tb.stimulus.generate.describe import PlanError, Table
+from nvdla_tb.stimulus.generate.errors import PlanError
 from nvdla_tb.stimulus.generate.plan import load_plan, plan_of
 from nvdla_tb.stimulus.generate.random import ENGINES
 
@@ -50,6 +50,29 @@ class Level(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     search: _Count
     steered: _Count
     random: _Count
+
+
+class _Feature(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What the file says of a feature; tests and points of coverage by name, with ``*`` for any."""
+
+    name: str
+    about: str
+    level: str
+    tests: tuple[str, ...] = ()
+    random: tuple[str, ...] = ()
+    coverage: tuple[str, ...] = ()
+    configs: tuple[str, ...] = ()
+    bare_registers: bool = False
+
+
+class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Plan files, folder of the coverage model and modules of tests in Python, all beside the file; what uses them."""
+
+    plans: tuple[str, ...]
+    coverage: str
+    level: tuple[Level, ...]
+    feature: tuple[_Feature, ...]
+    bench: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -132,27 +155,26 @@ def load_feature_plan(path: Path, config: HwConfig) -> FeaturePlan:
     Raises:
         PlanError: for a test, a unit, a point of coverage or a level that does not exist.
     """
-    table = Table(path.name, read_toml(path, PlanError))
-    plans = [path.parent / name for name in table.names("plans", required=True)]
-    folder = path.parent / table.take("coverage", str, required=True)
-    tests = [test for plan in plans for test in _scenarios(plan)]
-    tests += [test for module in table.names("bench") for test in _bench_tests(path, module)]
-    model = load_model(folder, config)
-    given = table.take("level", list, required=True)
-    levels = converted(given, tuple[Level, ...], f"{path.name}: level", PlanError)
+    file = _read(path)
+    tests = [test for name in file.plans for test in _scenarios(path.parent / name)]
+    tests += [test for module in file.bench for test in _bench_tests(path, module)]
+    model = load_model(path.parent / file.coverage, config)
     home = plan_of(config, path.parent).stem
-    features = [_feature(path, data, tests, home, model, levels) for data in table.take("feature", list, required=True)]
-    table.done()
+    features = [_feature(path, one, file, tests, home, model) for one in file.feature]
     here = tuple(feature for feature in features if not feature.configs or config.name in feature.configs)
     known = [test.name for test in tests if test.config in (None, home)]
     aimed = {test.name for test in planned_tests(features)}
-    return FeaturePlan(model, levels, here, tuple(name for name in known if name not in aimed))
+    return FeaturePlan(model, file.level, here, tuple(name for name in known if name not in aimed))
+
+
+def _read(path: Path) -> _File:
+    return converted(read_toml(path, PlanError), _File, path.name, PlanError)
 
 
 @cache
 def bench_modules(path: Path) -> frozenset[str]:
     """Return the modules of tests in Python that a test plan names: no others are imported for a stored task."""
-    return frozenset(Table(path.name, read_toml(path, PlanError)).names("bench"))
+    return frozenset(_read(path).bench)
 
 
 def _scenarios(path: Path) -> Iterator[PlannedTest]:
@@ -176,32 +198,22 @@ def _bench_tests(path: Path, module: str) -> Iterator[PlannedTest]:
 
 
 def _feature(
-    path: Path,
-    data: dict[str, object],
-    tests: Sequence[PlannedTest],
-    home: str,
-    model: CoverageModel,
-    levels: Sequence[Level],
+    path: Path, one: _Feature, file: _File, tests: Sequence[PlannedTest], home: str, model: CoverageModel
 ) -> Feature:
-    table = Table(f"{path.name}: feature", data)
-    name = table.take("name", str, required=True)
-    table = Table(f"{path.name}: {name}", {key: value for key, value in data.items() if key != "name"})
-    about = table.take("about", str, required=True)
-    level = table.one_of("level", [level.name for level in levels], "")
-    found = [test for pattern in table.names("tests") for test in _matching(table.where, pattern, tests)]
-    random = table.names("random")
-    for engine in random:
+    where = f"{path.name}: {shown(one.name)}"
+    levels = [level.name for level in file.level]
+    if one.level not in levels:
+        raise PlanError(f"{where}: level must be one of {', '.join(levels)}, not {shown(one.level)}")
+    found = [test for pattern in one.tests for test in _matching(where, pattern, tests)]
+    for engine in one.random:
         if engine not in ENGINES:
-            raise PlanError(f"{table.where}: random must be of {', '.join(ENGINES)}, not {engine}")
+            raise PlanError(f"{where}: random must be of {', '.join(ENGINES)}, not {shown(engine)}")
     try:
-        items = model.items_like(table.names("coverage"))
+        items = model.items_like(one.coverage)
     except PlanError as error:
-        raise PlanError(f"{table.where}: {error}") from error
-    configs = table.names("configs")
-    bare = table.take("bare_registers", bool, False)
-    table.done()
+        raise PlanError(f"{where}: {error}") from error
     here = [test for test in dict.fromkeys(found) if test.config in (None, home)]
-    return Feature(name, about, level, tuple(here), random, items, configs, bare)
+    return Feature(one.name, one.about, one.level, tuple(here), one.random, items, one.configs, one.bare_registers)
 
 
 def _matching(where: str, pattern: str, tests: Sequence[PlannedTest]) -> list[PlannedTest]:

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 
 from nvdla_models.config import HwConfig
-from nvdla_models.errors import InputError
 from nvdla_tb.nvdla.layers import Layer
-from nvdla_tb.stimulus.generate.describe import PlanError, Table
 from nvdla_tb.stimulus.generate.draw.cdp import draw_cdp
 from nvdla_tb.stimulus.generate.draw.conv import draw_conv
 from nvdla_tb.stimulus.generate.draw.far import draw_long, far_pdp
@@ -21,8 +20,18 @@ from nvdla_tb.stimulus.generate.draw.numbers import Cube, Description
 from nvdla_tb.stimulus.generate.draw.pdp import draw_pdp
 from nvdla_tb.stimulus.generate.draw.sdp import draw_sdp
 from nvdla_tb.stimulus.generate.draw.sizes import Drawn, work_of
+from nvdla_tb.stimulus.generate.errors import PlanError, of_key
 from nvdla_tb.stimulus.generate.layers.cdp import build_cdp
 from nvdla_tb.stimulus.generate.layers.conv import build_conv
+from nvdla_tb.stimulus.generate.layers.entries import (
+    AnyLayerEntry,
+    BdmaEntry,
+    CdpEntry,
+    ConvEntry,
+    PdpEntry,
+    RubikEntry,
+    SdpEntry,
+)
 from nvdla_tb.stimulus.generate.layers.moving import build_bdma, build_rubik
 from nvdla_tb.stimulus.generate.layers.pdp import build_pdp, build_pooled
 from nvdla_tb.stimulus.generate.layers.sdp import build_sdp
@@ -36,59 +45,54 @@ class Generator:
     """The makers of layers of one engine.
 
     Attributes:
-        build: From a description to the layer, with its data in memory.
+        entry: What a plan says of a layer.
+        build: From that to the layer, with its data in memory.
         draw: From randomness to a description, and what it writes for a layer that may follow; ``None`` for a draw
             that does not fit.
         reach: The same for layers that reach limits of fields, within a number of cycles; None where an engine has
             none.
     """
 
-    build: Callable[[Workshop, str, Table, Sequence[Layer]], Layer]
+    entry: type[AnyLayerEntry]
+    build: Callable[[Workshop, str, Any, Sequence[Layer]], Layer]
     draw: Callable[[np.random.Generator, HwConfig, Cube | None], tuple[Description, Cube | None] | None]
     reach: Callable[[np.random.Generator, HwConfig, int], list[Drawn]] | None = None
 
 
 GENERATORS = {
-    "SDP": Generator(build_sdp, draw_sdp, partial(draw_long, draw_sdp)),
-    "PDP": Generator(build_pdp, draw_pdp, far_pdp),
-    "CDP": Generator(build_cdp, draw_cdp, partial(draw_long, draw_cdp)),
-    "CONV": Generator(build_conv, draw_conv, far_convs),
-    "RUBIK": Generator(build_rubik, draw_rubik),
-    "BDMA": Generator(build_bdma, draw_bdma),
+    "SDP": Generator(SdpEntry, build_sdp, draw_sdp, partial(draw_long, draw_sdp)),
+    "PDP": Generator(PdpEntry, build_pdp, draw_pdp, far_pdp),
+    "CDP": Generator(CdpEntry, build_cdp, draw_cdp, partial(draw_long, draw_cdp)),
+    "CONV": Generator(ConvEntry, build_conv, draw_conv, far_convs),
+    "RUBIK": Generator(RubikEntry, build_rubik, draw_rubik),
+    "BDMA": Generator(BdmaEntry, build_bdma, draw_bdma),
 }
 """By the names of ``nvdla_tb.nvdla.engines``, in their order."""
 
 
-def build_layer(shop: Workshop, name: str, table: Table, earlier: Sequence[Layer]) -> Layer:
-    """Return the layer that a description asks for, with its data in memory.
+def build_layer(shop: Workshop, name: str, entry: AnyLayerEntry, earlier: Sequence[Layer]) -> Layer:
+    """Return the layer that an entry of a plan asks for, with its data in memory.
 
     Args:
         shop: Configuration, memory and randomness.
         name: Prefix of the allocations' names.
-        table: The description; see the plan files.
+        entry: What the plan says of it.
         earlier: The layers before; ``chain = true`` reads the last one's destination.
 
     Raises:
-        PlanError: for a description that cannot be understood or that no hardware can run.
+        InputError: for what no hardware can run, or not after those layers.
     """
-    engine = table.one_of("engine", tuple(GENERATORS), "SDP")
-    carry = table.take("carry", int)
-    if carry is not None:
+    if entry.carry is not None:
         most = shop.config.memif_address_width_bits - 1
-        if not LEAST_CARRY <= carry <= most:
-            raise PlanError(f"{table.where}.carry must be {LEAST_CARRY} to {most}, not {carry}")
-        shop = replace(shop, carry=carry)
-    try:
-        layer = GENERATORS[engine].build(shop, name, table, earlier)
-        pool = table.table("pool")
-        if pool is not None:
-            layer = build_pooled(shop, f"{name}_pool", pool, layer)
-    except PlanError:
-        raise
-    except InputError as error:
-        raise PlanError(f"{table.where}: {error}") from error
-    table.done()
-    return layer
+        if not LEAST_CARRY <= entry.carry <= most:
+            raise PlanError(f"carry must be {LEAST_CARRY} to {most}, not {entry.carry}")
+        shop = replace(shop, carry=entry.carry)
+    build = next(maker.build for maker in GENERATORS.values() if isinstance(entry, maker.entry))
+    layer = build(shop, name, entry, earlier)
+    if isinstance(entry, BdmaEntry) or entry.pool is None:
+        return layer
+    with of_key("pool"):
+        return build_pooled(shop, f"{name}_pool", entry.pool, layer)
 
 
 def draw_far(rng: np.random.Generator, config: HwConfig, engine: str, cycles: int) -> list[Drawn]:

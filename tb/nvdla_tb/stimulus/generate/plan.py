@@ -3,33 +3,69 @@
 from __future__ import annotations
 
 import zlib
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
+from msgspec import Meta
+from msgspec.structs import replace
 
 from nvdla_models.config import HwConfig
 from nvdla_models.limits import LAYERS
 from nvdla_tb.nvdla.layers import Layer
 from nvdla_tb.nvdla.memory import MemoryImage, Ram
 from nvdla_tb.nvdla.program.ops import Op, RegWrite
+from nvdla_tb.plain_data import converted
 from nvdla_tb.stimulus.generate import plan_file
-from nvdla_tb.stimulus.generate.describe import PlanError, Table
 from nvdla_tb.stimulus.generate.engines import build_layer
+from nvdla_tb.stimulus.generate.errors import PlanError, of_key
 from nvdla_tb.stimulus.generate.interrupts import layer_interrupts, software_interrupts
-from nvdla_tb.stimulus.generate.layers.workshop import LEAST_CARRY, Workshop
-from nvdla_tb.stimulus.generate.registers import KINDS, UNMAPPED, register_program, running_program
+from nvdla_tb.stimulus.generate.layers.entries import AnyLayerEntry, Entry, Pair
+from nvdla_tb.stimulus.generate.layers.workshop import LEAST_CARRY, Workshop, span
+from nvdla_tb.stimulus.generate.registers import Kind, register_program, running_program
 from nvdla_tb.stimulus.generate.sequence import sequence
 from nvdla_tb.stimulus.scenario import Scenario, memory_ops
 from nvdla_tb.stimulus.settings import BenchSettings
 
-_BASE = 0x8000_0000
-"""Where the data of a scenario lie unless it says otherwise."""
-
-_RUNNING = "running"
-_ORDERS = ("in_turn", "back_to_back")
 _LATEST_RESET = 1 << 20
+
+
+class _File(plan_file.PlanFile, frozen=True, kw_only=True):
+    config: str
+
+
+class ScenarioEntry(Entry, frozen=True, kw_only=True):
+    """What a plan says of a scenario besides its name, purpose and markers.
+
+    Attributes:
+        order: whether layers run one after the other, or as early as registers are free.
+        settings: of the bench.
+        counters: whether statistics are read after each layer.
+        stalls: which stalls of memory they count.
+        base: where the data of the scenario lie.
+        carries: lowest and highest address bit whose border cubes lie around.
+        registers: accesses to registers in place of layers, or while they run.
+        units: whose registers; all without the key.
+        interrupts: interrupts that the program sets itself, or those of the layers, which it polls for.
+        layer: the layers.
+        reset_within: first and last cycle of which one resets the device.
+        preset: words of registers that are written first, by name.
+    """
+
+    order: Literal["in_turn", "back_to_back"] = "in_turn"
+    settings: BenchSettings = BenchSettings()
+    counters: bool = False
+    stalls: Literal["READ", "WRITE"] | None = None
+    base: Annotated[int, Meta(ge=0)] = 0x8000_0000
+    carries: Pair | None = None
+    registers: Kind | Literal["running"] | None = None
+    units: tuple[str, ...] = ()
+    interrupts: Literal["software", "layers"] | None = None
+    layer: tuple[AnyLayerEntry, ...] = ()
+    reset_within: Pair | None = None
+    preset: Mapping[str, int] = {}
 
 
 @dataclass(frozen=True)
@@ -52,55 +88,54 @@ class PlanEntry:
         Raises:
             PlanError: when the description cannot be understood.
         """
-        table = Table(self.name, self.data)
-        order = table.one_of("order", _ORDERS, "in_turn")
-        settings = BenchSettings.from_dict(table.take("settings", dict, {}))
-        counters = table.take("counters", bool, False)
-        if counters and order != "in_turn":
-            raise PlanError(f"{self.name}.counters needs the order in_turn, not {order}")
-        stalls = table.one_of("stalls", ("READ", "WRITE", ""), "")
-        if stalls and not counters:
-            raise PlanError(f"{self.name}.stalls needs counters = true")
-        base = table.take("base", int, _BASE)
-        if base < 0:
-            raise PlanError(f"{self.name}.base must be at least 0, not {base}")
-        width = config.memif_address_width_bits
-        carries = table.span("carries", (LEAST_CARRY, width - 1)) if "carries" in table else None
-        kind, units = table.one_of("registers", (*KINDS, _RUNNING, ""), ""), table.names("units")
-        interrupts = table.one_of("interrupts", ("software", "layers", ""), "")
-        alone = kind in KINDS or interrupts == "software"
-        descriptions = plan_file.layers(self.name, table.take("layer", list, [], required=not alone))
-        if len(descriptions) > LAYERS:
-            raise PlanError(f"{self.name}.layer must be at most {LAYERS} layers, not {len(descriptions)}")
         if seed < 0:
             raise PlanError(f"seed must be at least 0, not {seed}")
-        if kind == UNMAPPED:
-            settings = replace(settings, unmapped_accesses="count")
+        described = plan_file.with_layers(self.name, self.data)
+        entry = converted(described, ScenarioEntry, self.name, PlanError)
+        try:
+            return self._built(entry, config, seed)
+        except PlanError as error:
+            raise PlanError(f"{self.name}: {error}") from error
+
+    def _built(self, entry: ScenarioEntry, config: HwConfig, seed: int) -> Scenario:
+        in_turn, registers = entry.order == "in_turn", entry.registers
+        if entry.counters and not in_turn:
+            raise PlanError(f"counters needs the order in_turn, not {entry.order}")
+        if entry.stalls and not entry.counters:
+            raise PlanError("stalls needs counters = true")
+        if "layer" not in self.data and registers in (None, "running") and entry.interrupts != "software":
+            raise PlanError("layer is missing")
+        if len(entry.layer) > LAYERS:
+            raise PlanError(f"layer must be at most {LAYERS} layers, not {len(entry.layer)}")
+        width = config.memif_address_width_bits
+        carries = None if entry.carries is None else span("carries", entry.carries, (LEAST_CARRY, width - 1))
         rng = np.random.default_rng([seed, zlib.crc32(self.name.encode())])
-        if "reset_within" in table:
-            first, last = table.span("reset_within", (1, _LATEST_RESET))
+        settings = entry.settings
+        if registers == "unmapped":
+            settings = replace(settings, unmapped_accesses="count")
+        if entry.reset_within is not None:
+            first, last = span("reset_within", entry.reset_within, (1, _LATEST_RESET))
             settings = replace(settings, reset_cycle=int(rng.integers(first, last + 1)))
-        preset = [RegWrite(register, value) for register, value in table.pairs("preset")]
-        table.done()
-        if interrupts:
+        if entry.interrupts:
             settings = replace(settings, serve_interrupts=False)
-        shop = Workshop(config, MemoryImage(base, 1 << width), rng, carries)
+        shop = Workshop(config, MemoryImage(entry.base, 1 << width), rng, carries)
         layers: list[Layer] = []
-        for number, description in enumerate(descriptions):
-            where = Table(f"{self.name}.layer[{number}]", description)
-            layers.append(build_layer(shop, f"l{number}", where, layers))
+        for number, described in enumerate(entry.layer):
+            with of_key(f"layer[{number}]"):
+                layers.append(build_layer(shop, f"l{number}", described, layers))
         program: tuple[Op, ...]
-        if kind in KINDS:
-            program = register_program(kind, config, rng, units)
-        elif kind:
+        if registers == "running":
             program = running_program(layers, config, rng)
-        elif interrupts == "software":
+        elif registers is not None:
+            program = register_program(registers, config, rng, entry.units)
+        elif entry.interrupts == "software":
             program = software_interrupts(config, rng)
-        elif interrupts:
+        elif entry.interrupts:
             program = layer_interrupts(layers, config)
         else:
-            in_turn = order == "in_turn"
-            program = sequence(layers, config, in_turn=in_turn, counters=counters, stalls=stalls)
+            stalls = entry.stalls or ""
+            program = sequence(layers, config, in_turn=in_turn, counters=entry.counters, stalls=stalls)
+        preset = [RegWrite(register, value) for register, value in entry.preset.items()]
         ops = (*memory_ops(shop.memory, Ram.MC), *preset, *program)
         return Scenario(self.name, config.name, ops, seed, settings)
 
@@ -120,10 +155,10 @@ def load_plan(path: Path) -> tuple[PlanEntry, ...]:
     Raises:
         PlanError: when it is not a plan; the message names the key and what is allowed.
     """
-    config, described = plan_file.read_plan(path, "config")
+    file, described = plan_file.read_plan(path, _File)
     entries = []
     for one in described:
-        markers = Table(one.where, one.keys).names("markers")
-        own = {key: value for key, value in one.keys.items() if key != "markers"}
-        entries.append(PlanEntry(one.name, one.about, config, own, markers))
+        own = dict(one.keys)
+        markers = converted(own.pop("markers", ()), tuple[str, ...], one.where, PlanError, "markers")
+        entries.append(PlanEntry(one.name, one.about, file.config, own, markers))
     return tuple(entries)

@@ -20,11 +20,15 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
+
+import msgspec
 
 from nvdla_models.limits import LAYERS, RUN_TASKS
 from nvdla_models.reading import read_toml, shown
-from nvdla_tb.stimulus.generate.describe import PlanError, Table
+from nvdla_tb.plain_data import converted
+from nvdla_tb.stimulus.generate.errors import PlanError
+from nvdla_tb.stimulus.generate.layers.entries import Entry
 from nvdla_tb.stimulus.scenario import ScenarioError, check_name
 
 _VARIANT, _ABOUT, _EACH, _TIMES = "{variant}", "{about}", "each", "times"
@@ -47,61 +51,92 @@ class Described:
     keys: dict[str, Any]
 
 
-def read_plan(path: Path, system_key: str) -> tuple[str, tuple[Described, ...]]:
-    """Read a plan file, and return what it is for and its scenarios.
+class PlanFile(Entry, frozen=True, kw_only=True):
+    """What all plan files hold.
+
+    Attributes:
+        scenario: the scenarios.
+        variant: keys of the scenarios whose name asks for it, by the name of the variant.
+    """
+
+    scenario: tuple[dict[str, Any], ...]
+    variant: Mapping[str, dict[str, Any]] = {}
+
+
+class _About(msgspec.Struct):
+    about: str
+
+
+class _Head(_About):
+    name: str
+
+
+F = TypeVar("F", bound=PlanFile)
+
+
+def read_plan(path: Path, kind: type[F]) -> tuple[F, tuple[Described, ...]]:
+    """Read a plan file, and return what it holds and its scenarios.
 
     Args:
         path: The file.
-        system_key: The key that says what it is for.
+        kind: What files of the system hold.
 
     Raises:
         PlanError: when it is not a plan; the message names the key and what is allowed.
     """
-    raw = Table(path.name, read_toml(path, PlanError))
-    system = raw.take(system_key, str, required=True)
-    described, variants = raw.take("scenario", list, required=True), raw.take("variant", dict, {})
-    raw.done()
+    file = converted(read_toml(path, PlanError), kind, path.name, PlanError)
     found = []
-    for where, data in _varied(path.name, described, variants):
-        table = Table(where, data)
-        name, about = table.take("name", str, required=True), table.take("about", str, required=True)
+    for place, data in _varied(path.name, file):
+        one = converted(data, _Head, path.name, PlanError, place)
         try:
-            check_name(name)
+            check_name(one.name)
         except ScenarioError as error:
-            raise PlanError(f"{where}.{error}") from error
+            raise PlanError(f"{path.name}: {place}.{error}") from error
         keys = {key: value for key, value in data.items() if key not in ("name", "about")}
-        found.append(Described(where, name, about, keys))
+        found.append(Described(f"{path.name}: {place}", one.name, one.about, keys))
     for name, count in Counter(one.name for one in found).items():
         if count > 1:
             raise PlanError(f"{path.name}: scenario name {name} must be unique")
-    return system, tuple(found)
+    return file, tuple(found)
 
 
-def _varied(file_name: str, described: list[Any], variants: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Yield scenarios with what messages call them, one for each variant where the name asks for it."""
-    tables = {name: Table(f"{file_name}: variant.{name}", data) for name, data in variants.items()}
-    abouts = {name: table.take("about", str, required=True) for name, table in tables.items()}
-    if len(described) * max(len(variants), 1) > RUN_TASKS:
+def _varied(file_name: str, file: PlanFile) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield scenarios with their places in the file, one for each variant where the name asks for it."""
+    abouts = {
+        name: converted(data, _About, file_name, PlanError, f"variant.{name}").about
+        for name, data in file.variant.items()
+    }
+    if len(file.scenario) * max(len(file.variant), 1) > RUN_TASKS:
         raise PlanError(f"{file_name} must have at most {RUN_TASKS} scenarios with its variants")
     named = False
-    for number, data in enumerate(described):
-        where = f"{file_name}: scenario[{number}]"
-        if not isinstance(data, Mapping) or _VARIANT not in str(data.get("name")):
-            yield where, data
+    for number, data in enumerate(file.scenario):
+        place = f"scenario[{number}]"
+        where = f"{file_name}: {place}"
+        if _VARIANT not in str(data.get("name")):
+            yield place, data
             continue
-        if not variants:
+        if not file.variant:
             raise PlanError(f"{where}.name must not contain {_VARIANT}: the plan has no variant")
         named = True
-        for name, variant in variants.items():
+        for name, variant in file.variant.items():
             for key in variant:
                 if key in data and key != "about":
                     raise PlanError(f"{where} must leave the key {key} to the variant {name}")
             own = {"name": data["name"].replace(_VARIANT, name)} if isinstance(data["name"], str) else {}
             if isinstance(data.get("about"), str):
                 own["about"] = data["about"].replace(_ABOUT, abouts[name])
-            yield where, {**variant, **data, **own}
-    if variants and not named:
+            yield place, {**variant, **data, **own}
+    if file.variant and not named:
         raise PlanError(f"{file_name}: variant needs a scenario whose name contains {_VARIANT}")
+
+
+def with_layers(name: str, data: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the keys of a scenario with its layers one by one, each with its engine, which is SDP if it names none."""
+    found = data.get("layer", [])
+    if not isinstance(found, list):
+        return dict(data)
+    each = layers(name, found)
+    return {**data, "layer": [{"engine": "SDP", **one} if isinstance(one, Mapping) else one for one in each]}
 
 
 def layers(name: str, descriptions: list[Any]) -> list[Any]:
@@ -116,7 +151,7 @@ def layers(name: str, descriptions: list[Any]) -> list[Any]:
         if not isinstance(data, Mapping):
             found.append(data)
             continue
-        where = f"{name}.layer[{number}]"
+        where = f"{name}: layer[{number}]"
         times = data.get(_TIMES, 1)
         if type(times) is not int or not 1 <= times <= LAYERS:
             raise PlanError(f"{where}.{_TIMES} must be 1 to {LAYERS}, not {shown(repr(times))}")

@@ -7,6 +7,7 @@ software elsewhere, so that a kind of program says only what it accesses and in 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Literal
 
 import numpy as np
 
@@ -18,7 +19,7 @@ from nvdla_tb.nvdla.program.codec import encode
 from nvdla_tb.nvdla.program.ops import CheckNothing, Op, RegRead, RegWrite, SyncWait
 from nvdla_tb.nvdla.program.state import GROUPS, RegisterState
 from nvdla_tb.nvdla.registers import UNIT_BYTES, Register, RegisterMap
-from nvdla_tb.stimulus.generate.describe import PlanError
+from nvdla_tb.stimulus.generate.errors import PlanError
 
 WORD = 0xFFFF_FFFF
 _SPECIAL = ("S_POINTER", "D_OP_ENABLE", "S_LUT_ACCESS_CFG", "S_LUT_ACCESS_DATA")
@@ -300,28 +301,27 @@ def _use_other_group(accesses: Accesses, registers: Sequence[Register], group: i
         accesses.read(register)
 
 
-UNMAPPED = "unmapped"
-"""The kind that accesses addresses without a register on purpose."""
+Kind = Literal["reset", "bits", "distinct", "unmapped", "pending", "tables"]
+"""Kinds of programs, as plans call them; ``unmapped`` accesses addresses without a register on purpose."""
 
-KINDS: dict[str, Callable[[Accesses, Sequence[str]], None]] = {
+_KINDS: dict[Kind, Callable[[Accesses, Sequence[str]], None]] = {
     "reset": _reset,
     "bits": _bits,
     "distinct": _distinct,
-    UNMAPPED: _unmapped,
+    "unmapped": _unmapped,
     "pending": _pending,
     "tables": _tables,
 }
-"""Kinds of programs, by what plans call them."""
 
 _OF_ROM = ("reset", "bits")
 """Those that access the ConfigROM, too."""
 
 
-def register_program(kind: str, config: HwConfig, rng: np.random.Generator, units: Sequence[str]) -> tuple[Op, ...]:
+def register_program(kind: Kind, config: HwConfig, rng: np.random.Generator, units: Sequence[str]) -> tuple[Op, ...]:
     """Return a program of register accesses.
 
     Args:
-        kind: Key of ``KINDS``.
+        kind: What is accessed.
         config: The configuration whose registers are accessed.
         rng: Random numbers for values and orders.
         units: Units to access, or none for all that the configuration has.
@@ -334,5 +334,5 @@ def register_program(kind: str, config: HwConfig, rng: np.random.Generator, unit
     for unit in units:
         if unit not in have:
             raise PlanError(f"units must be of {', '.join(have)}, not {unit}")
-    KINDS[kind](accesses, units or have)
+    _KINDS[kind](accesses, units or have)
     return tuple(accesses.ops)

@@ -8,6 +8,7 @@ from typing import Any
 from nvdla_models.config import HwConfig
 from nvdla_models.limits import MEMORY_BYTES, NUMBER_BITS
 from nvdla_tb.nvdla.program.ops import MemInit, MemLoad, Op
+from nvdla_tb.plain_data import converted
 from nvdla_tb.stimulus.player import unraised
 from nvdla_tb.stimulus.scenario import Scenario, ScenarioError, check_name
 from nvdla_tb.stimulus.settings import BenchSettings, SettingsError
@@ -146,7 +147,7 @@ class _Reader:
                 f"{self._folder.cfg}:{line}: the trace is written for {header['config']}, not for {self._config.name}"
             )
         try:
-            header["settings"] = BenchSettings.from_dict(header["settings"])
+            header["settings"] = converted(header["settings"], BenchSettings, "settings", SettingsError)
         except SettingsError as error:
             raise self._error(line, str(error)) from error
         self._header = header

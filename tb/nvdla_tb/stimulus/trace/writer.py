@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from nvdla_models.reading import resolved
 from nvdla_tb.nvdla.memory import Ram
 from nvdla_tb.nvdla.program import ops
@@ -53,7 +55,7 @@ def write(scenario: Scenario, folder: Path) -> Path:
         raise TraceError(f"{folder}: a trace must be written to a folder that is new or empty")
     writer = _Writer()
     header = {"name": scenario.name, "config": scenario.config, "seed": scenario.seed}
-    lines = [notes.format_note({notes.SCENARIO: {**header, "settings": scenario.settings.to_dict()}})]
+    lines = [notes.format_note({notes.SCENARIO: {**header, "settings": msgspec.to_builtins(scenario.settings)}})]
     for index, op in enumerate(scenario.ops):
         try:
             lines.extend(writer.lines(op))

@@ -173,19 +173,22 @@ def test_what_may_go_either_way_is_no_surprise(source: Path, tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("exclude = 1", "Expected `array`, got `int`"),
-        ("[[exclude]]\nmodules = ['a']", "missing required field `reason`"),
+        ("exclude = 1", "exclude must be a list, not 1"),
+        ("[[exclude]]\nmodules = ['a']", r"exclude\[0\].reason is missing$"),
         ("[[exclude]]\nreason = ' '", "exclude 1: reason must say why it cannot be reached"),
-        ("[[exclude]]\nreason = 'x'\nkinds = ['lines']", "Invalid enum value 'lines'"),
-        ("[[exclude]]\nreason = 'x'\nmodule = ['a']", "unknown field `module`"),
-        ("[[exclude]]\nreason = 'x'\nlines = '3-'", "Expected `str` matching regex"),
-        ("[[exclude]]\nreason = 'x'\nsignals = ['a[3']", "Expected `str` matching regex"),
-        ("[[exclude]]\nreason = 'x'\nedges = ['up']", "Invalid enum value 'up'"),
+        (
+            "[[exclude]]\nreason = 'x'\nkinds = ['lines']",
+            r"exclude\[0\].kinds\[0\] must be one of branch, line, toggle, not lines$",
+        ),
+        ("[[exclude]]\nreason = 'x'\nmodule = ['a']", r"exclude\[0\].module is unknown; allowed: reason, "),
+        ("[[exclude]]\nreason = 'x'\nlines = '3-'", r"exclude\[0\].lines must be a text like "),
+        ("[[exclude]]\nreason = 'x'\nsignals = ['a[3']", r"exclude\[0\].signals\[0\] must be a text like "),
+        ("[[exclude]]\nreason = 'x'\nedges = ['up']", r"exclude\[0\].edges\[0\] must be one of 0->1, 1->0, not up$"),
         ("[[exclude]]\nreason = 'x'\ntext = '('", "exclude 1: text must be a regular expression"),
     ],
 )
 def test_a_file_that_cannot_be_is_refused(tmp_path: Path, text: str, message: str) -> None:
-    with pytest.raises(CodeCoverageError, match=message.replace("`", ".").replace("'", ".")) as error:
+    with pytest.raises(CodeCoverageError, match=message) as error:
         load_exclusions(reviewed(tmp_path, text))
     assert str(tmp_path / "reviewed.toml") in str(error.value)
 

@@ -15,7 +15,7 @@ from nvdla_tb.paths import PLANS
 from nvdla_tb.report.features_table import FeatureStatus, feature_status, lines, section
 from nvdla_tb.run.regress.features import FeaturePlan, load_feature_plan, planned_tests
 from nvdla_tb.run.regress.store import Latest
-from nvdla_tb.stimulus.generate.describe import PlanError
+from nvdla_tb.stimulus.generate.errors import PlanError
 from nvdla_tb.stimulus.generate.plan import plan_of
 from nvdla_tb.stimulus.generate.random import ENGINES
 
@@ -188,12 +188,12 @@ def test_the_plan_on_a_page_is_escaped(plan: FeaturePlan) -> None:
         ('["sdp_*"]', '["spd_*"]', "features.toml: all: a test must be a scenario or a test of the bench, not spd_*"),
         ('["SDP.*"]', '["SPD.*"]', "features.toml: all: coverage must be a point or a cross of the model, not SPD.*"),
         ('random = ["SDP"]', 'random = ["EW"]', f"features.toml: all: random must be of {', '.join(ENGINES)}, not EW"),
-        ('level = "L0"', 'level = "L7"', "features.toml: smoke.level must be one of L0, L1, not L7"),
-        ("seeds = 2", "seeds = 0", "features.toml: level: Expected `int` >= 1 - at `$[1].seeds`"),
+        ('level = "L0"', 'level = "L7"', "features.toml: smoke: level must be one of L0, L1, not L7"),
+        ("seeds = 2", "seeds = 0", "features.toml: level[1].seeds must be an integer from 1 to 100000, not 0"),
         (
             *("tests =", "test ="),
-            "features.toml: smoke has no key test; "
-            "allowed: about, bare_registers, configs, coverage, level, random, tests",
+            "features.toml: feature[0].test is unknown; "
+            "allowed: name, about, level, tests, random, coverage, configs, bare_registers",
         ),
         (
             *("plans =", 'bench = ["tests.sim.none"]\nplans ='),

@@ -170,5 +170,5 @@ def test_an_answer_that_is_none_is_refused(tmp_path: Path) -> None:
     whole.save(tmp_path / "result.json")
     assert left_in(tmp_path) == whole
     (tmp_path / "result.json").write_text('{"test": "made"}', encoding="utf-8")
-    with pytest.raises(InputError, match=r"^.*result\.json: a result: Object missing required field `seed`$"):
+    with pytest.raises(InputError, match=r"^.*result\.json: a result: seed is missing$"):
         left_in(tmp_path)

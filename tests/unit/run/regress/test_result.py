@@ -53,15 +53,15 @@ def changed(**changes: object) -> bytes:
 @pytest.mark.parametrize(
     ("content", "why"),
     [
-        (changed(seed="3"), r": a result: Expected `int`, got `str` - at `\$\.seed`$"),
-        (changed(verdict=None), r": a result: Expected `object`, got `null` - at `\$\.verdict`$"),
+        (changed(seed="3"), r": a result: seed must be an integer, not '3'$"),
+        (changed(verdict=None), r": a result: verdict must be a table, not None$"),
         (
             changed(verdict={"findings": [{"check": "smell", "detail": {"type": "Note", "message": ""}}]}),
-            r": a result: Invalid enum value 'smell' - at `\$\.verdict\.findings\[0\]\.check`$",
+            r": a result: verdict\.findings\[0\]\.check must be one of wrong value, .*, not smell$",
         ),
         (
             changed(verdict={"findings": [{"check": "test", "detail": {"type": "Other"}}]}),
-            r": a result: Invalid value 'Other' - at `\$\.verdict\.findings\[0\]\.detail\.type`$",
+            r": a result: verdict\.findings\[0\]\.detail\.type must be one of Mismatch, .*, not Other$",
         ),
         (WHOLE.encode()[:-1], r" must be JSON: Expecting ',' delimiter: "),
         (replace(WHOLE, rerun="größer").encode().decode().encode("latin-1"), r":1: text must be UTF-8, not byte 0xf6$"),

@@ -19,11 +19,35 @@ from nvdla_tb.judge.verdict import Ending, Margin, Verdict
 from nvdla_tb.run.folders import failure_folder
 from nvdla_tb.run.regress.store import Store
 from nvdla_tb.stimulus.result import Device, Performance
-from tests.unit.run.regress.tasks import ended, explained, hang, played, stored, task, wrong
+from tests.unit.run.regress.tasks import DUT, ended, explained, hang, played, stored, task, wrong
 
 TASKS = [task(seed) for seed in range(5)]
 EMBEDDED = Device("nv_small", None)
 MARGIN = Margin("layer 0 (CONV, group 0)", "CC DC", "some rule", 9, None, Element(1, 2, 3))
+
+
+def test_a_run_of_a_system_without_coverage_is_of_several_devices(store: Store) -> None:
+    cores = [replace(task(seed), dut=replace(DUT, config=f"dlhdl_int8_{seed}", evidence=str(seed))) for seed in (4, 9)]
+    run = store.start("random", cores)
+    assert (store.tasks(run), store.device(run).config) == (cores, "dlhdl_int8_4")
+    changed = [*cores, replace(task(64), dut=replace(cores[0].dut, evidence="other"))]
+    message = r"^dlhdl_int8_4 on the embedded DUT or the testbench must not change during a run: random\.64\."
+    with pytest.raises(InputError, match=message):
+        store.start("random", changed)
+
+
+def test_more_that_is_known_of_a_failure_takes_its_place_and_no_other_ending(store: Store) -> None:
+    run = store.start("random", TASKS[:2])
+    failure = ended(TASKS[0], Ending.MISMATCH)
+    store.add(run, failure)
+    known = replace(failure, explained=explained("why"))
+    store.amend(run, known)
+    assert [result.explained for result in store.results(run)] == [known.explained]
+    for other in (ended(TASKS[0], Ending.PASSED), ended(TASKS[1], Ending.PASSED)):
+        message = rf"^run 1: {other.key} must have the ending that is stored, not passed$"
+        with pytest.raises(InputError, match=message):
+            store.amend(run, other)
+    assert store.counts(run) == {Ending.MISMATCH: 1, Ending.NOT_PLAYED: 1}
 
 
 @pytest.fixture
@@ -266,7 +290,7 @@ def test_a_copied_store_speaks_of_the_folders_beside_it(tmp_path: Path) -> None:
         ("UPDATE tasks SET task = '{'", "run 1 must be JSON: Expecting property name"),
         ("UPDATE tasks SET task = '[]'", "run 1: tasks and results must be tables, not []"),
         ("UPDATE tasks SET task = x'00'", "run 1: tasks and results must be tables, not b'"),
-        ("UPDATE tasks SET task = json_set(task, '$.seed', 'x')", "a task: Expected `int`, got `str` - at `$.seed`"),
+        ("UPDATE tasks SET task = json_set(task, '$.seed', 'x')", "a task: seed must be an integer, not 'x'"),
         ("UPDATE tasks SET task = json_set(task, '$.seed', -1)", "seed must be 0 to 0xffffffffffffffff, not -1"),
         (
             "UPDATE tasks SET task = json_set(task, '$.dut', 1)",
@@ -274,14 +298,14 @@ def test_a_copied_store_speaks_of_the_folders_beside_it(tmp_path: Path) -> None:
         ),
         (
             "UPDATE tasks SET task = json_set(task, '$.dut.top', 1)",
-            "a task: Expected `str`, got `int` - at `$.dut.top`",
+            "a task: dut.top must be a text, not 1",
         ),
-        ("UPDATE results SET result = '{}'", "a result: Object missing required field `test`"),
+        ("UPDATE results SET result = '{}'", "a result: test is missing"),
         (
             "UPDATE results SET result = json_set(result, '$.verdict.layers', 'x')",
-            "a result: Expected `int`, got `str` - at `$.verdict.layers`",
+            "a result: verdict.layers must be an integer, not 'x'",
         ),
-        ("UPDATE results SET ending = 'x'", "results: Invalid enum value 'x'"),
+        ("UPDATE results SET ending = 'x'", "results: must be one of passed, golden equal, "),
         (
             "UPDATE tasks SET task = json_set(task, '$.dut.config', 1)",
             "run 1: tasks must be of a device, not of 1 and None",

@@ -11,8 +11,9 @@ import pytest
 from nvdla_models.config import HwConfig
 from nvdla_tb.nvdla.layers import Layer
 from nvdla_tb.nvdla.memory import MemoryImage
-from nvdla_tb.stimulus.generate.describe import PlanError, Table
 from nvdla_tb.stimulus.generate.engines import build_layer
+from nvdla_tb.stimulus.generate.errors import PlanError, of_key
+from nvdla_tb.stimulus.generate.layers.entries import layer_entry
 from nvdla_tb.stimulus.generate.layers.workshop import Workshop
 from nvdla_tb.stimulus.generate.plan import PlanEntry
 from nvdla_tb.stimulus.generate.random import ENGINES, random_entry
@@ -32,7 +33,9 @@ def build_all(*descriptions: Keys) -> tuple[Workshop, list[Layer]]:
     shop = Workshop(SMALL, MemoryImage(limit=1 << 32), np.random.default_rng(1))
     layers: list[Layer] = []
     for number, description in enumerate(descriptions):
-        layers.append(build_layer(shop, f"l{number}", Table("layer", description), layers))
+        entry = layer_entry(description, "probe")
+        with of_key("probe"):
+            layers.append(build_layer(shop, f"l{number}", entry, layers))
     return shop, layers
 
 

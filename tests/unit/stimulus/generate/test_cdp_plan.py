@@ -86,16 +86,15 @@ def test_a_layer_that_says_nothing_of_its_tables_has_plain_ones() -> None:
 @pytest.mark.parametrize(
     ("keys", "message"),
     [
-        ({"lut": None, "same_lut": True}, "layer.same_lut must not be set without a CDP layer of INT8 before it"),
-        ({"lut": {"lo": LUT["lo"]}}, "layer.lut lacks the key le"),
-        ({"lut": {"le": LUT["le"]}}, "layer.lut lacks the key lo"),
+        ({"lut": None, "same_lut": True}, "probe.same_lut must not be set without a CDP layer of INT8 before it"),
+        ({"lut": LUT, "same_lut": True}, "probe.lut must be left out beside same_lut"),
         (
             {"lut": {**LUT, "lo": {"start": 0, "step": 3}}},
-            "layer.lut.lo has no key step; allowed: end, exponent, overflow, select, start, underflow",
+            "probe: lut.lo.step is unknown; allowed: start, exponent, select, end, underflow, overflow",
         ),
         (
             {"lut": {**LUT, "lo": {"start": 0, "select": 14}}},
-            "layer: index select must be from -8 to 13 for CDP INT8, not 14",
+            "probe: index select must be from -8 to 13 for CDP INT8, not 14",
         ),
     ],
 )

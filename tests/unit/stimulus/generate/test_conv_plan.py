@@ -150,23 +150,17 @@ def test_a_layer_that_reads_what_another_writes_is_enabled_after_it() -> None:
 @pytest.mark.parametrize(
     ("description", "message"),
     [
-        ({**CUBE, "kernel": [3]}, "layer.kernel must be 2 integers, not [3]"),
-        ({key: CUBE[key] for key in ("engine", "shape", "kernel")}, "layer lacks the key kernels"),
-        ({**IMAGE, "image": {}}, "layer.image lacks the key format"),
+        ({key: CUBE[key] for key in ("engine", "shape", "kernels")}, "probe.kernel is missing"),
+        ({**IMAGE, "chain": True}, "probe.chain must be left out of an image"),
+        ({**IMAGE, "shape": [4, 5, 6]}, "probe: channels must be 3 for T_Y8___U8V8_N444, not 4"),
+        ({**CUBE, "banks": [0, 1]}, "probe: data_banks must be 1 to 31, not 0"),
+        ({**IMAGE, "image": {**IMAGE["image"], "mean": [1]}}, "probe.image.mean must be 3 integers, not [1]"),
         (
-            {**IMAGE, "chain": True},
-            "layer has no key chain; allowed: all_weights, banks, batch, carry, converter, dilation, dst_gaps, "
-            "dst_skip, engine, fetch_slices, flush_nan, image, input_converter, keep, kernel, kernels, lines, "
-            "nan_to_zero, output_precision, pad, pad_value, pool, pre_truncate, precision, release_slices, reuse, "
-            "shape, spare_banks, stride, tight_weights, truncate, weight_numbers, weights, weights_skip, winograd, x1, "
-            "x2, y, zero_percent",
+            {**CUBE, "zero_percent": 0, "tight_weights": True},
+            "probe.tight_weights must be left out beside zero_percent",
         ),
-        ({**IMAGE, "shape": [4, 5, 6]}, "layer: channels must be 3 for T_Y8___U8V8_N444, not 4"),
-        ({**CUBE, "banks": [0, 1]}, "layer: data_banks must be 1 to 31, not 0"),
-        ({**IMAGE, "image": {**IMAGE["image"], "mean": [1]}}, "layer.image.mean must be 3 integers, not [1]"),
-        ({**CUBE, "keep": ["lines"]}, "layer.keep must be of data, weights, not lines"),
-        ({**CUBE, "reuse": ["data"]}, "layer.reuse needs a convolution before it"),
-        ({**CUBE, "lines": 3}, "layer.lines needs data that are reused"),
+        ({**CUBE, "reuse": ["data"]}, "probe.reuse needs a convolution before it"),
+        ({**CUBE, "lines": 3}, "probe.lines needs data that are reused"),
     ],
 )
 def test_a_convolution_that_cannot_be_understood_is_refused(description: dict[str, Any], message: str) -> None:

@@ -222,9 +222,9 @@ PIXEL = {"engine": "SDP", "shape": [1, 1, 1]}
 @pytest.mark.parametrize(
     ("probe", "message"),
     [
-        (entry({**PIXEL, "carry": 11}), "probe.layer[0].carry must be 12 to 31, not 11"),
-        (entry({**PIXEL, "carry": 32}), "probe.layer[0].carry must be 12 to 31, not 32"),
-        (entry(PIXEL, carries=[12, 32]), "probe.carries must be a span within 12 to 31, not 12 to 32"),
+        (entry({**PIXEL, "carry": 11}), "probe: layer[0].carry must be 12 to 31, not 11"),
+        (entry({**PIXEL, "carry": 32}), "probe: layer[0].carry must be 12 to 31, not 32"),
+        (entry(PIXEL, carries=[12, 32]), "probe: carries must be a span within 12 to 31, not 12 to 32"),
     ],
 )
 def test_bits_that_no_cube_can_carry_into_are_refused(probe: PlanEntry, message: str) -> None:

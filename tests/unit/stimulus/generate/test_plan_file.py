@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from nvdla_tb.stimulus.generate.describe import PlanError
+from nvdla_tb.stimulus.generate.errors import PlanError
 from nvdla_tb.stimulus.generate.plan import PlanEntry, load_plan
 from tests.unit.nvdla.samples import SMALL
 from tests.unit.stimulus.generate.building import entry
@@ -40,8 +40,8 @@ def test_a_scenario_stands_for_one_of_each_variant(tmp_path: Path) -> None:
     [
         (VARIED, "plan.toml: scenario[0].name must not contain {variant}: the plan has no variant"),
         (SLOW + PLAIN, "plan.toml: variant needs a scenario whose name contains {variant}"),
-        ("[variant.slow]\nabout = 3\n" + VARIED, "plan.toml: variant.slow.about must be str, not 3"),
-        ("[variant.slow]\n" + VARIED, "plan.toml: variant.slow lacks the key about"),
+        ("[variant.slow]\nabout = 3\n" + VARIED, "plan.toml: variant.slow.about must be a text, not 3"),
+        ("[variant.slow]\n" + VARIED, "plan.toml: variant.slow.about is missing"),
         ("[variant]\nslow = 3\n" + VARIED, "plan.toml: variant.slow must be a table, not 3"),
         (
             SLOW + VARIED + "settings = {}\n",
@@ -50,7 +50,7 @@ def test_a_scenario_stands_for_one_of_each_variant(tmp_path: Path) -> None:
         (SLOW + VARIED + VARIED, "plan.toml: scenario name sdp_slow must be unique"),
         (PLAIN + PLAIN, "plan.toml: scenario name plain must be unique"),
         ("scenario = [1]\n", "plan.toml: scenario[0] must be a table, not 1"),
-        ("scenario = 1\n", "plan.toml.scenario must be list, not 1"),
+        ("scenario = 1\n", "plan.toml: scenario must be a list, not 1"),
         *(
             (PLAIN.replace("plain", name), "plan.toml: scenario[0].name must be 1 to 200 printable characters, not '")
             for name in ("", "n" * 201, "a\\u0000b", "a\\nb")
@@ -83,24 +83,24 @@ def test_a_layer_comes_as_often_as_it_says() -> None:
     assert entry(*often).build(SMALL, 1).ops == entry(*apart).build(SMALL, 1).ops
 
 
-SAME_LENGTH = "probe.layer[0].each must be a table of lists of the same length, not"
+SAME_LENGTH = "probe: layer[0].each must be a table of lists of the same length, not"
 
 
 @pytest.mark.parametrize(
     ("keys", "message"),
     [
-        ({"times": 0}, "probe.layer[0].times must be 1 to 10000, not 0"),
-        ({"times": 10_001}, "probe.layer[0].times must be 1 to 10000, not 10001"),
-        ({"times": True}, "probe.layer[0].times must be 1 to 10000, not True"),
-        ({"times": "two"}, "probe.layer[0].times must be 1 to 10000, not 'two'"),
-        ({"times": 10_000, "each": {"carry": [12, 13]}}, "probe.layer must be at most 10000 layers, not 10002"),
+        ({"times": 0}, "probe: layer[0].times must be 1 to 10000, not 0"),
+        ({"times": 10_001}, "probe: layer[0].times must be 1 to 10000, not 10001"),
+        ({"times": True}, "probe: layer[0].times must be 1 to 10000, not True"),
+        ({"times": "two"}, "probe: layer[0].times must be 1 to 10000, not 'two'"),
+        ({"times": 10_000, "each": {"carry": [12, 13]}}, "probe: layer must be at most 10000 layers, not 10002"),
         ({"each": 3}, f"{SAME_LENGTH} 3"),
         ({"each": {}}, f"{SAME_LENGTH} {{}}"),
         ({"each": {"pad": []}}, f"{SAME_LENGTH} {{'pad': []}}"),
         ({"each": {"pad": [1], "banks": [1, 2]}}, f"{SAME_LENGTH} {{'pad': [1], 'banks': [1, 2]}}"),
-        ({"each": {"shape": [[8, 1, 1]]}}, "probe.layer[0].each must not have the key shape of the layer"),
-        ({"each": {"nothing": [1]}}, "probe.layer[0] has no key nothing; "),
-        ({"each": {"carry": [12] * 10_001}}, "probe.layer must be at most 10000 layers, not 10001"),
+        ({"each": {"shape": [[8, 1, 1]]}}, "probe: layer[0].each must not have the key shape of the layer"),
+        ({"each": {"nothing": [1]}}, "probe: layer[0].nothing is unknown; allowed: "),
+        ({"each": {"carry": [12] * 10_001}}, "probe: layer must be at most 10000 layers, not 10001"),
     ],
 )
 def test_numbers_of_times_and_values_that_cannot_be_are_refused(keys: dict[str, Any], message: str) -> None:

@@ -13,9 +13,9 @@ from nvdla_tb.nvdla import configrom
 from nvdla_tb.nvdla.program.ops import RegRead, RegWrite
 from nvdla_tb.nvdla.registers import RegisterError, RegisterMap
 from nvdla_tb.paths import PLANS
-from nvdla_tb.stimulus.generate.describe import PlanError
+from nvdla_tb.stimulus.generate.errors import PlanError
 from nvdla_tb.stimulus.generate.plan import PlanEntry, load_plan
-from nvdla_tb.stimulus.generate.registers import KINDS, kept, register_program
+from nvdla_tb.stimulus.generate.registers import _KINDS, kept, register_program
 from nvdla_tb.stimulus.trace import read, write
 from tests.unit.nvdla.samples import SMALL
 from tests.unit.stimulus.generate.building import refused
@@ -76,7 +76,7 @@ def test_every_kept_register_of_both_groups_has_a_value_of_its_own() -> None:
 
 
 def test_no_program_enables_a_layer_that_is_next() -> None:
-    for kind in KINDS:
+    for kind in _KINDS:
         producer: dict[str, int] = {}
         for op in program(kind, SMALL):
             unit, _, name = op.register.partition(".")
@@ -130,5 +130,5 @@ def test_a_reset_comes_at_another_cycle_with_each_seed() -> None:
 
 
 def test_layers_are_needed_where_the_program_is_made_of_them() -> None:
-    with refused("probe lacks the key layer"):
+    with refused("probe: layer is missing"):
         PlanEntry("probe", "", "nv_small", {"registers": "running"}).build(SMALL, 1)

@@ -161,21 +161,9 @@ NOTES = [
     (f'{NOTE}{{"scenario": 1}}', "scenario must hold name, config, seed, settings, not 1"),
     (NOTE + HEADER.replace("1", '"1"'), "seed must be int, not '1'"),
     (
-        NOTE + HEADER.replace("{}", '{"hang": 1}'),
-        "settings has no key hang; allowed: port, csb_stall, csb_outstanding, csb_period, csb_phase, "
-        "serve_interrupts, reset_cycle, poison_reads, stray_accesses, unmapped_accesses, hang_cycles, "
-        "poll_deadline_cycles, continue_on_fail, exact, stop_at_first, saturated_reads, saturated_writes, "
-        "limits_reached",
+        NOTE + HEADER.replace("{}", '{"port": {"reorder": 5}}'),
+        "settings: port.reorder must be true or false, not 5",
     ),
-    (
-        NOTE + HEADER.replace("{}", '{"csb_stall": "x"}'),
-        "csb_stall must be int or float, not 'x'",
-    ),
-    (
-        NOTE + HEADER.replace("{}", '{"port": 5}'),
-        "settings.port must be a table of keys, not 5",
-    ),
-    (NOTE + HEADER.replace("{}", '{"hang_cycles": 0}'), "hang_cycles must be at least 1, not 0"),
 ]
 
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-
 import pytest
 
 from nvdla_tb.nvdla.memory import Ram
 from nvdla_tb.nvdla.program import ops
-from nvdla_tb.stimulus.settings import BenchSettings
+from nvdla_tb.stimulus.settings import BenchSettings, PortSettings
 from nvdla_tb.stimulus.trace import read
 from tests.unit.nvdla.samples import FULL, SMALL
 from tests.unit.stimulus.trace.conftest import CHUNKS, SPELLED, MakeTrace
@@ -101,6 +99,4 @@ def test_settings_in_a_note_may_leave_out_defaults(make_trace: MakeTrace) -> Non
     )
     scenario = read(trace, SMALL)
     assert (scenario.name, scenario.seed, scenario.ops) == ("n", 7, ())
-    expected = asdict(BenchSettings())
-    expected["port"]["reorder"] = True
-    assert asdict(scenario.settings) == expected
+    assert scenario.settings == BenchSettings(port=PortSettings(reorder=True))

@@ -5,40 +5,41 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from nvdla_models.cdp import CdpParams
-from nvdla_models.converter import ConverterEncoding
+from nvdla_models.converter import Converter, ConverterEncoding
 from nvdla_models.lut import HybridLut, LutUnit
 from nvdla_models.precision import Precision
 from nvdla_tb.nvdla.layers import CdpLayer, Layer
-from nvdla_tb.stimulus.generate.describe import PlanError, Table
-from nvdla_tb.stimulus.generate.layers.tables import take_lut
-from nvdla_tb.stimulus.generate.layers.workshop import Workshop, take_converter, take_destination, take_source
+from nvdla_tb.stimulus.generate.errors import PlanError
+from nvdla_tb.stimulus.generate.layers.entries import CdpEntry, LutEntry, LutTableEntry
+from nvdla_tb.stimulus.generate.layers.tables import hybrid_lut
+from nvdla_tb.stimulus.generate.layers.workshop import Workshop, destination, source
 
-_PLAIN_LUT = {"entries": [-200, 200], "le": {"start": 0, "exponent": 2}, "lo": {"start": 0, "select": 8}}
+_PLAIN_LUT = LutEntry(le=LutTableEntry(start=0, exponent=2), lo=LutTableEntry(start=0, select=8), entries=(-200, 200))
 """The tables of a layer that says nothing of them."""
 
 
-def build_cdp(shop: Workshop, name: str, table: Table, earlier: Sequence[Layer]) -> CdpLayer:
-    """Return the CDP layer that a description asks for."""
-    src = take_source(shop, name, table, earlier)
+def build_cdp(shop: Workshop, name: str, entry: CdpEntry, earlier: Sequence[Layer]) -> CdpLayer:
+    """Return the CDP layer that an entry asks for."""
+    src = source(shop, name, entry, earlier)
     precision = src.layout.precision
     params = CdpParams(
-        local_size=table.take("local_size", int),
-        multiply=table.take("multiply", bool, True),
-        input_converter=take_converter(table, "input_converter", ConverterEncoding.CDP_INPUT),
-        output_converter=take_converter(table, "output_converter", ConverterEncoding.CDP_OUTPUT),
-        lut=_take_tables(shop, table, precision, earlier),
+        local_size=entry.local_size,
+        multiply=entry.multiply,
+        input_converter=Converter(*entry.input_converter, ConverterEncoding.CDP_INPUT),
+        output_converter=Converter(*entry.output_converter, ConverterEncoding.CDP_OUTPUT),
+        lut=_tables(shop, entry, precision, earlier),
         precision=precision,
-        nan_to_zero=table.take("nan_to_zero", bool, False),
+        nan_to_zero=entry.nan_to_zero,
     )
-    return CdpLayer(src, take_destination(shop, name, table, src.layout.shape, precision), params)
+    return CdpLayer(src, destination(shop, name, entry, src.layout.shape, precision), params)
 
 
-def _take_tables(shop: Workshop, table: Table, precision: Precision, earlier: Sequence[Layer]) -> HybridLut:
-    """Return the tables that a description asks for, or with ``same_lut`` those of the CDP layer before it."""
-    if not table.take("same_lut", bool, False):
-        lut = Table(f"{table.where}.lut", table.take("lut", dict, _PLAIN_LUT))
-        return take_lut(shop, lut, LutUnit.CDP, precision)
+def _tables(shop: Workshop, entry: CdpEntry, precision: Precision, earlier: Sequence[Layer]) -> HybridLut:
+    """Return the tables that an entry asks for, or with ``same_lut`` those of the CDP layer before it."""
+    if not entry.same_lut:
+        return hybrid_lut(shop, entry.lut or _PLAIN_LUT, LutUnit.CDP, precision)
+    entry.leave_out("beside same_lut", "lut")
     before = next((layer for layer in reversed(earlier) if isinstance(layer, CdpLayer)), None)
     if before is None or before.params.precision is not precision:
-        raise PlanError(f"{table.where}.same_lut must not be set without a CDP layer of {precision.name} before it")
+        raise PlanError(f"same_lut must not be set without a CDP layer of {precision.name} before it")
     return before.params.lut

@@ -1,4 +1,4 @@
-"""Convolutions of cubes and images from descriptions."""
+"""Convolutions of cubes and images from entries of plans."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ from nvdla_tb.nvdla.layers.batch import DST_ATOMS
 from nvdla_tb.nvdla.layers.conv import buffered_lines, kernel_sides, slice_entries
 from nvdla_tb.nvdla.program.conv_buffer import ConvBuffer
 from nvdla_tb.nvdla.surfaces import CbufUse, ImageSurface, WeightSurface, tight_weight_bytes
-from nvdla_tb.stimulus.generate.describe import PlanError, Table
-from nvdla_tb.stimulus.generate.layers.sdp import take_processing
+from nvdla_tb.stimulus.generate.errors import PlanError
+from nvdla_tb.stimulus.generate.layers.entries import ConvEntry, ImageEntry
+from nvdla_tb.stimulus.generate.layers.sdp import processing
 from nvdla_tb.stimulus.generate.layers.workshop import (
     Workshop,
-    take_converter_if,
-    take_cubes,
-    take_destination,
-    take_numbers,
-    take_precision,
+    converter_if,
+    cubes_of,
+    destination,
+    precision_of,
+    shape_of,
+    span,
 )
-
-_PARTS = ("data", "weights")
 
 
 @dataclass(frozen=True)
@@ -44,8 +44,8 @@ class _Stay:
     """The content of the buffer before and after a layer.
 
     Attributes:
-        keep: of ``_PARTS``, what it keeps for the next.
-        reuse: of ``_PARTS``, what it takes of the layer before.
+        keep: what it keeps for the next.
+        reuse: what it takes of the layer before.
         lines: that it convolves, when they are not those of its input in memory.
         before: the convolutions before it.
         buffer: content that they leave.
@@ -58,114 +58,106 @@ class _Stay:
     buffer: ConvBuffer
 
 
-def build_conv(shop: Workshop, name: str, table: Table, earlier: Sequence[Layer]) -> ConvLayer:
-    """Return the convolution that a description asks for: of an image when it names one, else of a cube."""
-    kernels = table.take("kernels", int, required=True)
-    winograd = table.take("winograd", bool, False)
-    kernel_width, kernel_height = table.integers("kernel", 2, (KERNEL_SIDE,) * 2 if winograd else None)
-    converter = take_converter_if(table, "input_converter", ConverterEncoding.CDMA_INPUT)
-    cubes = table.take("batch", int, 1)
+def build_conv(shop: Workshop, name: str, entry: ConvEntry, earlier: Sequence[Layer]) -> ConvLayer:
+    """Return the convolution that an entry asks for: of an image when it names one, else of a cube."""
+    kernel = (KERNEL_SIDE,) * 2 if entry.kernel is None and entry.winograd else entry.kernel
+    if kernel is None:
+        raise PlanError("kernel is missing")
     most = max(shop.config.max_batch_size, 1)
-    if not 1 <= cubes <= most:
-        raise PlanError(f"{table.where}.batch must be 1 to {most} on {shop.config.name}, not {cubes}")
-    image = table.table("image")
+    if not 1 <= entry.batch <= most:
+        raise PlanError(f"batch must be 1 to {most} on {shop.config.name}, not {entry.batch}")
+    converter = converter_if(entry.input_converter, ConverterEncoding.CDMA_INPUT)
     src: Surface | ImageSurface
     src_stride = 0
     weights: KernelLayout
     conversion: Converter | PixelConversion | None
-    if image is None:
+    if entry.image is None:
         conversion = converter
-        src, *more = take_cubes(shop, name, table, earlier, cubes)
+        src, *more = cubes_of(shop, name, entry, earlier, entry.batch)
         src_stride = more[0].address - src.address if more else 0
         precision = src.layout.precision
-        channels = src.layout.shape[0]
-        params = _params(table, precision, winograd=winograd)
-        shape = (kernels, channels, kernel_height, kernel_width)
-        kind = WinogradWeightLayout if winograd else WeightLayout
-        weights = kind(shop.config, precision, shape)
+        shape = (entry.kernels, src.layout.shape[0], kernel[1], kernel[0])
+        weights = (WinogradWeightLayout if entry.winograd else WeightLayout)(shop.config, precision, shape)
     else:
-        precision = take_precision(table)
-        params = _params(table, precision, winograd=winograd)
-        src = _image(shop, name, table, image)
-        channels = src.layout.shape[0]
-        mean = image.integers("mean", channels) if "mean" in image else None
-        conversion = PixelConversion(precision, converter, mean, image.take("signed", bool, False))
-        shape = (kernels, channels, kernel_height, kernel_width)
-        weights = ImageWeightLayout(shop.config, precision, shape, image.take("post_extension", int, 1))
-        image.done()
+        entry.leave_out("of an image", "chain", "src_gaps", "numbers")
+        precision = precision_of(entry)
+        src = _image(shop, name, entry, entry.image)
+        mean = _as_many("image.mean", entry.image.mean, src.layout.shape[0])
+        conversion = PixelConversion(precision, converter, mean, entry.image.signed)
+        shape = (entry.kernels, src.layout.shape[0], kernel[1], kernel[0])
+        weights = ImageWeightLayout(shop.config, precision, shape, entry.image.post_extension)
+    params = _params(entry, precision)
     sides = kernel_sides(weights)
     src_height, src_width = src.layout.shape[1:]
     height = buffered_lines(src_height, params)
-    stay = _stay(table, earlier, src_height)
+    stay = _stay(entry, earlier, src_height)
     if stay.lines is not None:
         src_height = height = stay.lines
-    out = (kernels, params.output_height(src_height, sides[0]), params.output_width(src_width, sides[1]))
-    output = take_precision(table, "output_precision", precision)
-    processing, x1, x2, y = take_processing(shop, name, table, out, precision, output)
-    placed = _weights(shop, name, table, weights)
-    cbuf = _cbuf(shop.config, table, height, cubes * slice_entries(src.layout, params), placed, stay)
-    if cubes > 1:
+    out = (entry.kernels, params.output_height(src_height, sides[0]), params.output_width(src_width, sides[1]))
+    output = entry.output_precision or precision
+    sdp, x1, x2, y = processing(shop, name, entry, out, precision, output)
+    placed = _weights(shop, name, entry, weights)
+    cbuf = _cbuf(shop.config, entry, height, entry.batch * slice_entries(src.layout, params), placed, stay)
+    if entry.batch > 1:
         shop = shop.in_a_row()
-    dst = take_destination(shop, name, table, out, output, 1 if cubes == 1 else DST_ATOMS)
-    others = [shop.reserve(f"{name}_dst_cube{number}", dst.layout, DST_ATOMS) for number in range(1, cubes)]
-    batch = Batch(cubes, src_stride, others[0].address - dst.address) if others else None
-    return ConvLayer(src, placed, dst, params, processing, cbuf, conversion, x1, x2, y, batch, stay.lines)
+    dst = destination(shop, name, entry, out, output, 1 if entry.batch == 1 else DST_ATOMS)
+    others = [shop.reserve(f"{name}_dst_cube{number}", dst.layout, DST_ATOMS) for number in range(1, entry.batch)]
+    batch = Batch(entry.batch, src_stride, others[0].address - dst.address) if others else None
+    return ConvLayer(src, placed, dst, params, sdp, cbuf, conversion, x1, x2, y, batch, stay.lines)
 
 
-def _weights(shop: Workshop, name: str, table: Table, layout: KernelLayout) -> WeightSurface:
-    """Return random weights, compressed when the description says how many of them are 0.
+def _as_many(key: str, numbers: tuple[int, ...] | None, count: int) -> tuple[int, ...] | None:
+    """Return numbers of which there must be so many."""
+    if numbers is not None and len(numbers) != count:
+        raise PlanError(f"{key} must be {count} integers, not {list(numbers)}")
+    return numbers
 
-    With ``tight_weights`` their size in registers ends with the last entry of the convolution buffer that they reach.
-    They begin ``weights_skip`` atoms after a multiple of 256 bytes.
-    """
+
+def _weights(shop: Workshop, name: str, entry: ConvEntry, layout: KernelLayout) -> WeightSurface:
+    """Return random weights, compressed when the entry says how many of them are 0."""
     limits = layout.precision.limits if layout.precision is not Precision.FP16 else (0, 0)
-    low, high = table.span("weights", limits)
-    numbers = take_numbers(table, Precision.FP16, "weight_numbers")
-    zeros = table.take("zero_percent", int)
-    skip = table.take("weights_skip", int, 0)
-    if zeros is None:
-        nbytes = tight_weight_bytes(layout) if table.take("tight_weights", bool, False) else None
-        return shop.place_weights(f"{name}_weights", layout, (low, high), numbers, nbytes, skip)
-    return shop.place_compressed(f"{name}_weights", layout, (low, high), numbers, zeros, skip)
+    drawn = span("weights", entry.weights or limits, limits)
+    name, numbers, skip = f"{name}_weights", entry.weight_numbers, entry.weights_skip
+    if entry.zero_percent is None:
+        nbytes = tight_weight_bytes(layout) if entry.tight_weights else None
+        return shop.place_weights(name, layout, drawn, numbers, nbytes, skip)
+    entry.leave_out("beside zero_percent", "tight_weights")
+    return shop.place_compressed(name, layout, drawn, numbers, entry.zero_percent, skip)
 
 
-def _params(table: Table, precision: Precision, *, winograd: bool) -> ConvParams:
-    stride_x, stride_y = table.integers("stride", 2, (1, 1))
-    dilation_x, dilation_y = table.integers("dilation", 2, (1, 1))
-    left, right, top, bottom = table.integers("pad", 4, (0, 0, 0, 0))
+def _params(entry: ConvEntry, precision: Precision) -> ConvParams:
+    left, right, top, bottom = entry.pad
     return ConvParams(
-        stride_x=stride_x,
-        stride_y=stride_y,
-        dilation_x=dilation_x,
-        dilation_y=dilation_y,
+        stride_x=entry.stride[0],
+        stride_y=entry.stride[1],
+        dilation_x=entry.dilation[0],
+        dilation_y=entry.dilation[1],
         pad_left=left,
         pad_right=right,
         pad_top=top,
         pad_bottom=bottom,
-        pad_value=table.take("pad_value", int, 0),
-        truncate=table.take("truncate", int, 0),
+        pad_value=entry.pad_value,
+        truncate=entry.truncate,
         precision=precision,
-        nan_to_zero=table.take("flush_nan", bool, False),
-        winograd=winograd,
-        pre_truncate=table.take("pre_truncate", int, 0),
+        nan_to_zero=entry.flush_nan,
+        winograd=entry.winograd,
+        pre_truncate=entry.pre_truncate,
     )
 
 
-def _image(shop: Workshop, name: str, table: Table, image: Table) -> ImageSurface:
-    """Return an image of random pixels; ``gaps`` are atoms after the lines of each plane."""
-    format_name = image.take("format", str, required=True)
-    channels, height, width = table.integers("shape", 3)
-    shape = (channels, height, width)
-    packed = PixelLayout.packed(shop.config, format_name, shape, image.take("x_offset", int, 0))
-    gaps = image.integers("gaps", len(packed.line_stride_bytes), (0,) * len(packed.line_stride_bytes))
+def _image(shop: Workshop, name: str, entry: ConvEntry, image: ImageEntry) -> ImageSurface:
+    """Return an image of random pixels."""
+    shape = shape_of(entry)
+    packed = PixelLayout.packed(shop.config, image.format, shape, image.x_offset)
+    gaps = _as_many("image.gaps", image.gaps, len(packed.line_stride_bytes)) or (0,) * len(packed.line_stride_bytes)
     strides = tuple(
         stride + gap * shop.config.memory_atomic_bytes
         for stride, gap in zip(packed.line_stride_bytes, gaps, strict=True)
     )
-    return shop.place_image(f"{name}_src", PixelLayout(shop.config, format_name, shape, strides, packed.x_offset))
+    return shop.place_image(f"{name}_src", PixelLayout(shop.config, image.format, shape, strides, packed.x_offset))
 
 
-def _cbuf(config: HwConfig, table: Table, height: int, entries: int, placed: WeightSurface, stay: _Stay) -> CbufUse:
+def _cbuf(config: HwConfig, entry: ConvEntry, height: int, entries: int, placed: WeightSurface, stay: _Stay) -> CbufUse:
     """Return the share of the convolution buffer: as few banks as hold everything, and those that are to spare.
 
     With ``all_weights = false`` the banks of a first convolution hold a kernel group and are filled again as it
@@ -178,12 +170,12 @@ def _cbuf(config: HwConfig, table: Table, height: int, entries: int, placed: Wei
     on the public nv_small RTL, which then hangs: it has asked for weights that it does not take, and data wait
     after them.
     """
-    spare_data, spare_weight = table.integers("spare_banks", 2, (0, 0))
+    spare_data, spare_weight = entry.spare_banks
     weights, before = placed.layout, stay.before
     banks = config.cbuf_bank_number - (placed.compression is not None)
     data = fewest_data_banks(config, height * entries)
     needed = weights.nbytes + sum(layer.weights.layout.nbytes for layer in before)
-    if not table.take("all_weights", bool, True) and not before and not stay.keep:
+    if not entry.all_weights and not before and not stay.keep:
         group = weights.group_elements[0] * weights.precision.nbytes
         needed = min(needed, group + WEIGHT_SIZE_ALIGNMENT_BYTES)
     weight = fewest_weight_banks(config, needed)
@@ -203,12 +195,12 @@ def _cbuf(config: HwConfig, table: Table, height: int, entries: int, placed: Wei
             data, weight = last.data_banks, last.weight_banks
         elif stay.buffer.has_stale_weights and (data, weight) == (last.data_banks, last.weight_banks):
             weight += 1 if data + weight < banks else -1
-    data, weight = table.integers("banks", 2, (data, weight))
+    data, weight = entry.banks or (data, weight)
     return CbufUse(
         data,
         weight,
-        release_slices=table.take("release_slices", int, height),
-        fetch_slices=table.take("fetch_slices", int, 1),
+        release_slices=height if entry.release_slices is None else entry.release_slices,
+        fetch_slices=entry.fetch_slices,
         skip_data_release="data" in stay.keep,
         skip_weight_release="weights" in stay.keep,
         reuse_data="data" in stay.reuse,
@@ -216,23 +208,22 @@ def _cbuf(config: HwConfig, table: Table, height: int, entries: int, placed: Wei
     )
 
 
-def _stay(table: Table, earlier: Sequence[Layer], height: int) -> _Stay:
-    """Return the parts that a description keeps and reuses.
+def _stay(entry: ConvEntry, earlier: Sequence[Layer], height: int) -> _Stay:
+    """Return the parts that a layer keeps and reuses.
 
     A layer that reuses data convolves all lines that are kept, or ``lines`` of them; when the layer before has not
     kept all of its lines but released some, those that are left and its own.
     """
-    keep, reuse = table.names("keep", _PARTS), table.names("reuse", _PARTS)
+    keep, reuse, lines = entry.keep, entry.reuse, entry.lines
     before = tuple(conv for conv in map(convolution_of, earlier) if conv is not None)
     if reuse and not before:
-        raise PlanError(f"{table.where}.reuse needs a convolution before it")
+        raise PlanError("reuse needs a convolution before it")
     buffer = ConvBuffer()
     for number, layer in enumerate(before):
         buffer.begin(f"convolution {number}", layer)
-    lines = table.take("lines", int)
     if "data" not in reuse:
         if lines is not None:
-            raise PlanError(f"{table.where}.lines needs data that are reused")
+            raise PlanError("lines needs data that are reused")
         return _Stay(keep, reuse, None, before, buffer)
     if lines is None:
         lines = buffer.lines + (0 if before[-1].cbuf.skip_data_release else height)

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from typing import Literal, get_args
+
 import numpy as np
 from numpy.typing import NDArray
 
 from nvdla_models.fp16 import FP16
 from nvdla_models.precision import Precision
 
-FLOATS = ("middle", "wide", "special")
+Floats = Literal["middle", "wide", "special"]
 """Numbers around 1; finite ones of every exponent; those with NaN, infinities, zeros and denormals among them."""
 
-INTEGERS = ("any", "lowest", "highest", "ends")
+Integers = Literal["any", "lowest", "highest", "ends"]
 """Every integer; the smallest alone; the largest alone; both of these."""
+
+FLOATS: tuple[Floats, ...] = get_args(Floats)
+INTEGERS: tuple[Integers, ...] = get_args(Integers)
 
 _MIDDLE_EXPONENTS = (-3, 4)
 _SPECIAL_SHARE = 0.05

@@ -1,4 +1,4 @@
-"""SDP layers from descriptions, and the stages that SDP on the fly has too, with their operands."""
+"""SDP layers from entries of plans, and the stages that SDP on the fly has too, with their operands."""
 
 from __future__ import annotations
 
@@ -8,36 +8,35 @@ from nvdla_models.converter import ConverterEncoding
 from nvdla_models.layout import OperandLayout
 from nvdla_models.lut import LutUnit
 from nvdla_models.precision import Precision
-from nvdla_models.sdp import AluOp, SdpParams, SdpStage, YStage, output_converter
+from nvdla_models.sdp import SdpParams, SdpStage, YStage, output_converter
 from nvdla_tb.nvdla.layers import Layer, SdpLayer, StageSource, processing_precision
-from nvdla_tb.stimulus.generate.describe import PlanError, Table
-from nvdla_tb.stimulus.generate.layers.tables import take_lut
-from nvdla_tb.stimulus.generate.layers.workshop import (
-    Workshop,
-    take_converter_if,
-    take_destination,
-    take_numbers,
-    take_precision,
-    take_source,
+from nvdla_tb.stimulus.generate.errors import PlanError, of_key
+from nvdla_tb.stimulus.generate.layers.entries import (
+    ElementWiseEntry,
+    OperandsEntry,
+    ProcessedEntry,
+    SdpEntry,
+    StageEntry,
 )
+from nvdla_tb.stimulus.generate.layers.tables import hybrid_lut
+from nvdla_tb.stimulus.generate.layers.workshop import Workshop, converter_if, destination, numbers_of, source
 
-_SOURCES = ("register", "channel", "element")
 _Y_REGISTER_BITS = 32
 
 
-def build_sdp(shop: Workshop, name: str, table: Table, earlier: Sequence[Layer]) -> SdpLayer:
-    """Return the SDP layer that a description asks for."""
-    src = take_source(shop, name, table, earlier)
+def build_sdp(shop: Workshop, name: str, entry: SdpEntry, earlier: Sequence[Layer]) -> SdpLayer:
+    """Return the SDP layer that an entry asks for."""
+    src = source(shop, name, entry, earlier)
     shape, precision = src.layout.shape, src.layout.precision
-    output = take_precision(table, "output_precision", precision)
-    dst = take_destination(shop, name, table, shape, output)
-    return SdpLayer(src, dst, *take_processing(shop, name, table, shape, precision, output))
+    output = entry.output_precision or precision
+    dst = destination(shop, name, entry, shape, output)
+    return SdpLayer(src, dst, *processing(shop, name, entry, shape, precision, output))
 
 
-def take_processing(
+def processing(
     shop: Workshop,
     name: str,
-    table: Table,
+    entry: ProcessedEntry,
     shape: tuple[int, int, int],
     precision: Precision,
     output: Precision,
@@ -47,100 +46,97 @@ def take_processing(
     Args:
         shop: Configuration, memory and randomness.
         name: Prefix of the allocations' names.
-        table: The description of the layer.
+        entry: What a plan says of the layer.
         shape: (C, H, W) of the cube.
         precision: Precision of the input.
         output: Precision of the output.
     """
-    stages = [
-        _stage(shop, f"{name}_{stage}", table.table(stage), shape, processing_precision(precision, output))
-        for stage in ("x1", "x2")
-    ]
-    y, y_source = _element_wise(shop, f"{name}_y", table.table("y"), shape, processing_precision(precision, output))
-    offset, scale, shift = table.integers("converter", 3, (0, 1, 0))
-    converter = output_converter(offset, scale, shift)
-    flush = table.take("nan_to_zero", bool, False)
-    params = SdpParams(stages[0][0], stages[1][0], converter, precision, output, y, flush)
-    return params, stages[0][1], stages[1][1], y_source
+    inside = processing_precision(precision, output)
+    with of_key("x1"):
+        x1, x1_source = _stage(shop, f"{name}_x1", entry.x1, shape, inside)
+    with of_key("x2"):
+        x2, x2_source = _stage(shop, f"{name}_x2", entry.x2, shape, inside)
+    with of_key("y"):
+        y, y_source = _element_wise(shop, f"{name}_y", entry.y, shape, inside)
+    converter = output_converter(*entry.converter)
+    params = SdpParams(x1, x2, converter, precision, output, y, entry.nan_to_zero)
+    return params, x1_source, x2_source, y_source
 
 
 def _stage(
-    shop: Workshop, name: str, table: Table | None, shape: tuple[int, int, int], precision: Precision
+    shop: Workshop, name: str, entry: StageEntry | None, shape: tuple[int, int, int], precision: Precision
 ) -> tuple[SdpStage | None, StageSource | None]:
-    if table is None:
+    if entry is None:
         return None, None
-    alu = table.choice("alu", AluOp)
-    mul = table.take("mul", bool, False)
-    fetched = _operands(shop, name, table, (alu is not None, mul), shape, precision)
+    fetched = _operands(shop, name, entry, shape, precision)
     stage = SdpStage(
-        alu=alu,
-        alu_shift=table.take("alu_shift", int, 0),
-        mul=mul,
-        mul_prelu=table.take("prelu", bool, False),
-        mul_shift=table.take("mul_shift", int, 0),
-        relu=table.take("relu", bool, False),
+        alu=entry.alu,
+        alu_shift=entry.alu_shift,
+        mul=entry.mul,
+        mul_prelu=entry.prelu,
+        mul_shift=entry.mul_shift,
+        relu=entry.relu,
     )
-    table.done()
     return stage, fetched
 
 
 def _element_wise(
-    shop: Workshop, name: str, table: Table | None, shape: tuple[int, int, int], precision: Precision
+    shop: Workshop, name: str, entry: ElementWiseEntry | None, shape: tuple[int, int, int], precision: Precision
 ) -> tuple[YStage | None, StageSource | None]:
-    """Return the processing of Y and the source of its operands; None without a description."""
-    if table is None:
+    """Return the processing of Y and the source of its operands; None without an entry."""
+    if entry is None:
         return None, None
-    alu, mul = table.choice("alu", AluOp), table.take("mul", bool, False)
-    source = _operands(shop, name, table, (alu is not None, mul), shape, precision, _Y_REGISTER_BITS)
-    lut = table.table("lut")
+    fetched = _operands(shop, name, entry, shape, precision, _Y_REGISTER_BITS)
     stage = YStage(
-        alu=alu,
-        mul=mul,
-        mul_prelu=table.take("prelu", bool, False),
-        truncate=table.take("truncate", int, 0),
-        alu_converter=take_converter_if(table, "alu_converter", ConverterEncoding.SDP_OPERAND),
-        mul_converter=take_converter_if(table, "mul_converter", ConverterEncoding.SDP_OPERAND),
-        lut=take_lut(shop, lut, LutUnit.SDP, precision) if lut is not None else None,
+        alu=entry.alu,
+        mul=entry.mul,
+        mul_prelu=entry.prelu,
+        truncate=entry.truncate,
+        alu_converter=converter_if(entry.alu_converter, ConverterEncoding.SDP_OPERAND),
+        mul_converter=converter_if(entry.mul_converter, ConverterEncoding.SDP_OPERAND),
+        lut=None if entry.lut is None else hybrid_lut(shop, entry.lut, LutUnit.SDP, precision),
     )
-    table.done()
-    return stage, source
+    return stage, fetched
 
 
 def _operands(
     shop: Workshop,
     name: str,
-    table: Table,
-    active: tuple[bool, bool],
+    entry: OperandsEntry,
     shape: tuple[int, int, int],
     precision: Precision,
     register_bits: int = 16,
 ) -> StageSource | None:
     """Return where a stage takes its operands from, None when it needs none; in FP16 registers hold patterns."""
-    sources = {
-        component: table.one_of(f"{component}_operand", _SOURCES, "register")
-        for component, works in zip(("alu", "mul"), active, strict=True)
-        if works
-    }
-    nbytes = table.take("operand_bytes", int, precision.nbytes)
-    gaps = table.integers("operand_gaps", 2, (0, 0))
     low, high = (0, 1 << register_bits) if precision is Precision.FP16 else (-(1 << 15), 1 << 15)
-    registers = {
-        component: table.take(f"{component}_register", int, int(shop.rng.integers(low, high)))
-        for component, source in sources.items()
-        if source == "register"
-    }
-    numbers = take_numbers(table, precision)
-    fetched = tuple(component for component, source in sources.items() if source in ("channel", "element"))
-    if len({sources[component] for component in fetched}) > 1:
-        raise PlanError(f"{table.where}: both operands from memory must be per channel or both per element")
-    memory = None
-    if fetched:
-        per_element = sources[fetched[0]] == "element"
-        layout = OperandLayout.packed(
-            shop.config, precision, shape if per_element else (shape[0], 1, 1), fetched, nbytes
-        )
-        memory = shop.place_operands(f"{name}_operands", _spread(layout, gaps) if per_element else layout, numbers)
-    source = StageSource(registers.get("alu"), registers.get("mul"), memory)
+    registers: dict[str, int] = {}
+    memory: dict[str, str] = {}
+    for component, works, operand, register in (
+        ("alu", entry.alu is not None, entry.alu_operand, entry.alu_register),
+        ("mul", entry.mul, entry.mul_operand, entry.mul_register),
+    ):
+        if not works:
+            entry.leave_out(f"without {component}", f"{component}_operand", f"{component}_register")
+        elif operand in (None, "register"):
+            # Drawn even where the entry says it, so that it changes nothing else.
+            drawn = int(shop.rng.integers(low, high))
+            registers[component] = drawn if register is None else register
+        else:
+            entry.leave_out("of an operand in memory", f"{component}_register")
+            memory[component] = operand
+    numbers = numbers_of(entry.numbers, precision)
+    if len(set(memory.values())) > 1:
+        alu, mul = memory.values()
+        raise PlanError(f"mul_operand must be {alu} as alu_operand is, not {mul}")
+    placed = None
+    if memory:
+        per_element = "element" in memory.values()
+        size = shape if per_element else (shape[0], 1, 1)
+        nbytes = precision.nbytes if entry.operand_bytes is None else entry.operand_bytes
+        layout = OperandLayout.packed(shop.config, precision, size, tuple(memory), nbytes)
+        layout = _spread(layout, entry.operand_gaps) if per_element else layout
+        placed = shop.place_operands(f"{name}_operands", layout, numbers)
+    source = StageSource(registers.get("alu"), registers.get("mul"), placed)
     return None if source == StageSource() else source
 
 

@@ -1,4 +1,4 @@
-"""Lookup tables from descriptions."""
+"""Lookup tables from entries of plans."""
 
 from __future__ import annotations
 
@@ -21,52 +21,44 @@ from nvdla_models.lut import (
     linear_end,
 )
 from nvdla_models.precision import Precision
-from nvdla_tb.stimulus.generate.describe import PlanError, Table
 from nvdla_tb.stimulus.generate.layers.data import draw_patterns
-from nvdla_tb.stimulus.generate.layers.workshop import Workshop, take_numbers
+from nvdla_tb.stimulus.generate.layers.entries import LutEntry, LutTableEntry
+from nvdla_tb.stimulus.generate.layers.workshop import Workshop, span
 
 
-def take_lut(shop: Workshop, table: Table, unit: LutUnit, precision: Precision) -> HybridLut:
-    """Return both tables, with random entries of the range that the description gives, or FP16 of its kind.
+def hybrid_lut(shop: Workshop, entry: LutEntry, unit: LutUnit, precision: Precision) -> HybridLut:
+    """Return both tables, with random entries of the range that is asked for, or FP16 of its kind.
 
     Args:
         shop: Configuration, memory and randomness.
-        table: The description of the tables.
+        entry: What a plan says of the tables.
         unit: SDP or CDP.
-        precision: Of the pipeline; in FP16 ``start`` and ``end`` are FP32 patterns, scales of slopes FP16 patterns.
+        precision: Of the pipeline.
     """
-    low, high = table.span("entries", (-(1 << 15), (1 << 15) - 1))
-    numbers = take_numbers(table, Precision.FP16)
+    low, high = span("entries", entry.entries, (-(1 << 15), (1 << 15) - 1))
     tables = []
-    for name, count in (("le", LE_ENTRIES), ("lo", LO_ENTRIES)):
-        part = table.table(name)
-        if part is None:
-            raise PlanError(f"{table.where} lacks the key {name}")
+    for part, count in ((entry.le, LE_ENTRIES), (entry.lo, LO_ENTRIES)):
         entries: NDArray[Any]
         if precision is Precision.FP16:
-            entries = draw_patterns(shop.rng, count, numbers)
+            entries = draw_patterns(shop.rng, count, entry.numbers)
         else:
             entries = shop.rng.integers(low, high, count, dtype=np.int16, endpoint=True)
         tables.append(_table(part, entries, unit, precision))
-    priorities = [table.choice(case, LutChoice) or LutChoice.LE for case in ("underflow", "overflow", "hybrid")]
-    table.done()
     le, lo = tables
+    priorities = [LutChoice[case.upper()] for case in (entry.underflow, entry.overflow, entry.hybrid)]
     return HybridLut(le, lo, *priorities)
 
 
-def _table(table: Table, entries: NDArray[Any], unit: LutUnit, precision: Precision) -> LutTable:
-    """Return one table that ends where the programming guide wants it, unless the description says where."""
-    start = table.take("start", int, required=True)
-    offset = table.take("exponent", int)
-    select = table.take("select", int, 0)
+def _table(entry: LutTableEntry, entries: NDArray[Any], unit: LutUnit, precision: Precision) -> LutTable:
+    """Return one table that ends where the programming guide wants it, unless the entry says where."""
+    start, offset = entry.start, entry.exponent
     is_float = precision is Precision.FP16
     begin = Fraction(float(FP32.decode(np.array([start], np.uint32))[0])) if is_float else start
     if offset is not None:
         natural = exponent_end(begin, offset, unit, precision)
     else:
-        natural = linear_end(begin, select, len(entries), unit, precision)
+        natural = linear_end(begin, entry.select, len(entries), unit, precision)
     last = int(FP32.encode(np.array([float(natural)]))[0]) if is_float else int(natural)
-    end = table.take("end", int, last)
-    slopes = [Slope(*table.integers(side, 2, (0, 0))) for side in ("underflow", "overflow")]
-    table.done()
-    return LutTable(entries, start, end, select, offset is not None, offset or 0, *slopes)
+    end = last if entry.end is None else entry.end
+    slopes = [Slope(*side) for side in (entry.underflow, entry.overflow)]
+    return LutTable(entries, start, end, entry.select, offset is not None, offset or 0, *slopes)

@@ -1,4 +1,4 @@
-"""Tools for building layers: memory with random data in it, and the keys that layers of all engines share."""
+"""Tools for building layers: memory with random data in it, and what layers of all engines share."""
 
 from __future__ import annotations
 
@@ -26,8 +26,9 @@ from nvdla_tb.nvdla.layers import ConvLayer, Layer, OperandSurface, Surface, on_
 from nvdla_tb.nvdla.memory import MemoryImage
 from nvdla_tb.nvdla.placing import store_compressed
 from nvdla_tb.nvdla.surfaces import ImageSurface, WeightSurface
-from nvdla_tb.stimulus.generate.describe import PlanError, Table
+from nvdla_tb.stimulus.generate.errors import PlanError
 from nvdla_tb.stimulus.generate.layers.data import FLOATS, INTEGERS, draw_bytes, draw_patterns
+from nvdla_tb.stimulus.generate.layers.entries import Pair, ReadingEntry, Triple, WrittenEntry
 
 LEAST_CARRY = 12
 """The lowest address bit that cubes may be asked to carry into; any cube reaches those below."""
@@ -190,79 +191,102 @@ class Workshop:
         return (2 * int(self.rng.integers(0, multiples // 2)) + 1) << bit
 
 
-def take_source(shop: Workshop, name: str, table: Table, earlier: Sequence[Layer]) -> Surface:
+def source(shop: Workshop, name: str, entry: ReadingEntry, earlier: Sequence[Layer]) -> Surface:
     """Return the cube that a layer reads: what the layer before wrote, or random data of its own.
 
     Raises:
         PlanError: when there is no layer before, or the shape is missing.
     """
-    return take_cubes(shop, name, table, earlier, 1)[0]
+    return cubes_of(shop, name, entry, earlier, 1)[0]
 
 
-def take_cubes(shop: Workshop, name: str, table: Table, earlier: Sequence[Layer], cubes: int) -> list[Surface]:
+def cubes_of(shop: Workshop, name: str, entry: ReadingEntry, earlier: Sequence[Layer], cubes: int) -> list[Surface]:
     """Return the cubes of a batch: what the layer before wrote, or random data, evenly apart because they are alike.
 
     Raises:
         PlanError: when there is no layer before or one of fewer cubes, or the shape is missing.
     """
-    if table.take("chain", bool, False):
+    if entry.chain:
+        entry.leave_out("of a layer with chain", "shape", "precision", "src_gaps", "numbers")
         if not earlier:
-            raise PlanError(f"{table.where}.chain needs a layer before it")
+            raise PlanError("chain needs a layer before it")
         before = earlier[-1]
         written = [layer.dst for layer in before.cubes] if isinstance(before, ConvLayer) else [before.dst]
         if len(written) < cubes:
-            raise PlanError(f"{table.where}.batch must be at most the {len(written)} of the layer before, not {cubes}")
+            raise PlanError(f"batch must be at most the {len(written)} of the layer before, not {cubes}")
         return [surface for surface in written[:cubes] if isinstance(surface, Surface)]
-    shape = table.integers("shape", 3)
-    layout = feature_layout(shop.config, shape, table.integers("src_gaps", 2, (0, 0)), take_precision(table))
-    numbers = take_numbers(table, layout.precision)
+    layout = feature_layout(shop.config, shape_of(entry), entry.src_gaps or (0, 0), precision_of(entry))
+    numbers = numbers_of(entry.numbers, layout.precision)
     if cubes > 1:
         shop = shop.in_a_row()
     names = (f"{name}_src", *(f"{name}_src_cube{number}" for number in range(1, cubes)))
     return [shop.place(each, layout, numbers) for each in names]
 
 
-def take_precision(table: Table, key: str = "precision", default: Precision = Precision.INT8) -> Precision:
-    """Return the precision that a description names."""
-    return table.choice(key, Precision) or default
+def shape_of(entry: ReadingEntry) -> Triple:
+    """Return the shape of an input that is no layer's result.
+
+    Raises:
+        PlanError: when it is missing.
+    """
+    if entry.shape is None:
+        raise PlanError("shape is missing")
+    return entry.shape
 
 
-def take_numbers(table: Table, precision: Precision, key: str = "numbers") -> str:
-    """Return which numbers of a precision a description asks for."""
+def precision_of(entry: ReadingEntry) -> Precision:
+    """Return the precision of an input that is no layer's result."""
+    return entry.precision or Precision.INT8
+
+
+def numbers_of(numbers: str | None, precision: Precision) -> str:
+    """Return which numbers of a precision are drawn.
+
+    Raises:
+        PlanError: for those of another precision.
+    """
     allowed = FLOATS if precision is Precision.FP16 else INTEGERS
-    return table.one_of(key, allowed, allowed[0])
+    if numbers is not None and numbers not in allowed:
+        raise PlanError(f"numbers must be one of {', '.join(allowed)}, not {numbers}")
+    return numbers or allowed[0]
 
 
-def take_destination(
+def span(key: str, wanted: Pair, limits: Pair) -> Pair:
+    """Return the smallest and the largest of numbers that are drawn.
+
+    Raises:
+        PlanError: when they are no such pair within the limits.
+    """
+    if not limits[0] <= wanted[0] <= wanted[1] <= limits[1]:
+        low, high = wanted
+        raise PlanError(f"{key} must be a span within {limits[0]} to {limits[1]}, not {low} to {high}")
+    return wanted
+
+
+def destination(
     shop: Workshop,
     name: str,
-    table: Table,
+    entry: WrittenEntry,
     shape: tuple[int, int, int],
     precision: Precision,
     alignment_atoms: int = 1,
 ) -> Surface:
-    """Return where a layer writes its result; PDP takes it on the fly when a description pools it.
+    """Return where a layer writes its result; PDP takes it on the fly when the layer has a pooling.
 
     ``dst_skip`` atoms before it are left unused, so that it starts elsewhere in a block of memory.
     """
-    if "pool" in table:
+    if isinstance(entry, ReadingEntry) and entry.pool is not None:
+        entry.leave_out("of a layer with pool", "dst_gaps", "dst_skip")
         return on_the_fly(shop.config, precision, shape)
-    gaps = table.integers("dst_gaps", 2, (0, 0))
-    skipped = table.take("dst_skip", int, 0)
-    if skipped:
-        shop.skip(f"{name}_skipped", skipped)
-    return shop.reserve(f"{name}_dst", feature_layout(shop.config, shape, gaps, precision), alignment_atoms)
+    if entry.dst_skip:
+        shop.skip(f"{name}_skipped", entry.dst_skip)
+    layout = feature_layout(shop.config, shape, entry.dst_gaps or (0, 0), precision)
+    return shop.reserve(f"{name}_dst", layout, alignment_atoms)
 
 
-def take_converter_if(table: Table, key: str, encoding: ConverterEncoding) -> Converter | None:
-    """Return a converter; None without the key."""
-    return take_converter(table, key, encoding) if key in table else None
-
-
-def take_converter(table: Table, key: str, encoding: ConverterEncoding) -> Converter:
-    """Return a converter from offset, scale and shift; without the key, one that changes nothing."""
-    offset, scale, shift = table.integers(key, 3, (0, 1, 0))
-    return Converter(offset, scale, shift, encoding)
+def converter_if(parts: Triple | None, encoding: ConverterEncoding) -> Converter | None:
+    """Return a converter from offset, scale and shift; None without them."""
+    return None if parts is None else Converter(*parts, encoding)
 
 
 def feature_layout(

@@ -94,8 +94,10 @@ def test_a_bench_that_raises_takes_only_its_scenario_with_it(built: Built, tmp_p
     foreign = replace(PASS_THROUGH, config="nv_full")
     before, broken, after = play(built, [named("before"), named("broken", foreign), named("after")], tmp_path)
     assert broken.ending is Ending.BENCH_ERROR
-    assert "the trace is written for nv_full, not for nv_small" in complaints(broken.verdict)[0]
-    assert "the trace is written for nv_full" in (tmp_path / "broken.1" / "sim.log").read_text(encoding="utf-8")
+    assert "a scenario for nv_full must not be played on nv_small" in complaints(broken.verdict)[0]
+    assert "a scenario for nv_full must not be played" in (tmp_path / "broken.1" / "sim.log").read_text(
+        encoding="utf-8"
+    )
     assert before.ending is after.ending is Ending.PASSED
     assert before.verdict == after.verdict
 

@@ -19,7 +19,7 @@ from nvdla_models.config import HwConfig
 from nvdla_tb.cli import numbers
 from nvdla_tb.cli.dut import altered, build_dut
 from nvdla_tb.cli.dut_options import BUILD_ROOT, DEFAULT_TOP, add_dut_options
-from nvdla_tb.cli.patterns import only_option
+from nvdla_tb.cli.patterns import only_option, plan_option
 from nvdla_tb.cli.run import planned
 from nvdla_tb.paths import PLANS
 from nvdla_tb.run import folders
@@ -28,8 +28,9 @@ from nvdla_tb.run.errors import LaunchError
 from nvdla_tb.run.jobs import RESULT_FILE, run_entry
 from nvdla_tb.run.process import supervise
 from nvdla_tb.stimulus.exchange import Request
+from nvdla_tb.stimulus.handed_over import hand_over
 from nvdla_tb.stimulus.result import Result
-from nvdla_tb.stimulus.trace import find_traces, write
+from nvdla_tb.stimulus.trace import find_traces, read, write
 from nvdla_tb.stimulus.trace.files import name_of
 
 HELP = "cycles per second of the bench against another harness, or the same model with idle inputs"
@@ -59,11 +60,11 @@ class Subject:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options of this kind."""
-    parser.add_argument(
-        "--plan", type=Path, metavar="TOML", help="scenarios to time (default: tb/nvdla_tb/plans/bench.toml)"
-    )
+    plan_option(parser, "tb/nvdla_tb/plans/bench.toml")
     only_option(parser, "scenarios")
-    parser.add_argument("--trace", type=Path, nargs="+", metavar="PATH", help="time these traces instead of a plan")
+    parser.add_argument(
+        "--trace", type=Path, nargs="+", action="extend", metavar="PATH", help="time these traces instead of a plan"
+    )
     parser.add_argument(
         "--against",
         metavar="CMD",
@@ -164,7 +165,9 @@ def _subjects(args: argparse.Namespace, models: dict[str, Built], trace: Path, w
 
 
 def _play(built: Built, config_name: str, work_dir: Path, trace: str) -> Sample:
-    path = _answered(built, "play", Request(config_name, scenario=trace), work_dir)
+    scenario = work_dir.resolve() / "scenario"
+    hand_over(read(Path(trace), HwConfig.load(config_name)), scenario)
+    path = _answered(built, "play", Request(config_name, scenario=str(scenario)), work_dir)
     answer = Result.load(path)
     assert answer.performance is not None
     return Sample(answer.verdict.cycles, answer.performance.cycles_per_second, answer.performance.start_seconds)

@@ -6,6 +6,7 @@ from argparse import ArgumentParser, Namespace
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.metadata import entry_points
+from types import ModuleType
 from typing import Protocol, cast
 
 from nvdla_models.errors import InputError
@@ -61,7 +62,7 @@ COMMANDS = {
     "regress": Command(
         "nvdla_tb.cli.regress",
         "play many scenarios on a cluster, keep every result, take up what is missing",
-        "nvdla-tb regress random --seeds 200 --engines SDP,PDP",
+        "nvdla-tb regress random --seeds 200 --only SDP,PDP",
     ),
     "cluster": Command(
         "nvdla_tb.cli.cluster",
@@ -102,6 +103,21 @@ COMMANDS = {
         "nvdla_tb.cli.explain",
         "say where, when and why a failed run, or a memory dump, is wrong",
         "nvdla-tb explain sim_build/runs/nv_small/sdp_x1_bias_per_channel.1",
+    ),
+    "compare": Command(
+        "nvdla_tb.cli.compare",
+        "say what newly fails, newly passes or takes more cycles in a run than in an earlier one",
+        "nvdla-tb compare 6 7",
+    ),
+    "flaky": Command(
+        "nvdla_tb.cli.flaky",
+        "list tests that passed and failed with the same seed on the same model",
+        "nvdla-tb flaky --results sim_build/regress",
+    ),
+    "bisect": Command(
+        "nvdla_tb.cli.bisect",
+        "find the commit of your RTL that broke a test",
+        "nvdla-tb bisect v1.2 HEAD --only 'sdp_x1_*' --rtl rtl/my_filelist.f",
     ),
     "cache": Command(
         "nvdla_tb.cli.cache",
@@ -145,6 +161,11 @@ COMMANDS = {
     ),
 }
 """Those of the bench itself."""
+
+
+def completion() -> ModuleType:
+    """Import what answers shells, of which nothing else has need."""
+    return import_module("nvdla_tb.cli.completion")
 
 
 def all_commands() -> dict[str, Command]:

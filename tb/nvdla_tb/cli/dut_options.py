@@ -77,3 +77,19 @@ def add_results_option(parser: argparse.ArgumentParser) -> None:
         metavar="DIR",
         help=f"folder of the store and of what failures leave behind (default: {DEFAULT_RESULTS})",
     )
+
+
+_REPORTS = "runs"
+
+
+def add_reports_option(parser: argparse._ActionsContainer) -> None:
+    """Add the option that says where reports, logs and the store of a command go that plays here and now."""
+    usual = f"{BUILD_ROOT / _REPORTS}, and the store in {DEFAULT_RESULTS}"
+    parser.add_argument(
+        "--results", type=Path, metavar="DIR", help=f"folder of reports, logs and the store (default: {usual})"
+    )
+
+
+def reports_folder(args: argparse.Namespace) -> Path:
+    """Return the folder of the reports of commands that play here and now."""
+    return getattr(args, "results", None) or BUILD_ROOT / _REPORTS

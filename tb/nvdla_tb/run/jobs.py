@@ -25,7 +25,7 @@ from nvdla_tb.run import folders
 from nvdla_tb.run.compile.spec import Built
 from nvdla_tb.run.dut import about
 from nvdla_tb.run.process import last_lines, spread
-from nvdla_tb.run.simulate import JUNIT_NAME, LOG_NAME, SharedProcess, SimResult, simulate
+from nvdla_tb.run.simulate import LOG_NAME, SharedProcess, SimResult, simulate
 from nvdla_tb.run.system import AnyScenario
 from nvdla_tb.run.systems import ENTRY_ENVIRONMENT, system_of, system_with
 from nvdla_tb.stimulus.exchange import ACCESSES_FILE, LAST_ACCESSES, RAISED_FILE, REQUEST, Driver, Request
@@ -279,11 +279,20 @@ def keep_page(result: Result, folder: Path, kept: Path | None = None) -> None:
 
 
 def _played(job: Job, setup: Setup, work_dir: Path, process: SharedProcess | None) -> Result:
-    """Play a scenario in an empty folder."""
-    dut = setup.dut
+    """Play a scenario in an empty folder, and leave it there in a form that lasts when it fails."""
     if job.broken is not None:
-        return job.result(dut, Verdict.of(Check.INPUT, job.broken), folder=work_dir)
-    system_of(dut.config).save(job.make(), work_dir / SCENARIO_DIR)
+        return job.result(setup.dut, Verdict.of(Check.INPUT, job.broken), folder=work_dir)
+    scenario, system = job.make(), system_of(setup.dut.config)
+    system.hand_over(scenario, work_dir / SCENARIO_DIR)
+    result = _simulated(job, setup, work_dir, process)
+    if result.ending.is_failure:
+        system.save(scenario, work_dir / SCENARIO_DIR)
+    return result
+
+
+def _simulated(job: Job, setup: Setup, work_dir: Path, process: SharedProcess | None) -> Result:
+    """Have a simulator play the scenario that was handed over in a folder."""
+    dut = setup.dut
     request = job.request(dut, work_dir)
     if process is not None:
         run = process.play(request, work_dir / LOG_NAME, setup.timeout_seconds)
@@ -360,7 +369,7 @@ def _tested(job: Job, test: PythonTest, setup: Setup, work_dir: Path) -> Result:
 def _raised(run: SimResult, work_dir: Path) -> Finding | None:
     """Return what a test in Python has raised, or its module while it was loaded; None where that did not end it."""
     path = work_dir / RAISED_FILE
-    ended_it = run.check is Check.TEST or (run.check is Check.CRASH and not (work_dir / JUNIT_NAME).exists())
+    ended_it = run.check is Check.TEST or (run.check is Check.CRASH and not run.reported)
     if not ended_it or not path.is_file():
         return None
     found = converted(read_json(path), Finding, str(path))

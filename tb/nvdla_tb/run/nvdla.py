@@ -16,6 +16,8 @@ from nvdla_tb.run.compile.wrapper import wrapper_text
 from nvdla_tb.run.system import System
 from nvdla_tb.stimulus.generate.plan import NvdlaPlanFile, PlanEntry, ScenarioEntry, load_plan
 from nvdla_tb.stimulus.generate.random import random_entry
+from nvdla_tb.stimulus.handed_over import FILE_NAME as HANDED_OVER
+from nvdla_tb.stimulus.handed_over import hand_over
 from nvdla_tb.stimulus.scenario import Scenario
 from nvdla_tb.stimulus.trace import read, write
 
@@ -48,8 +50,13 @@ class Nvdla(System[HwConfig, Scenario]):
         return random_entry(config, seed, tuple(source.split(",")))
 
     def save(self, scenario: Scenario, folder: Path) -> None:
-        """Write a scenario as a trace."""
+        """Write a scenario as a trace, in the place of what was handed over."""
+        (folder / HANDED_OVER).unlink(missing_ok=True)
         write(scenario, folder)
+
+    def hand_over(self, scenario: Scenario, folder: Path) -> None:
+        """Write a scenario as data."""
+        hand_over(scenario, folder)
 
     def read(self, folder: Path, config: HwConfig) -> Scenario:
         """Return the scenario of a trace."""

@@ -20,8 +20,8 @@ from nvdla_tb.run.jobs import RESULT_FILE, run_entry
 from nvdla_tb.run.process import KILL_GRACE_SECONDS, InterruptedRunError
 from nvdla_tb.stimulus.exchange import Request
 from nvdla_tb.stimulus.generate.plan import load_plan
+from nvdla_tb.stimulus.handed_over import hand_over
 from nvdla_tb.stimulus.result import Dut
-from nvdla_tb.stimulus.trace import write
 
 """How a model can be compiled: for one look, or for long play."""
 
@@ -89,7 +89,7 @@ def _train(model: Built, config: str) -> None:
         except InputError:
             continue
         folder = model.directory / _FOLDER / entry.name
-        write(scenario, folder / "scenario")
+        hand_over(scenario, folder / "scenario")
         request = Request(config, scenario=str(folder / "scenario"), result=str(folder / RESULT_FILE))
         run_entry(model, "play", request, folder, timeout_seconds=_TIMEOUT_SECONDS)
 

@@ -120,7 +120,11 @@ class System(ABC, Generic[C, S]):
 
     @abstractmethod
     def save(self, scenario: S, folder: Path) -> None:
-        """Write a scenario where the simulator's side reads it."""
+        """Write a scenario for a failure bundle, in a form that lasts."""
+
+    def hand_over(self, scenario: S, folder: Path) -> None:
+        """Write a scenario where the simulator's side reads it: what ``save`` writes, unless that is slow to read."""
+        self.save(scenario, folder)
 
     @abstractmethod
     def read(self, folder: Path, config: C) -> S:

@@ -28,7 +28,7 @@ from nvdla_tb.sim.bench import Bench
 from nvdla_tb.sim.clocking import cycle, wait_cycles
 from nvdla_tb.sim.failure import leave
 from nvdla_tb.stimulus.exchange import Request
-from nvdla_tb.stimulus.trace import read
+from nvdla_tb.stimulus.handed_over import taken
 
 
 @cocotb.test()
@@ -46,11 +46,11 @@ async def drive(dut: SimHandleBase) -> None:
     config = HwConfig.load(request.config)
     assert request.scenario is not None
     assert request.driver is not None
-    scenario, driver = read(Path(request.scenario), config), request.driver
+    scenario, driver = taken(Path(request.scenario), config), request.driver
     bench = await Bench.start(dut, config, scenario.settings, scenario.seed, request)
     first = next((n for n, op in enumerate(scenario.ops) if not isinstance(op, MemInit | MemLoad)), len(scenario.ops))
     await bench.play(scenario.ops[:first])
-    await bench.drive(driver.library, driver.entry, silent_seconds=driver.silent_seconds)
+    await bench.drive_with(driver)
     await bench.play(scenario.ops[first:])
     verdict = bench.finish()
     _dump(bench)
@@ -95,7 +95,7 @@ async def _play(dut: SimHandleBase, request: Request) -> Bench:
     """Play a saved scenario, save the answer, and return the bench that judged it."""
     config = HwConfig.load(request.config)
     assert request.scenario is not None
-    scenario = read(Path(request.scenario), config)
+    scenario = taken(Path(request.scenario), config)
     bench = await Bench.start(dut, config, scenario.settings, scenario.seed, request)
     # Golden results judge what nothing predicts.
     bench.judge.plays_on = bool(scenario.checks)

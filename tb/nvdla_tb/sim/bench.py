@@ -268,9 +268,23 @@ class Bench(Judging, Placing):
         Raises:
             InputError: when the bench serves the interrupts that the driver waits for.
         """
+        await self.drive_with(Driver(str(Path(library).resolve()), entry, silent_seconds))
+
+    async def drive_with(self, driver: Driver) -> None:
+        """Run a driver as a launcher describes it, in this process or behind a socket; see ``drive``.
+
+        ::
+
+            await bench.drive_with(Driver(where="/tmp/me/bench.sock"))
+
+        Args:
+            driver: The driver.
+
+        Raises:
+            InputError: when the bench serves the interrupts that the driver waits for.
+        """
         if self.settings.serve_interrupts:
             raise InputError("a driver serves interrupts itself: serve_interrupts of the settings must be False")
-        driver = Driver(str(Path(library).resolve()), entry, silent_seconds)
         result = self._request.result
         record = None if result is None else Path(result).with_name(ACCESSES_FILE)
         player = DriverPlayer(

@@ -12,6 +12,7 @@ from typing import Protocol
 
 from nvdla_models.reading import resolved
 from nvdla_tb.run import cache, folders
+from nvdla_tb.run.compile.advice import refused
 from nvdla_tb.run.compile.elaborate import elaborate, library_arguments
 from nvdla_tb.run.compile.ports import Port
 from nvdla_tb.run.compile.recipe import (
@@ -41,7 +42,7 @@ from nvdla_tb.run.compile.spec import BuildSpec, Built
 from nvdla_tb.run.compile.toolchain import require, tool_environment
 from nvdla_tb.run.compile.wrapper import WRAPPER_TOP
 from nvdla_tb.run.errors import BuildError, LaunchError
-from nvdla_tb.run.process import last_relevant_lines, supervise
+from nvdla_tb.run.process import supervise
 from nvdla_tb.run.space import check_space
 from nvdla_tb.run.systems import system_with
 from nvdla_tb.writing import writing
@@ -229,8 +230,7 @@ def _run(recipe: Recipe, command: list[str], teller: Teller) -> None:
     ended = supervise(command, cwd=directory, environment=tool_environment(), log_path=log_path, meanwhile=look)
     if ended.returncode != 0:
         check_space(directory)
-        what, lines = f"{recipe.spec.simulator} cannot build {recipe.spec.top}:", last_relevant_lines(log_path)
-        raise BuildError(what, *lines, f"log: {log_path}", log_path=log_path)
+        raise refused(f"{recipe.spec.simulator} cannot build {recipe.spec.top}:", log_path)
 
 
 def _train(recipe: Recipe, train: Training, teller: Teller) -> None:

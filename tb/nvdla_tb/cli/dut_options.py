@@ -37,7 +37,9 @@ def device_options(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
     group.add_argument("--config", default=config, metavar="NAME|FILE", help=f"configuration (default: {config})")
     group.add_argument("--sim", default=sim, choices=("verilator", "icarus"), help=f"default: {sim}")
     rtl_options(group, "the embedded DUT")
-    group.add_argument("--port-map", type=Path, default=own.port_map, metavar="TOML", help="how port names differ")
+    group.add_argument(
+        "--port-map", type=Path, default=own.port_map, metavar="TOML", help="TOML file with port names that differ"
+    )
     return group
 
 
@@ -75,7 +77,7 @@ def add_results_option(parser: argparse.ArgumentParser) -> None:
         type=Path,
         default=DEFAULT_RESULTS,
         metavar="DIR",
-        help=f"folder of the store and of what failures leave behind (default: {DEFAULT_RESULTS})",
+        help=f"folder of the store and of the artifacts of failures (default: {DEFAULT_RESULTS})",
     )
 
 

@@ -63,16 +63,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         add_dut_options(kind)
         exact_option(kind)
         kind.add_argument(
-            "--code-coverage", choices=CODE_COVERAGE, help="count what is reached of the RTL's code (Verilator)"
+            "--code-coverage",
+            choices=CODE_COVERAGE,
+            help="count covered lines, branches or toggles of the RTL (Verilator)",
         )
     for kind in (drawn, planned):
         kind.add_argument(
             "--until-coverage",
             type=numbers.percent,
             metavar="PERCENT",
-            help="go on with seeds that reach more bins until then",
+            help="continue with seeds that reach more bins until this coverage",
         )
-    resumed = kinds.add_parser("resume", help="play what a run lacks that was interrupted, or has lost")
+    resumed = kinds.add_parser("resume", help="play the tasks that an interrupted run lacks or has lost")
     again = kinds.add_parser("rerun-failed", help="play the failures of a run again, as a run of its own")
     shown = kinds.add_parser("show", help="print the results of a run, and write its page and JUnit XML")
     for kind in (resumed, again):
@@ -95,7 +97,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             default=[],
             type=Path,
             metavar="TOML",
-            help="code of the RTL that need not be reached, and why (also several times)",
+            help="code of the RTL that need not be covered, with reasons; may be repeated",
         )
 
 
@@ -107,11 +109,18 @@ def _seed_option(parser: argparse.ArgumentParser, default: int) -> None:
 
 def _add_cluster_options(parser: argparse.ArgumentParser) -> None:
     group = scenario_options(parser)
-    group.add_argument("--scheduler", metavar="ADDRESS", help="of a running Dask cluster (default: a local one)")
+    group.add_argument(
+        "--scheduler", metavar="ADDRESS", help="address of a running Dask cluster (default: a local one)"
+    )
     group.add_argument(
         "--cluster", choices=("slurm", "lsf"), help="workers are jobs of this batch system (needs dask-jobqueue)"
     )
-    group.add_argument("--cluster-settings", type=Path, metavar="TOML", help="queue, memory, walltime ... of its jobs")
+    group.add_argument(
+        "--cluster-settings",
+        type=Path,
+        metavar="TOML",
+        help="TOML file with queue, memory, walltime and the like of its jobs",
+    )
     group.add_argument(
         "--listen", default=LOOPBACK, metavar="HOST", help=f"address of a scheduler started here (default: {LOOPBACK})"
     )

@@ -20,7 +20,11 @@ def play_options(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
         "--jobs", type=numbers.parallel, default=os.cpu_count() or 1, metavar="N", help="simulations in parallel"
     )
     group.add_argument(
-        "--timeout", type=numbers.seconds, default=3600.0, metavar="SECONDS", help="of one simulation (default: 3600)"
+        "--timeout",
+        type=numbers.seconds,
+        default=3600.0,
+        metavar="SECONDS",
+        help="wall-clock limit of one simulation (default: 3600)",
     )
     return group
 
@@ -34,7 +38,7 @@ def scenario_options(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup
     group.add_argument(
         "--isolate",
         action="store_true",
-        help="a simulator process for every scenario (default: with the native back end they share one per job)",
+        help="one simulator process for every scenario (default: with the native back end they share one per job)",
     )
     group.add_argument(
         "--explain",
@@ -51,7 +55,12 @@ def scenario_options(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup
 def plusarg_option(group: argparse._ActionsContainer) -> None:
     """Add the option that names arguments of the simulator."""
     group.add_argument(
-        "--plusarg", action="append", default=[], type=_plusarg, metavar="+NAME[=VALUE]", help="for the simulator"
+        "--plusarg",
+        action="append",
+        default=[],
+        type=_plusarg,
+        metavar="+NAME[=VALUE]",
+        help="argument for the simulator; may be repeated",
     )
 
 
@@ -82,7 +91,7 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
 
 def exact_option(group: argparse._ActionsContainer) -> None:
     """Add the option that compares FP16 results bit by bit."""
-    group.add_argument("--exact", action="store_true", help="FP16: bit-accurate, not by the published thresholds")
+    group.add_argument("--exact", action="store_true", help="compare FP16 bit by bit, not by the published thresholds")
 
 
 def waves_option(group: argparse._ActionsContainer, about: str, *, default: bool) -> None:

@@ -155,8 +155,10 @@ class Player:
         console.result(summary.counts_line(counts), summary.colour(counts, summary.exit_code(counts)))
         tasks = {task.key: task for task in self._store.tasks(self._run)}
         until = time.time() + args.explain
-        look, left = partial(look_again, limits=self._limits, until=until), time.monotonic() + args.explain
-        with console.waiting(f"playing {len(chosen)} failures again for causes and waves, at most {args.explain:g} s"):
+        left, keys = time.monotonic() + args.explain, {result.key for result in chosen}
+        failures = {result.key: result for result in self._store.results(self._run) if result.key in keys}
+        look = partial(look_again, failures=failures, limits=self._limits, until=until)
+        with console.waiting(f"looking inside failures, {len(chosen)} in all, at most {args.explain:g} s"):
             try:
                 for results in run_tasks(client, [tasks[result.key] for result in chosen], look, until=left):
                     for result in results:

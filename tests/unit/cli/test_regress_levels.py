@@ -4,25 +4,30 @@ from __future__ import annotations
 
 import argparse
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from dlhdl_tb.config import embedded_configs
 from dlhdl_tb.scenario import DlhdlScenario
 from nvdla_models.errors import InputError
-from nvdla_tb.cli import regress, regress_tasks
+from nvdla_tb.cli import regress, regress_play, regress_tasks
 from nvdla_tb.cli.command import parser
 from nvdla_tb.cli.regress_play import Player, deadline
 from nvdla_tb.cli.regress_tasks import check_random_alone, random_tasks, seed_lots, tasks_of
 from nvdla_tb.judge.verdict import Ending
 from nvdla_tb.paths import HDL
 from nvdla_tb.run.regress.store import Run, Store
+from nvdla_tb.run.regress.worker import Limits
 from nvdla_tb.run.task import BENCH, Task
 from nvdla_tb.stimulus.generate.errors import PlanError
+from nvdla_tb.stimulus.result import Result
 from nvdla_tb.stimulus.trace import write
-from tests.unit.run.regress.tasks import ended
+from tests.unit.report.test_network_page import facts
+from tests.unit.run.regress.tasks import ended, explained
+from tests.unit.run.regress.tasks import task as made
 
 
 def options(words: str) -> argparse.Namespace:
@@ -231,3 +236,29 @@ def test_random_scenarios_of_the_second_system_take_turns_on_its_cores() -> None
 def test_what_the_second_system_does_not_have_is_refused(words: str, message: str) -> None:
     with pytest.raises(InputError, match=message):
         check_random_alone(options(words))
+
+
+@pytest.mark.parametrize(("more", "is_played"), [("", True), ("--explain 0", False)])
+def test_failures_are_played_again_after_the_counts_and_lose_nothing_that_was_known(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], more: str, is_played: bool
+) -> None:
+    right, wrong_one = made(1), made(2)
+    layers = [facts(0, wrong_bytes=8)]
+    failure = msgspec.structs.replace(ended(wrong_one, Ending.MISMATCH), folder="somewhere", layers=layers)
+    told = []
+
+    def look(one: Task, failures: Mapping[str, Result], limits: Limits, until: float) -> Result:
+        told.append(capsys.readouterr().out.splitlines()[-1])
+        return msgspec.structs.replace(failures[one.key], explained=explained("dst-base"))
+
+    monkeypatch.setattr(regress_play, "look_again", look)
+    monkeypatch.setattr(regress_play, "run_tasks", lambda _, tasks, play, until: [[play(one)] for one in tasks])
+    with Store(tmp_path / "results.sqlite") as store:
+        run = store.start("random", [right, wrong_one])
+        store.add(run, ended(right, Ending.PASSED), failure)
+        player = Player(options(f"random {more} --results {tmp_path}"), store, run, None)
+        player._failures = [failure]
+        player._look_again(None)
+        (after,) = [result for result in store.results(run) if result.ending is Ending.MISMATCH]
+    assert told == ["1 passed, 1 failed (1 mismatch), 0 refused"] * is_played
+    assert (after.explained is not None, after.layers) == (is_played, layers)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,7 +18,7 @@ from nvdla_tb.run.errors import LaunchError
 from nvdla_tb.run.folders import failure_folder
 from nvdla_tb.run.inside import is_worth_it, watched
 from nvdla_tb.run.jobs import Job, Setup, run_job
-from nvdla_tb.run.regress.worker import NO_WAVES_FILE, Limits, built_for, job_of, no_waves, note_no_waves, record_path
+from nvdla_tb.run.regress.worker import NO_WAVES_FILE, Limits, built_for, job_of, no_waves, note_no_waves
 from nvdla_tb.run.task import BENCH, Task
 from nvdla_tb.stimulus.result import Result
 
@@ -39,15 +39,16 @@ def worth_looking_at(results: Iterable[Result], *, waves: bool) -> list[Result]:
     return [result for result in found.values() if is_worth_it(result) or (waves and no_waves(result) is None)]
 
 
-def look_again(task: Task, limits: Limits, until: float) -> Result:
+def look_again(task: Task, failures: Mapping[str, Result], limits: Limits, until: float) -> Result:
     """Play a failure again on a worker, and return it with what was seen inside; its folder gets waves.
 
     Args:
-        task: Its task, whose record and folder are there.
+        task: Its task, whose folder is there.
+        failures: Results of failures by their keys, as the store has them.
         limits: Those of the run.
         until: When it ends, in seconds since 1970: a simulation or a build that takes longer is killed.
     """
-    result, folder, job = Result.load(record_path(limits.folder, task.key)), _folder(task, limits), job_of(task, limits)
+    result, folder, job = failures[task.key], failure_folder(limits.folder, task.key), job_of(task, limits)
     try:
         if task.kind != BENCH and is_worth_it(result):
             built = built_for(task.dut, task.plusargs, limits)
@@ -108,7 +109,3 @@ def _add_waves(task: Task, job: Job, folder: Path, limits: Limits, until: float)
     folders.remove(folder, _FOLDER)
     if left:
         (folder / NO_WAVES_FILE).unlink(missing_ok=True)
-
-
-def _folder(task: Task, limits: Limits) -> Path:
-    return failure_folder(limits.folder, task.key)

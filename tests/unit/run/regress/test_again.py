@@ -15,7 +15,7 @@ from nvdla_tb.run.errors import LaunchError
 from nvdla_tb.run.jobs import Job, PythonTest, Setup
 from nvdla_tb.run.regress import again
 from nvdla_tb.run.regress.again import look_again, worth_looking_at
-from nvdla_tb.run.regress.worker import NO_WAVES_FILE, ONE_OF_EACH, Limits, note_no_waves, record_path
+from nvdla_tb.run.regress.worker import NO_WAVES_FILE, ONE_OF_EACH, Limits, note_no_waves
 from nvdla_tb.run.task import BENCH, Task
 from nvdla_tb.stimulus.result import Result
 from tests.unit.run.regress.tasks import DUT, hang, task, wrong
@@ -52,21 +52,18 @@ def played(monkeypatch: pytest.MonkeyPatch) -> Played:
     return found
 
 
-def kept(one: Task, folder: Path) -> Limits:
-    """Leave what a worker leaves of a failure, and return the limits of its run."""
+def looked_at(one: Task, folder: Path, until: float = LATER) -> Result:
+    """Leave what a worker leaves of a failure, and play it again."""
     limits = Limits(folder, folder, 60.0, waves=True)
     (folder / one.key).mkdir()
-    (folder / "records").mkdir(exist_ok=True)
     result = replace(one.result(Verdict(findings=[wrong()], cycles=9)), folder=str(folder / one.key))
-    record_path(folder, one.key).write_bytes(result.encode())
     job = Job(one.test, one.seed, "again", task(1).job().make)
     note_no_waves(job, folder / one.key, ONE_OF_EACH)
-    return limits
+    return look_again(one, {one.key: result}, limits, until)
 
 
 def test_it_leaves_waves_in_the_folder_of_the_failure(played: Played, tmp_path: Path) -> None:
-    limits = kept(task(1), tmp_path)
-    result = look_again(task(1), limits, LATER)
+    result = looked_at(task(1), tmp_path)
     ((job, setup),) = played
     assert (setup.built, setup.waves, job.kept) == ("model with waves", True, tmp_path / task(1).key)
     assert [path.name for path in (tmp_path / task(1).key).iterdir()] == ["waves.fst"]
@@ -75,13 +72,13 @@ def test_it_leaves_waves_in_the_folder_of_the_failure(played: Played, tmp_path: 
 
 def test_a_test_in_python_is_played_again_with_its_plusargs(played: Played, tmp_path: Path) -> None:
     mine = Task("mine.fails", 0, BENCH, "tests.mine", DUT, "again", plusargs=("+bug=x",))
-    look_again(mine, kept(mine, tmp_path), LATER)
+    looked_at(mine, tmp_path)
     ((job, _),) = played
     assert (job.name, job.test, job.plusargs) == ("mine.fails", PythonTest("tests.mine", "fails"), ("+bug=x",))
 
 
 def test_nothing_is_begun_when_the_time_is_over(played: Played, tmp_path: Path) -> None:
-    look_again(task(1), kept(task(1), tmp_path), time.time() - 1.0)
+    looked_at(task(1), tmp_path, time.time() - 1.0)
     said = (tmp_path / task(1).key / NO_WAVES_FILE).read_text(encoding="utf-8")
     assert said.startswith("the time for explaining failures was over\n")
     assert played == []
@@ -97,7 +94,7 @@ def test_a_build_is_ended_when_the_time_is_over(
         pytest.fail("it goes on")
 
     monkeypatch.setattr(again, "build", build)
-    look_again(task(1), kept(task(1), tmp_path), time.time() + 0.2)
+    looked_at(task(1), tmp_path, time.time() + 0.2)
     said = (tmp_path / task(1).key / NO_WAVES_FILE).read_text(encoding="utf-8")
     assert said.startswith("the time for explaining failures was over\n")
 
@@ -109,7 +106,7 @@ def test_a_model_with_waves_that_cannot_be_built_is_the_reason(
         raise LaunchError("no room")
 
     monkeypatch.setattr(again, "build", build)
-    result = look_again(task(1), kept(task(1), tmp_path), LATER)
+    result = looked_at(task(1), tmp_path)
     said = (tmp_path / task(1).key / NO_WAVES_FILE).read_text(encoding="utf-8")
     assert said.startswith("no room\n")
     assert result.ending.is_failure

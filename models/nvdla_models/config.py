@@ -52,9 +52,14 @@ class ConfigError(InputError):
 class HwConfig:
     """The scalability parameters of one build, named as in the scalability document.
 
-    Sizes are bytes or elements as the name says, latencies clock cycles. ``register_bits`` and ``register_resets`` say,
-    by ``UNIT.REGISTER``, where the registers of a build differ from the register map: the bits that a register has,
-    where they are fewer, and the word that it reads after reset. A file may leave both out.
+    ::
+
+        config = HwConfig.load("nv_small")      # or the path of a TOML file
+        config.atom_elements(Precision.INT8)    # 8
+
+    Sizes are in bytes or elements, as their names say; latencies are in clock cycles.
+    ``register_bits`` and ``register_resets`` list, by ``UNIT.REGISTER``, where the registers of a build differ from the
+    register map: the bits that a register has, if fewer, and its word after reset. A file may leave both out.
 
     Raises:
         ConfigError: on an impossible combination, naming the parameter, the rule and the value.
@@ -116,10 +121,10 @@ class HwConfig:
 
     @classmethod
     def load(cls, name_or_path: str | Path) -> HwConfig:
-        """Load a built-in configuration by name, or a user's from a TOML file.
+        """Load a configuration by its built-in name or from a TOML file.
 
         Args:
-            name_or_path: ``nv_small`` and its like, or the path of a ``.toml`` file.
+            name_or_path: Built-in name, such as ``nv_small``, or path of a ``.toml`` file.
 
         Raises:
             ConfigError: for an unknown name, an unknown, missing or ill-typed key, or an

@@ -1,4 +1,4 @@
-"""The error that all refusals share, and its kind for what a configuration lacks."""
+"""The one type of refusals, and its subtype for parts that a configuration lacks."""
 
 from __future__ import annotations
 
@@ -7,16 +7,18 @@ _LINE_CHARACTERS = 4000
 
 
 class InputError(Exception):
-    r"""An input that is refused on purpose; the message names the value and the rule.
+    r"""A refused input; the message names the value and the rule.
 
-    Code that shows refusals to the user catches this type alone. It is no ValueError: that is a bug, and keeps its
-    traceback. Its text can be shown on any terminal whatever files hold::
+    ::
 
         raise InputError("key must be one of a, b, not \x1b[2J")      # shown as: key must be one of a, b, not \x1b[2J
         raise InputError("ports differ:", "  clk is missing")         # two lines
 
+    Code that shows refusals to the user catches this type alone. It is no ValueError, because a ValueError is a bug and
+    keeps its traceback.
+
     Args:
-        lines: The message, a line each; a line break within one is escaped, as is all that is not printable.
+        lines: Lines of the message. Line breaks and other unprintable characters within a line are escaped.
     """
 
     def __init__(self, *lines: str) -> None:
@@ -34,4 +36,4 @@ def printable(text: str, most: int) -> str:
 
 
 class LackingError(InputError):
-    """An input that needs what a configuration lacks: right hardware of that configuration cannot take it either."""
+    """An input that needs a part that the configuration lacks, so that correct hardware cannot take it either."""

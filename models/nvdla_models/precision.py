@@ -17,7 +17,12 @@ from nvdla_models.fp16 import FP16
 
 
 class Precision(Enum):
-    """A data type that a feature, weight or operand element can have in memory."""
+    """Data type of a feature, weight or operand element in memory.
+
+    ::
+
+        dst = bench.reserve((16, 6, 6), Precision.FP16)
+    """
 
     INT8 = "int8"
     INT16 = "int16"
@@ -35,7 +40,7 @@ class Precision(Enum):
 
     @classmethod
     def of(cls, dtype: np.dtype[Any]) -> Precision:
-        """Return the precision whose elements are of a numpy dtype.
+        """Return the precision of a numpy dtype.
 
         Raises:
             InputError: when there is none.

@@ -30,15 +30,15 @@ from nvdla_networks.scenario import NetworkScenario, Run, play_networks, results
 from nvdla_tb.cli import numbers
 from nvdla_tb.cli.dut import again, anywhere, build_dut, dut_arguments
 from nvdla_tb.cli.dut_options import BUILD_ROOT, add_dut_options
+from nvdla_tb.cli.earlier import cycles_before, slower_than_before
+from nvdla_tb.cli.parsing import Renamed
 from nvdla_tb.cli.playing import (
     alone_in,
     check_model_only,
-    cycles_before,
     dump_folder,
     prepared,
     remove_earlier_file,
     setup_of,
-    slower_than_before,
 )
 from nvdla_tb.cli.run_options import add_run_options, output_file
 from nvdla_tb.nvdla.memory import DUMP_FILE, Range
@@ -68,7 +68,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--golden", **several, help="expected results, .dimg or .npy, one for each run")
     parser.add_argument("--until", metavar="LAYER", help="stop after this layer, by its number or name in the table")
     parser.add_argument("--save-trace", type=Path, metavar="FOLDER", help="save the scenario as a trace")
-    parser.add_argument("--results", type=Path, metavar="FOLDER", help="save the results as .dimg and .npy")
+    parser.add_argument("--save-results", type=Path, metavar="FOLDER", help="save the results as .dimg and .npy")
+    parser.add_argument("--results", action=Renamed, now="--save-results", type=Path)
     parser.add_argument("--html", type=output_file, metavar="FILE", help="write a page about the network")
     parser.add_argument("--junit", type=output_file, metavar="FILE", help="write JUnit XML")
     parser.add_argument(
@@ -138,8 +139,8 @@ def main(args: argparse.Namespace) -> int:
     if slower:
         report = replace(report, problems=(*report.problems, *slower))
     print_report(report, args.classes, performance=args.performance)
-    if args.results:
-        write_results(args.results, playing, got or expected)
+    if args.save_results:
+        write_results(args.save_results, playing, got or expected)
     if args.json:
         write_json(report, args.json)
     if args.junit:

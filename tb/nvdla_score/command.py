@@ -165,7 +165,7 @@ def _add_mutant_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--scenarios", default="*", metavar="PATTERN", help="scenarios to play, comma-separated (default: all)"
     )
-    group.add_argument("--level", default="L1", metavar="LEVEL", help="of the test plan, which is played (default: L1)")
+    group.add_argument("--level", default="L1", metavar="LEVEL", help="level of the test plan to play (default: L1)")
     group.add_argument(
         "--random",
         type=numbers.whole(0, RUN_TASKS),

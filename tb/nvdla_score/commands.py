@@ -7,7 +7,7 @@ from nvdla_tb.cli.commands import Command
 COMMANDS = {
     "score": Command(
         "nvdla_score.command",
-        "play seeded bugs: which are caught, by what, how early, and is the cause named",
+        "play seeded bugs and report which are caught, by which check, how early, and with which cause",
         "nvdla-tb score --only 'sdp_*'",
     ),
     "unreachable": Command(

@@ -1,6 +1,6 @@
 """The NVDLA testbench; everything outside ``nvdla_tb.sim`` runs without a simulator.
 
-``from nvdla_tb import Bench, Conv`` is the way in for a test:
+A test imports its names from here, as in ``from nvdla_tb import Bench, Conv``:
 
     ``Bench``                            the DUT with its memories and the judge
     ``Conv``, ``Sdp``, ``Pdp``, ``Cdp``  layers of the compute engines

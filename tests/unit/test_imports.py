@@ -129,7 +129,7 @@ def _problem(place: str, name: str) -> str | None:
 # Modules that import inside functions, with what they wait for.
 LATER = {
     "tb/nvdla_tb/__init__.py": "a test that asks for a name of the front door",
-    "tb/nvdla_tb/cli/commands.py": "the user's choice of a subcommand",
+    "tb/nvdla_tb/cli/commands.py": "the user's choice of a subcommand, and a shell that asks what completes one",
     "tb/nvdla_tb/cli/run.py": "the user's choice to play, not to list",
     "tb/nvdla_tb/cli/bench_model.py": "PyTorch, which need not be installed",
     "tb/nvdla_tb/sim/python_tests.py": "the launcher's request, which names the user's tests",

@@ -19,7 +19,7 @@ from nvdla_models.config import HwConfig
 from nvdla_tb.cli import numbers
 from nvdla_tb.cli.dut import altered, build_dut
 from nvdla_tb.cli.dut_options import BUILD_ROOT, DEFAULT_TOP, add_dut_options
-from nvdla_tb.cli.patterns import only_option
+from nvdla_tb.cli.patterns import only_option, plan_option
 from nvdla_tb.cli.run import planned
 from nvdla_tb.paths import PLANS
 from nvdla_tb.run import folders
@@ -60,11 +60,11 @@ class Subject:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options of this kind."""
-    parser.add_argument(
-        "--plan", type=Path, metavar="TOML", help="scenarios to time (default: tb/nvdla_tb/plans/bench.toml)"
-    )
+    plan_option(parser, "tb/nvdla_tb/plans/bench.toml")
     only_option(parser, "scenarios")
-    parser.add_argument("--trace", type=Path, nargs="+", metavar="PATH", help="time these traces instead of a plan")
+    parser.add_argument(
+        "--trace", type=Path, nargs="+", action="extend", metavar="PATH", help="time these traces instead of a plan"
+    )
     parser.add_argument(
         "--against",
         metavar="CMD",

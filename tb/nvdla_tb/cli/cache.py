@@ -5,13 +5,16 @@ from __future__ import annotations
 import argparse
 import os
 import time
+from datetime import datetime
 
+from nvdla_models.reading import shown
 from nvdla_tb.cli import numbers
 from nvdla_tb.cli.dut import MODELS
 from nvdla_tb.report.summary import aligned
 from nvdla_tb.run import cache
 
 _DAY = 24 * 3600.0
+_COLUMNS: tuple[str, ...] = ("model", "configuration", "RTL", "simulator", "built", "days since use", "GB", "state")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -40,11 +43,16 @@ def main(args: argparse.Namespace) -> int:
 
 
 def _list(held: list[cache.Model]) -> None:
-    rows = [("model", "GB", "days since use", "state")]
+    rows = [_COLUMNS]
     for model in held:
         days = f"{max(0.0, time.time() - model.used) / _DAY:.1f}"
-        rows.append((model.name, _gigabytes(model.nbytes), days, "ready" if model.complete else "incomplete"))
-    print(aligned(rows, left=1))
+        built = datetime.fromtimestamp(model.begun).strftime("%Y-%m-%d %H:%M")
+        about = model.about
+        # Models of earlier testbenches do not say it.
+        of = ("?", "?", "?") if about is None else (about.config, about.rtl or "embedded", ", ".join(about.kind))
+        state = "ready" if model.complete else "incomplete"
+        rows.append((model.name, *map(shown, of), built, days, _gigabytes(model.nbytes), state))
+    print(aligned(rows, left=5))
     size = _gigabytes(sum(model.nbytes for model in held))
     print(f"{size} of {_gigabytes(cache.limit_bytes(os.environ))} GB in {MODELS} ({cache.FOLDER}, {cache.LIMIT})")
 

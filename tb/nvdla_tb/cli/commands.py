@@ -6,6 +6,7 @@ from argparse import ArgumentParser, Namespace
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.metadata import entry_points
+from types import ModuleType
 from typing import Protocol, cast
 
 from nvdla_models.errors import InputError
@@ -60,8 +61,8 @@ COMMANDS = {
     ),
     "regress": Command(
         "nvdla_tb.cli.regress",
-        "play many scenarios on a cluster, keep every result, take up what is missing",
-        "nvdla-tb regress random --seeds 200 --engines SDP,PDP",
+        "play many scenarios on a cluster, store every result, resume interrupted runs",
+        "nvdla-tb regress random --seeds 200 --only SDP,PDP",
     ),
     "cluster": Command(
         "nvdla_tb.cli.cluster",
@@ -90,13 +91,28 @@ COMMANDS = {
     ),
     "replay": Command(
         "nvdla_tb.cli.replay",
-        "play a failure bundle again, and say whether it is reproduced",
+        "replay a failure bundle and report whether it reproduces",
         "nvdla-tb replay sim_build/regress/0007/random.12.nv_small.verilator --waves",
     ),
     "explain": Command(
         "nvdla_tb.cli.explain",
-        "say where, when and why a failed run, or a memory dump, is wrong",
+        "explain where, when and why a failed run or a memory dump is wrong",
         "nvdla-tb explain sim_build/runs/nv_small/sdp_x1_bias_per_channel.1",
+    ),
+    "compare": Command(
+        "nvdla_tb.cli.compare",
+        "say what newly fails, newly passes or takes more cycles in a run than in an earlier one",
+        "nvdla-tb compare 6 7",
+    ),
+    "flaky": Command(
+        "nvdla_tb.cli.flaky",
+        "list tests that passed and failed with the same seed on the same model",
+        "nvdla-tb flaky --results sim_build/regress",
+    ),
+    "bisect": Command(
+        "nvdla_tb.cli.bisect",
+        "find the commit of your RTL that broke a test",
+        "nvdla-tb bisect v1.2 HEAD --only 'sdp_x1_*' --rtl rtl/my_filelist.f",
     ),
     "cache": Command(
         "nvdla_tb.cli.cache",
@@ -105,12 +121,12 @@ COMMANDS = {
     ),
     "configs": Command(
         "nvdla_tb.cli.configs",
-        "list the built-in configurations and in what they differ",
+        "list the built-in configurations and their differences",
         "nvdla-tb configs nv_medium_512",
     ),
     "configrom": Command(
         "nvdla_tb.cli.configrom",
-        "read the ConfigROM over CSB and say what differs from the configuration",
+        "read the ConfigROM over CSB and compare it with the configuration",
         "nvdla-tb configrom --rtl my_filelist.f",
     ),
     "pack": Command(
@@ -125,12 +141,12 @@ COMMANDS = {
     ),
     "offset": Command(
         "nvdla_tb.cli.layout_offset",
-        "say where an element lies in memory, or which element lies at an address",
+        "print the address of an element, or the element at an address",
         "nvdla-tb offset --format feature --precision int8 --shape 33,4,5 --base 0x80000000 --element 17,2,3",
     ),
     "describe": Command(
         "nvdla_tb.cli.layout_describe",
-        "say atoms, strides, groups and bytes of a layout",
+        "print atoms, strides, groups and bytes of a layout",
         "nvdla-tb describe --format weight --config nv_full --precision fp16 --shape 24,40,3,3",
     ),
     "bench": Command(
@@ -140,6 +156,11 @@ COMMANDS = {
     ),
 }
 """Those of the bench itself."""
+
+
+def completion() -> ModuleType:
+    """Import what answers shells, of which nothing else has need."""
+    return import_module("nvdla_tb.cli.completion")
 
 
 def all_commands() -> dict[str, Command]:

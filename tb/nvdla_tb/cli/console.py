@@ -111,6 +111,10 @@ _TOLD_AT_ONCE = 3
 """Failures that are worth a line at once."""
 
 
+_TRUST = 0.2
+"""How much one test that ends may change the estimate of the time that is left, which single long ones let jump."""
+
+
 class Progress:
     """Counts tests that end and says so; the rate is that of this process, not of what was resumed."""
 
@@ -118,7 +122,8 @@ class Progress:
         """Start with ``done`` of ``total`` tests ended before."""
         self._console, self._total, self._done = console, total, done
         self._here = self._failed = 0
-        self._started = time.monotonic()
+        self._started = self._last = time.monotonic()
+        self._left: float | None = None
 
     def add(self, result: Result) -> None:
         """Count a test that ended, and say so as loudly as is wanted."""
@@ -126,7 +131,7 @@ class Progress:
         self._here += 1
         self._failed += result.ending.is_failure
         rate = self._here / max(time.monotonic() - self._started, 1e-3)
-        left = round((self._total - self._done) / rate)
+        left = round(self._estimated((self._total - self._done) / rate))
         count = f"[{self._done:{len(str(self._total))}}/{self._total}]"
         estimate = f"{rate:.1f}/s, {left // 60}:{left % 60:02} left"
         news = result.ending.is_failure and self._failed <= _TOLD_AT_ONCE
@@ -135,3 +140,12 @@ class Progress:
             self._console.say(f"{count} {result.ending.value:8} {result.key}  {cycles}  {estimate}")
         if not self._console.verbose:
             self._console.progress(f"{count} {self._failed} failed, {estimate}")
+
+    def _estimated(self, left: float) -> float:
+        """Return the seconds that are left: what was said before, less the time since, moved a little towards news."""
+        now = time.monotonic()
+        if self._left is not None and self._done < self._total:
+            expected = max(0.0, self._left - (now - self._last))
+            left = expected + _TRUST * (left - expected)
+        self._left, self._last = left, now
+        return left

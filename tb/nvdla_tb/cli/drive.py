@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import re
 import shlex
 from collections.abc import Callable, Sequence
@@ -14,14 +15,16 @@ from nvdla_models.errors import InputError
 from nvdla_models.limits import DATA_BYTES
 from nvdla_models.reading import read_bytes, resolved, shown
 from nvdla_tb.cli import numbers
+from nvdla_tb.cli.console import Console
 from nvdla_tb.cli.dut import again, build_dut, dut_arguments
-from nvdla_tb.cli.dut_options import add_dut_options
+from nvdla_tb.cli.dut_options import add_dut_options, add_reports_option
 from nvdla_tb.cli.playing import check_run_options, play_and_report
 from nvdla_tb.cli.run_options import add_run_options
 from nvdla_tb.nvdla.memory import Ram
 from nvdla_tb.nvdla.program.ops import CheckFile, MemInit, MemLoad, Op, SyncNotify
 from nvdla_tb.paths import COMMAND, PACKAGE
 from nvdla_tb.run.jobs import Job
+from nvdla_tb.run.owners import check_socket
 from nvdla_tb.stimulus.exchange import ENTRY, SILENT_SECONDS, Driver
 from nvdla_tb.stimulus.scenario import Scenario
 from nvdla_tb.stimulus.settings import BenchSettings
@@ -33,6 +36,10 @@ INCLUDE = PACKAGE / "sim" / "driver"
 
 _PLACE = re.compile(r"(?P<what>.+)@(?:(?P<ram>MC|CVSRAM):)?(?P<address>0x[0-9a-fA-F]{1,16})", re.DOTALL)
 _END = "end"
+_FIRST_PORT, _LAST_PORT = 1024, 65535
+_SOCKET_BYTES = 107
+"""What the address of a Unix socket takes."""
+
 Placed = TypeVar("Placed", Path, int)
 _HANG_CYCLES = BenchSettings().hang_cycles
 _MOST_CYCLES = 1 << 40
@@ -41,7 +48,24 @@ _MOST_CYCLES = 1 << 40
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the subcommand's options."""
     parser.add_argument("library", nargs="?", type=Path, metavar="DRIVER", help="shared library, such as driver.so")
-    parser.add_argument("--include", action="store_true", help="print the folder of nvdla_tb.h and exit")
+    remote = parser.add_mutually_exclusive_group()
+    remote.add_argument(
+        "--socket",
+        type=Path,
+        metavar="PATH",
+        help="in the place of DRIVER: a client in another process, at this path",
+    )
+    remote.add_argument(
+        "--tcp",
+        type=numbers.whole(_FIRST_PORT, _LAST_PORT),
+        metavar="PORT",
+        help="the same at a port of this machine alone, for clients that know no Unix sockets",
+    )
+    parser.add_argument(
+        "--include",
+        action="store_true",
+        help="print the folder of nvdla_tb.h, nvdla_tb_client.h and client.py, and exit",
+    )
     parser.add_argument("--entry", default=ENTRY, metavar="NAME", help=f"its function to call (default: {ENTRY})")
     for option, about in (
         ("memory", "load a .dat or any other file of bytes, before the driver begins"),
@@ -68,6 +92,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", type=numbers.seed, default=1, metavar="N", help="of the bench (default: 1)")
     add_dut_options(parser)
     add_run_options(parser)
+    add_reports_option(parser)
 
 
 def main(args: argparse.Namespace) -> int:
@@ -75,20 +100,54 @@ def main(args: argparse.Namespace) -> int:
     if args.include:
         print(INCLUDE)
         return 0
-    if args.library is None:
-        raise InputError("DRIVER must be given: the shared library to run")
-    if not args.library.is_file():
+    where = _where(args)
+    if (args.library is None) == (where is None):
+        raise InputError("DRIVER must be given, the shared library to run, or --socket or --tcp in its place")
+    if where is None and not args.library.is_file():
         raise InputError(f"DRIVER must be a file, not {shown(args.library)}")
+    if where is not None and args.entry != ENTRY:
+        raise InputError("--entry must be left out: a client has no function to call")
     check_run_options(args)
     config = HwConfig.load(args.config)
     settings = BenchSettings(serve_interrupts=False, hang_cycles=args.hang_cycles)
-    scenario = Scenario(args.library.stem, config.name, tuple(_ops(args)), args.seed, settings)
-    driver = Driver(str(resolved(args.library)), args.entry, args.silent)
-    options = again(args, "entry", "reserve", "hang_cycles", "silent", "seed")
+    name = "client" if args.library is None else args.library.stem
+    scenario = Scenario(name, config.name, tuple(_ops(args)), args.seed, settings)
+    library = "" if args.library is None else str(resolved(args.library))
+    driver = Driver(library, args.entry, args.silent, where)
+    options = again(args, "socket", "tcp") if where is not None else [library, *again(args, "entry")]
+    options += again(args, "reserve", "hang_cycles", "silent", "seed")
     options += [word for name in ("memory", "expect") for text in getattr(args, name) for word in _absolute(name, text)]
-    rerun = f"{COMMAND} drive {shlex.join([driver.library, *options])} {dut_arguments(args)}"
+    rerun = f"{COMMAND} drive {shlex.join(options)} {dut_arguments(args)}"
     job = Job(scenario.name, args.seed, rerun, lambda: scenario, driver=driver)
-    return play_and_report(args, [(args, [job], build_dut(args, config, waves=args.waves))], "drive")
+    built = build_dut(args, config, waves=args.waves)
+    if where is not None:
+        Console.of(args).say(f"waiting for a client at {where}, for {args.silent:g} s")
+    try:
+        return play_and_report(args, [(args, [job], built)], "drive")
+    finally:
+        if args.socket is not None:
+            # A simulator that was killed has left it.
+            Path(str(where)).unlink(missing_ok=True)
+
+
+def _where(args: argparse.Namespace) -> str | None:
+    """Return where a client connects, None without one.
+
+    Raises:
+        InputError: for a socket that cannot be made, or not safely.
+    """
+    if args.socket is None:
+        return None if args.tcp is None else str(args.tcp)
+    path = resolved(args.socket.parent) / args.socket.name
+    most = _SOCKET_BYTES
+    if not path.name or path.name.isdecimal() or len(os.fsencode(path)) > most:
+        raise InputError(f"--socket must be a path of at most {most} bytes, not {shown(args.socket)}")
+    if os.path.lexists(path):
+        raise InputError(f"--socket must be a path where nothing is, not {shown(args.socket)}")
+    if not path.parent.is_dir():
+        raise InputError(f"--socket must be in a folder that exists, not {shown(args.socket)}")
+    check_socket(path)
+    return str(path)
 
 
 def _ops(args: argparse.Namespace) -> list[Op]:

@@ -37,7 +37,9 @@ def device_options(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
     group.add_argument("--config", default=config, metavar="NAME|FILE", help=f"configuration (default: {config})")
     group.add_argument("--sim", default=sim, choices=("verilator", "icarus"), help=f"default: {sim}")
     rtl_options(group, "the embedded DUT")
-    group.add_argument("--port-map", type=Path, default=own.port_map, metavar="TOML", help="how port names differ")
+    group.add_argument(
+        "--port-map", type=Path, default=own.port_map, metavar="TOML", help="TOML file with port names that differ"
+    )
     return group
 
 
@@ -75,5 +77,21 @@ def add_results_option(parser: argparse.ArgumentParser) -> None:
         type=Path,
         default=DEFAULT_RESULTS,
         metavar="DIR",
-        help=f"folder of the store and of what failures leave behind (default: {DEFAULT_RESULTS})",
+        help=f"folder of the store and of the artifacts of failures (default: {DEFAULT_RESULTS})",
     )
+
+
+_REPORTS = "runs"
+
+
+def add_reports_option(parser: argparse._ActionsContainer) -> None:
+    """Add the option that says where reports, logs and the store of a command go that plays here and now."""
+    usual = f"{BUILD_ROOT / _REPORTS}, and the store in {DEFAULT_RESULTS}"
+    parser.add_argument(
+        "--results", type=Path, metavar="DIR", help=f"folder of reports, logs and the store (default: {usual})"
+    )
+
+
+def reports_folder(args: argparse.Namespace) -> Path:
+    """Return the folder of the reports of commands that play here and now."""
+    return getattr(args, "results", None) or BUILD_ROOT / _REPORTS

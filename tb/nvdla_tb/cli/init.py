@@ -8,18 +8,26 @@ from pathlib import Path
 
 from nvdla_models.config import HwConfig
 from nvdla_models.errors import InputError
+from nvdla_models.reading import read_text
 from nvdla_tb.cli.dut_options import DEFAULT_CONFIG, DEFAULT_TOP
-from nvdla_tb.paths import COMMAND, PROJECT_FILE
+from nvdla_tb.paths import COMMAND, PACKAGE, PROJECT_FILE
 from nvdla_tb.run.project import TEMPLATE
 from nvdla_tb.run.space import write_whole
 
 _COMMENT_COLUMN = 32
+WORKFLOWS = {"github": ".github/workflows/nvdla-tb.yml", "gitlab": ".gitlab-ci.yml"}
+"""Files of workflows, by service."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the subcommand's options."""
     parser.add_argument("--rtl", type=Path, metavar="FILELIST", help="filelist of your RTL (default: the embedded DUT)")
     parser.add_argument("--top", metavar="MODULE", help=f"top module (default: {DEFAULT_TOP})")
+    parser.add_argument(
+        "--ci",
+        choices=WORKFLOWS,
+        help="instead write a workflow that plays level L0 on every push and L1 at night, and shows the results",
+    )
     parser.add_argument("--config", metavar="NAME|FILE", help=f"configuration (default: {DEFAULT_CONFIG})")
 
 
@@ -29,6 +37,8 @@ def main(args: argparse.Namespace) -> int:
     Raises:
         InputError: when the file is there, or what it shall name is not.
     """
+    if args.ci is not None:
+        return _write_workflow(args)
     path = Path(PROJECT_FILE)
     if path.exists():
         raise InputError(f"{PROJECT_FILE} must not exist: edit it, or remove it")
@@ -43,6 +53,26 @@ def main(args: argparse.Namespace) -> int:
     }
     write_whole(path, TEMPLATE.format(**lines))
     print(f"written: {PROJECT_FILE}\nnext: {COMMAND} run, then {COMMAND} regress plan --level L1, which is the gate")
+    return 0
+
+
+def _write_workflow(args: argparse.Namespace) -> int:
+    """Write the workflow of a service.
+
+    Raises:
+        InputError: when its file is there, and for options of the project file.
+    """
+    for option in ("rtl", "top", "config"):
+        if getattr(args, option) is not None:
+            raise InputError(f"--{option} must be left out with --ci: the workflow takes it from {PROJECT_FILE}")
+    path = Path(WORKFLOWS[args.ci])
+    if path.exists():
+        raise InputError(f"{path} must not exist: edit it, or remove it")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_whole(path, read_text(PACKAGE / "workflows" / f"{args.ci}.yml"))
+    print(f"written: {path}")
+    if not Path(PROJECT_FILE).is_file():
+        print(f"next: {COMMAND} init --rtl FILELIST, without which the workflow plays on the embedded DUT")
     return 0
 
 

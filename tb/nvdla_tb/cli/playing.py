@@ -17,7 +17,8 @@ from nvdla_models.errors import InputError
 from nvdla_models.reading import shown
 from nvdla_tb.cli.console import Console, Progress
 from nvdla_tb.cli.dut import dut_of
-from nvdla_tb.cli.dut_options import BUILD_ROOT, add_dut_options
+from nvdla_tb.cli.dut_options import add_dut_options, reports_folder
+from nvdla_tb.cli.earlier import cycles_before, slower_than_before
 from nvdla_tb.cli.parsing import Parser
 from nvdla_tb.cli.run_options import add_run_options
 from nvdla_tb.explain.handovers import load_handovers
@@ -67,7 +68,7 @@ def check_run_options(args: argparse.Namespace) -> None:
         InputError: for options that contradict each other, files of stages and of earlier cycles that cannot be
             used, and a folder of results that cannot be made.
     """
-    folders.made(BUILD_ROOT, "runs")
+    folders.made(reports_folder(args))
     cycles_before(args)
     if args.waves_from is not None:
         if not args.waves:
@@ -123,25 +124,6 @@ def dump_folder(root: Path, identity: str) -> Path:
     return folders.emptied(root, folders.folder_name(identity))
 
 
-def cycles_before(args: argparse.Namespace) -> Mapping[str, int] | None:
-    """Return the cycles of the run that ``--cycles-against`` names, None without it.
-
-    Raises:
-        InputError: when the file does not hold them.
-    """
-    return None if args.cycles_against is None else performance.read_cycles(args.cycles_against)
-
-
-def slower_than_before(
-    args: argparse.Namespace, cycles: Mapping[str, int], before: Mapping[str, int] | None
-) -> list[str]:
-    """Return what takes more cycles than before, a line each; a line, too, when nothing of this run was played then."""
-    if before is None:
-        return []
-    foreign = f"{args.cycles_against} has no scenario or layer of this run"
-    return performance.slower(cycles, before, args.slower, foreign)
-
-
 Plays = Sequence[tuple[argparse.Namespace, Sequence[Job], Built]]
 """By device, the options that select it, jobs, whose identities all differ, and its model."""
 
@@ -157,7 +139,7 @@ def play_and_report(
     Returns:
         The exit code.
     """
-    root = folders.made(BUILD_ROOT, "runs", run_name(title, dut_of(args)))
+    root = folders.made(reports_folder(args), run_name(title, dut_of(args)))
     # Also when it is the file that this run writes.
     before = cycles_before(args)
     console, started = Console.of(args), time.monotonic()
@@ -169,9 +151,14 @@ def play_and_report(
     with alone_in(root):
         _remove_earlier(root, args, console)
         with LiveReport(planned, write) as live:
-            results = _played(args, plays, root, console, live, keep)
+            results, played = _played(args, plays, root, console, live, keep)
             slower = slower_than_before(args, performance.cycles_of(results), before)
             problems = [*slower, *summary.problems_of(summary.endings(results))]
+            if groups(results) and args.explain:
+                # What takes its time comes after the verdict.
+                write(results, problems)
+                console.result(report.summary(results), "red")
+                results = _explained(results, played, root, console, args.explain)
             _tell(args, results, problems, root, console)
             write(results, problems)
             console.say(f"{time.monotonic() - started:.1f} s; reports: {root}/{page.PAGE}, {root}/{page.JUNIT}")
@@ -224,8 +211,8 @@ def _played(
     console: Console,
     live: LiveReport,
     keep: Callable[[Result], object],
-) -> list[Result]:
-    """Play jobs, and return their results in the order of the jobs."""
+) -> tuple[list[Result], Mapping[str, tuple[Job, Setup]]]:
+    """Play jobs, and return their results in the order of the jobs, and what played each."""
     found: dict[str, Result] = {}
     played: dict[str, tuple[Job, Setup]] = {}
     progress = Progress(console, sum(len(jobs) for _, jobs, _ in plays))
@@ -238,8 +225,17 @@ def _played(
             keep(result)
             progress.add(result)
     console.clear()
-    results = with_handovers([found[identity] for identity in played], played, root, console)
-    return with_leads(results, {identity: job.make for identity, (job, _) in played.items()})
+    return [found[identity] for identity in played], played
+
+
+def _explained(
+    results: Sequence[Result], played: Mapping[str, tuple[Job, Setup]], root: Path, console: Console, seconds: float
+) -> list[Result]:
+    """Return results with what playing some failures again, and comparing their layers, says of them in some time."""
+    until = time.monotonic() + seconds
+    results = with_handovers(results, played, root, console, until)
+    with console.waiting("looking for what failures without a cause have in common"):
+        return with_leads(results, {identity: job.make for identity, (job, _) in played.items()}, until)
 
 
 def setup_of(args: argparse.Namespace, device: argparse.Namespace, built: Built) -> Setup:
@@ -257,6 +253,7 @@ def with_handovers(
     played: Mapping[str, tuple[Job, Setup]],
     root: Path,
     console: Console,
+    until: float,
     watch: Callable[[Job, Result, Setup, Path], Result] = watched,
 ) -> list[Result]:
     """Return results in which of each large group of convolutions one says where inside it arises.
@@ -266,17 +263,22 @@ def with_handovers(
         played: By the identity of a result, the job and what played it.
         root: Folder of the run.
         console: Where it is said what is played again.
+        until: When it ends, by ``time.monotonic``; a simulation that takes longer is killed.
         watch: Plays a failure again.
     """
     found: dict[str, Result] = {}
-    for group in groups(results)[:_MOST_GROUPS]:
+    chosen = groups(results)[:_MOST_GROUPS]
+    for which, group in enumerate(chosen, 1):
         candidates = [result for result in group.members if is_worth_it(result)]
         tries = _MOST_TRIES
         for number, result in enumerate(sorted(candidates, key=lambda result: result.verdict.cycles)):
-            if number >= tries:
+            left = until - time.monotonic()
+            if number >= tries or left <= 0:
                 break
-            console.progress(f"playing {result.identity} again, to see where inside it goes wrong")
+            of = f"kind {which} of {len(chosen)}, try {number + 1} of at most {min(tries, len(candidates))}"
+            console.progress(f"looking inside {result.identity} ({of}, {left:.0f} s left)")
             job, setup = played[result.identity]
+            setup = replace(setup, timeout_seconds=min(setup.timeout_seconds, left))
             again = watch(job, result, setup, folders.place(root, folders.folder_name(result.identity)))
             found[result.identity] = again
             if again.explained is None or (convolves(result) and not again.explained.located):

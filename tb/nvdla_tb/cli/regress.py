@@ -16,10 +16,12 @@ from nvdla_tb.cli.cluster import credentials_options
 from nvdla_tb.cli.console import Console
 from nvdla_tb.cli.dut import STORE, build_dut, compiled, existing_store
 from nvdla_tb.cli.dut_options import BUILD_ROOT, add_dut_options, add_results_option, build_option
-from nvdla_tb.cli.patterns import only_option
+from nvdla_tb.cli.earlier import cycles_before
+from nvdla_tb.cli.parsing import Renamed
+from nvdla_tb.cli.patterns import only_option, patterns, plan_option
 from nvdla_tb.cli.regress_play import Player, batch_of, conclude, credentials_of, deadline, is_over
-from nvdla_tb.cli.regress_tasks import check_random_alone, feature_plan, random_tasks, seed_lots, tasks_of
-from nvdla_tb.cli.run_options import exact_option, scenario_options, slower_option
+from nvdla_tb.cli.regress_tasks import check_random_alone, engines_of, feature_plan, random_tasks, seed_lots, tasks_of
+from nvdla_tb.cli.run_options import cycles_options, exact_option, scenario_options, waves_option
 from nvdla_tb.paths import COMMAND
 from nvdla_tb.run import folders
 from nvdla_tb.run.compile.spec import CODE_COVERAGE
@@ -31,7 +33,6 @@ from nvdla_tb.run.regress.store import Run, Store
 from nvdla_tb.run.systems import is_nvdla, system_of
 from nvdla_tb.run.task import Task
 from nvdla_tb.stimulus.generate.random import ENGINES
-from nvdla_tb.stimulus.result import Dut
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -41,12 +42,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     drawn.add_argument(
         "--seeds", type=numbers.seeds, default=100, metavar="N", help="number of scenarios (default: 100)"
     )
-    drawn.add_argument("--first", type=numbers.seed, default=0, metavar="SEED", help="first seed (default: 0)")
-    drawn.add_argument(
-        "--engines", default=",".join(ENGINES), metavar="LIST", help=f"of {','.join(ENGINES)} (default: all)"
-    )
+    _seed_option(drawn, 0)
+    only_option(drawn, f"engines, of {','.join(ENGINES)},", "'SDP,PDP'")
+    drawn.add_argument("--engines", action=Renamed, now="--only", type=patterns)
     planned = kinds.add_parser("plan", help="every scenario of a plan with several seeds")
-    planned.add_argument("--plan", type=Path, metavar="TOML", help="plan file (default: tb/nvdla_tb/plans/CONFIG.toml)")
+    plan_option(planned)
     planned.add_argument(
         "--level",
         metavar="LEVEL",
@@ -56,23 +56,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     planned.add_argument(
         "--seeds", type=numbers.count, metavar="N", help="seeds of each scenario (default: 1, or the level's)"
     )
-    planned.add_argument("--first", type=numbers.seed, default=1, metavar="SEED", help="first seed (default: 1)")
+    _seed_option(planned, 1)
     traces = kinds.add_parser("traces", help="traces of the public format")
     traces.add_argument("paths", nargs="+", type=Path, metavar="PATH", help="trace folder, .cfg, or folder of traces")
     for kind in (drawn, planned, traces):
         add_dut_options(kind)
         exact_option(kind)
         kind.add_argument(
-            "--code-coverage", choices=CODE_COVERAGE, help="count what is reached of the RTL's code (Verilator)"
+            "--code-coverage",
+            choices=CODE_COVERAGE,
+            help="count covered lines, branches or toggles of the RTL (Verilator)",
         )
     for kind in (drawn, planned):
         kind.add_argument(
             "--until-coverage",
             type=numbers.percent,
             metavar="PERCENT",
-            help="go on with seeds that reach more bins until then",
+            help="continue with seeds that reach more bins until this coverage",
         )
-    resumed = kinds.add_parser("resume", help="play what a run lacks that was interrupted, or has lost")
+    resumed = kinds.add_parser("resume", help="play the tasks that an interrupted run lacks or has lost")
     again = kinds.add_parser("rerun-failed", help="play the failures of a run again, as a run of its own")
     shown = kinds.add_parser("show", help="print the results of a run, and write its page and JUnit XML")
     for kind in (resumed, again):
@@ -88,32 +90,42 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         _add_cluster_options(kind)
     for kind in (drawn, planned, traces, resumed, again, shown):
         add_results_option(kind)
-        kind.add_argument(
-            "--cycles-against", type=int, metavar="RUN", help="fail when more cycles are taken than in an earlier run"
-        )
-        slower_option(kind)
+        cycles_options(kind)
         kind.add_argument(
             "--code-exclusions",
             action="append",
             default=[],
             type=Path,
             metavar="TOML",
-            help="code of the RTL that need not be reached, and why (also several times)",
+            help="code of the RTL that need not be covered, with reasons; may be repeated",
         )
+
+
+def _seed_option(parser: argparse.ArgumentParser, default: int) -> None:
+    about = f"first seed (default: {default})"
+    parser.add_argument("--seed", type=numbers.seed, default=default, metavar="N", help=about)
+    parser.add_argument("--first", action=Renamed, now="--seed", type=numbers.seed)
 
 
 def _add_cluster_options(parser: argparse.ArgumentParser) -> None:
     group = scenario_options(parser)
-    group.add_argument("--scheduler", metavar="ADDRESS", help="of a running Dask cluster (default: a local one)")
+    group.add_argument(
+        "--scheduler", metavar="ADDRESS", help="address of a running Dask cluster (default: a local one)"
+    )
     group.add_argument(
         "--cluster", choices=("slurm", "lsf"), help="workers are jobs of this batch system (needs dask-jobqueue)"
     )
-    group.add_argument("--cluster-settings", type=Path, metavar="TOML", help="queue, memory, walltime ... of its jobs")
+    group.add_argument(
+        "--cluster-settings",
+        type=Path,
+        metavar="TOML",
+        help="TOML file with queue, memory, walltime and the like of its jobs",
+    )
     group.add_argument(
         "--listen", default=LOOPBACK, metavar="HOST", help=f"address of a scheduler started here (default: {LOOPBACK})"
     )
     credentials_options(group)
-    group.add_argument("--no-waves", action="store_true", help="do not play failures again for their waves")
+    waves_option(group, "play failures again for their waves", default=True)
     group.add_argument(
         "--time-budget", type=numbers.budget, metavar="SECONDS", help="start nothing later (default: no limit)"
     )
@@ -129,9 +141,8 @@ def main(args: argparse.Namespace) -> int:
     if not reads:
         folders.made(BUILD_ROOT)
     with existing_store(args.results) if reads else Store(args.results / STORE) as store:
-        if args.cycles_against is not None:
-            # Before anything is played.
-            store.run(args.cycles_against)
+        # Before anything is played.
+        cycles_before(args)
         if args.kind == "show":
             return conclude(store, store.run(args.run), args)
         if args.kind == "resume":
@@ -179,8 +190,8 @@ def _check_resumable(run: Run, tasks: Sequence[Task]) -> None:
         InputError: when it would not.
     """
     try:
-        for task in tasks[:1]:
-            check_unchanged(task.dut, task.plusargs)
+        for dut, plusargs in dict.fromkeys((task.dut, task.plusargs) for task in tasks):
+            check_unchanged(dut, plusargs)
     except LaunchError as error:
         raise InputError(f"run {run.id} cannot be resumed, start a new one: {error}") from error
 
@@ -197,16 +208,11 @@ def _play_random(args: argparse.Namespace, store: Store, until: float | None) ->
     code = 0
     for seeds in seed_lots(args):
         over = is_over(until)
-        # A run is of one device.
-        by_dut: dict[Dut, list[Task]] = {}
-        for task in random_tasks(args, args.engines, seeds):
-            by_dut.setdefault(task.dut, []).append(task)
-        for tasks in by_dut.values():
-            run = store.start(args.kind, tasks, goal=args.until_coverage)
-            code = max(code, Player(args, store, run, until).play())
-        left = args.first + args.seeds - seeds.stop
+        run = store.start(args.kind, random_tasks(args, engines_of(args), seeds), goal=args.until_coverage)
+        code = max(code, Player(args, store, run, until).play())
+        left = args.seed + args.seeds - seeds.stop
         if over and left:
             # Those of this run stand in its report as not played.
-            print(f"the time is over; more seeds that are left: --first {seeds.stop} --seeds {left}")
+            print(f"the time is over; more seeds that are left: --seed {seeds.stop} --seeds {left}")
             return 1
     return code

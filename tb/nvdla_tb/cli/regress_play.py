@@ -21,7 +21,8 @@ from nvdla_models.errors import InputError
 from nvdla_models.reading import resolved
 from nvdla_tb.cli.console import Console, Progress
 from nvdla_tb.cli.dut import MODELS
-from nvdla_tb.cli.regress_tasks import random_tasks
+from nvdla_tb.cli.earlier import cycles_before, slower_than_before
+from nvdla_tb.cli.regress_tasks import engines_of, random_tasks
 from nvdla_tb.coverage.model import CoverageModel, load_model
 from nvdla_tb.coverage.status import Hits, item_status, table, totals
 from nvdla_tb.judge.verdict import Ending, Verdict
@@ -33,14 +34,15 @@ from nvdla_tb.report.live import LiveReport
 from nvdla_tb.report.page_coverage import code_lines, code_sections, coverage_sections
 from nvdla_tb.report.summary import after_regression
 from nvdla_tb.run import folders
-from nvdla_tb.run.errors import LOOPBACK
+from nvdla_tb.run.errors import LOOPBACK, ClusterError
 from nvdla_tb.run.optimise import Optimiser
 from nvdla_tb.run.regress import code_coverage
+from nvdla_tb.run.regress.again import look_again, worth_looking_at
 from nvdla_tb.run.regress.cluster import Batch, batch_cluster, cluster, read_settings
 from nvdla_tb.run.regress.credentials import security_of
 from nvdla_tb.run.regress.features import FEATURES, load_feature_plan
 from nvdla_tb.run.regress.named import options_of
-from nvdla_tb.run.regress.schedule import PATIENCE_SECONDS, drive, reach, search
+from nvdla_tb.run.regress.schedule import PATIENCE_SECONDS, drive, reach, run_tasks, search
 from nvdla_tb.run.regress.store import Run, Store
 from nvdla_tb.run.regress.worker import Limits, remove_worker_folders, worker_folder_name
 from nvdla_tb.run.system import AnyScenario
@@ -53,6 +55,9 @@ COVERAGE_DIR = FEATURES.parent / "coverage"
 
 _LOOK_AT = 400
 """Random seeds that one round of ``--until-coverage`` looks at, unless a level says how many."""
+
+_LEADS_SECONDS = 60.0
+"""How long failures without a cause are compared with tests that passed."""
 
 _FRUITLESS_ROUNDS = 3
 """Rounds without a useful seed after which nothing more is expected."""
@@ -69,7 +74,7 @@ class Player:
             resolved(MODELS),
             args.timeout,
             COVERAGE_DIR,
-            waves=not args.no_waves,
+            waves=args.waves,
             isolated=args.isolate,
             build=args.build,
         )
@@ -78,6 +83,7 @@ class Player:
         planned = _planned(store.tasks(run))
         self._live = LiveReport({key: played.get(key, result) for key, result in planned.items()}, self._write)
         self._model = model_of(store, run)
+        self._failures: list[Result] = []
         self._batch = batch_of(args)
         self._security = None if self._batch else credentials_of(args)
 
@@ -107,6 +113,7 @@ class Player:
                 self._drive(client)
                 if goal is not None:
                     self._go_on(client, goal, looked_at)
+                self._look_again(client)
             remove_worker_folders(self._run.folder)
             return conclude(self._store, self._store.run(self._run.id), args)
 
@@ -129,12 +136,37 @@ class Player:
         with closing(Optimiser(self._optimised(), MODELS)) as optimiser:
             for record in drive_on:
                 self._live.add(record.key, _without_layers(record))
+                if record.ending.is_failure:
+                    self._failures.append(_without_layers(record))
                 progress.add(record)
                 missing -= 1
                 optimiser.ended(record.seconds, missing)
         console.clear()
         if optimiser.refusal is not None:
             console.say(f"played on the quick model, as the optimised one could not be built: {optimiser.refusal}")
+
+    def _look_again(self, client: Client) -> None:
+        """Say how the run ended; then play failures of each kind again, as long as the options allow."""
+        args, console = self._args, Console.of(self._args)
+        chosen = worth_looking_at(self._failures, waves=args.waves)
+        if not chosen or not args.explain or is_over(self._until):
+            return
+        counts = self._store.counts(self._run)
+        console.result(summary.counts_line(counts), summary.colour(counts, summary.exit_code(counts)))
+        tasks = {task.key: task for task in self._store.tasks(self._run)}
+        until = time.time() + args.explain
+        left, keys = time.monotonic() + args.explain, {result.key for result in chosen}
+        failures = {result.key: result for result in self._store.results(self._run) if result.key in keys}
+        look = partial(look_again, failures=failures, limits=self._limits, until=until)
+        with console.waiting(f"looking inside failures, {len(chosen)} in all, at most {args.explain:g} s"):
+            try:
+                for results in run_tasks(client, [tasks[result.key] for result in chosen], look, until=left):
+                    for result in results:
+                        # A worker that dies meanwhile takes nothing back.
+                        if result.ending is not Ending.LOST:
+                            self._store.amend(self._run, result)
+            except ClusterError as error:
+                console.say(f"no more failures are played again: {error}")
 
     def _optimised(self) -> Dut | None:
         """Return the device whose optimised model is to be built beside the run, None without any."""
@@ -154,7 +186,7 @@ class Player:
     def _steer(self, client: Client, seeds: range, most: int | None, covered: Iterable[str]) -> int:
         """Enter the random scenarios of some seeds that reach what is not covered; return how many."""
         started = time.monotonic()
-        engines = getattr(self._args, "engines", ",".join(ENGINES))
+        engines = engines_of(self._args) if self._args.kind == "random" else ",".join(ENGINES)
         tasks = random_tasks(self._args, engines, seeds)
         wanted = set(self._coverage.reachable()) - set(covered)
         with Console.of(self._args).waiting(f"looking at {len(seeds)} seeds for layers that reach more"):
@@ -225,11 +257,12 @@ def credentials_of(args: argparse.Namespace) -> Security | None:
 def conclude(store: Store, run: Run, args: argparse.Namespace) -> int:
     """Print and write the results of a run, and return the exit code.
 
-    Of ``args`` it reads ``cycles_against``, the number of an earlier run whose cycles this one is compared with, or
-    None; ``slower``, the allowed increase in percent; and ``code_exclusions``, code that need not be reached.
+    Of ``args`` it reads ``cycles_against``, ``results`` and ``slower``, see ``slower_than_before``; and
+    ``code_exclusions``, code that need not be reached.
     """
     with Console().waiting("looking for what failures without a cause have in common"):
-        results = with_leads(store.results(run), {task.identity: partial(_scenario, task) for task in store.tasks(run)})
+        makers = {task.identity: partial(_scenario, task) for task in store.tasks(run)}
+        results = with_leads(store.results(run), makers, time.monotonic() + _LEADS_SECONDS)
     everything = list((_planned(store.tasks(run)) | {result.key: result for result in results}).values())
     counts = store.counts(run)
     trend = [(earlier, store.endings(earlier)) for earlier in store.runs_of(store.device(run))]
@@ -244,7 +277,11 @@ def conclude(store: Store, run: Run, args: argparse.Namespace) -> int:
     if reached is not None:
         code_coverage.write_counts(counted, run.folder / code_coverage.MERGED_FILE)
         sections += code_sections(reached)
-    problems = [*_problems(run, model, hits), *_slower(store, run, args), *summary.problems_of(counts)]
+    problems = [
+        *_problems(run, model, hits),
+        *slower_than_before(args, performance.cycles_of(results), cycles_before(args)),
+        *summary.problems_of(counts),
+    ]
     page.write_html(run, everything, trend, run.folder / page.PAGE, sections, problems)
     page.write_junit(_head(run, problems), everything, run.folder / page.JUNIT)
     failures.write(everything, run.folder)
@@ -279,15 +316,6 @@ def _problems(run: Run, model: CoverageModel | None, hits: Hits) -> list[str]:
         if covered.percent < run.goal:
             found.append(f"coverage must be {run.goal:g} % of the reachable bins, not {covered.percent:.1f} %")
     return found
-
-
-def _slower(store: Store, run: Run, args: argparse.Namespace) -> list[str]:
-    """Return what takes more cycles than in the run that the options name."""
-    if args.cycles_against is None:
-        return []
-    earlier = store.run(args.cycles_against)
-    now, before = (performance.cycles_of(store.results(which)) for which in (run, earlier))
-    return performance.slower(now, before, args.slower, f"run {earlier.id} has no scenario or layer of run {run.id}")
 
 
 def _head(run: Run, problems: Sequence[str]) -> page.Head:

@@ -12,7 +12,7 @@ import msgspec
 from nvdla_models.config import HwConfig
 from nvdla_models.errors import InputError
 from nvdla_models.limits import RUN_SEEDS, RUN_TASKS
-from nvdla_models.reading import resolved
+from nvdla_models.reading import resolved, shown
 from nvdla_tb.cli.dut import anywhere, dut_arguments, dut_of
 from nvdla_tb.cli.patterns import matches
 from nvdla_tb.cli.playing import plusarg_arguments
@@ -45,7 +45,7 @@ def tasks_of(args: argparse.Namespace) -> list[Task]:
     if args.kind == "traces":
         return _trace_tasks(args)
     if args.kind == "random":
-        return random_tasks(args, args.engines, next(seed_lots(args)))
+        return random_tasks(args, engines_of(args), next(seed_lots(args)))
     return _plan_tasks(args) if args.level is None else _level_tasks(args)
 
 
@@ -70,21 +70,35 @@ def feature_plan(args: argparse.Namespace) -> FeaturePlan:
 def random_tasks(args: argparse.Namespace, engines: str, seeds: Iterable[int]) -> list[Task]:
     """Return one random scenario a seed; where there are several cores, they take turns.
 
-    Raises:
-        InputError: for an engine that there is not.
+    Args:
+        args: Options of the command.
+        engines: Names of engines, separated by commas, in the order in which seeds draw them.
+        seeds: The seeds.
     """
     system = system_of(args.config).name
-    drawn, option = (engines, f" --engines {engines}") if is_nvdla(args.config) else (system, "")
-    for engine in engines.split(","):
-        if engine not in ENGINES:
-            raise InputError(f"engines must be of {', '.join(ENGINES)}, not {engine}")
+    drawn, option = (engines, f" --only {engines}") if is_nvdla(args.config) else (system, "")
     again = f"{COMMAND} regress random --seeds 1{option}"
     cores = [(counting_dut(core), f"{again} {_again(core)}") for core, _ in devices(args)]
     tasks, plusargs = [], tuple(args.plusarg)
     for seed in seeds:
         dut, rerun = cores[seed % len(cores)]
-        tasks.append(Task("random", seed, "random", drawn, dut, f"{rerun} --first {seed}", args.exact, plusargs))
+        tasks.append(Task("random", seed, "random", drawn, dut, f"{rerun} --seed {seed}", args.exact, plusargs))
     return tasks
+
+
+def engines_of(args: argparse.Namespace) -> str:
+    """Return the engines that ``--only`` of ``regress random`` chooses, all without it, in the order that it names.
+
+    Raises:
+        InputError: for a pattern that matches none.
+    """
+    found: dict[str, None] = {}
+    for pattern in args.only or ("*",):
+        matched = [engine for engine in ENGINES if matches(engine, [pattern])]
+        if not matched:
+            raise InputError(f"--only must match engines, of {', '.join(ENGINES)}, not {shown(pattern)}")
+        found |= dict.fromkeys(matched)
+    return ",".join(found)
 
 
 def check_random_alone(args: argparse.Namespace) -> None:
@@ -98,8 +112,8 @@ def check_random_alone(args: argparse.Namespace) -> None:
     if args.kind != "random":
         rule = f"levels, coverage and traces are NVDLA's, and {COMMAND} run plays the plan"
         raise InputError(f"regress must be random for {name}, not {args.kind}: {rule}")
-    if args.engines != ",".join(ENGINES):
-        raise InputError(f"--engines must be left out for {name}")
+    if args.only is not None:
+        raise InputError(f"--only must be left out for {name}, whose random scenarios have no engines")
 
 
 def counting_dut(args: argparse.Namespace) -> Dut:
@@ -116,7 +130,7 @@ def _again(args: argparse.Namespace) -> str:
 
 def _seeds(args: argparse.Namespace) -> range:
     count = 1 if args.seeds is None else args.seeds
-    return range(args.first, args.first + count)
+    return range(args.seed, args.seed + count)
 
 
 def _plan_tasks(args: argparse.Namespace) -> list[Task]:
@@ -140,7 +154,7 @@ def _level_tasks(args: argparse.Namespace) -> list[Task]:
         if not any(matches(test.name, [pattern]) for test in tests):
             raise PlanError(f"no test of level {level.name} matches {pattern}")
     tests = [test for test in tests if matches(test.name, args.only)]
-    tasks = _test_tasks(args, tests, range(args.first, args.first + level.seeds))
+    tasks = _test_tasks(args, tests, range(args.seed, args.seed + level.seeds))
     if args.only is None:
         tasks += random_tasks(args, ",".join(ENGINES), range(level.random))
     return tasks if args.sim == "icarus" or any(map(_chooses_state, args.plusarg)) else list(map(_powered_up, tasks))

@@ -10,8 +10,8 @@ import msgspec
 from nvdla_tb.cli import numbers
 from nvdla_tb.cli.console import Console
 from nvdla_tb.cli.dut import MODELS
-from nvdla_tb.cli.dut_options import BUILD_ROOT
-from nvdla_tb.cli.run_options import plusarg_option
+from nvdla_tb.cli.dut_options import add_reports_option, reports_folder
+from nvdla_tb.cli.run_options import plusarg_option, waves_option
 from nvdla_tb.judge.text import why_not_passed
 from nvdla_tb.run import folders
 from nvdla_tb.run.compile.build import build
@@ -26,7 +26,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("bundle", type=Path, metavar="BUNDLE", help="folder that a failure left behind")
     parser.add_argument("--rtl", type=Path, metavar="FILELIST", help="the RTL to build, on this machine")
     plusarg_option(parser)
-    parser.add_argument("--waves", action="store_true", help="write waves")
+    waves_option(parser, "write waves", default=False)
+    add_reports_option(parser)
     parser.add_argument(
         "--timeout", type=numbers.seconds, default=3600.0, metavar="SECONDS", help="of the simulation (default: 3600)"
     )
@@ -41,7 +42,7 @@ def main(args: argparse.Namespace) -> int:
     console = Console()
     built = build(build_spec(dut, waves=args.waves), MODELS, console)
     console.clear()
-    work_dir = folders.emptied(BUILD_ROOT, "replay", folders.folder_name(found.task.key))
+    work_dir = folders.emptied(reports_folder(args), "replay", folders.folder_name(found.task.key))
     result = run_job(job, Setup(built, dut, args.timeout, waves=args.waves), work_dir)
     print(f"{found.task.key}: {result.ending.value}")
     print("\n".join(f"  {line}" for why in why_not_passed(result.verdict) for line in why.splitlines()))

@@ -11,28 +11,25 @@ from typing import Any
 from nvdla_models.config import HwConfig, builtin_names
 from nvdla_models.reading import shown
 from nvdla_tb.cli import numbers
-from nvdla_tb.cli.dut_options import add_dut_options
-from nvdla_tb.cli.patterns import matches, only_option
+from nvdla_tb.cli.dut_options import add_dut_options, add_reports_option
+from nvdla_tb.cli.patterns import matches, only_option, plan_option
 from nvdla_tb.cli.run_options import add_run_options
 from nvdla_tb.paths import COMMAND, PLANS
 from nvdla_tb.run import project
+from nvdla_tb.run.plans import plan_file
 from nvdla_tb.stimulus.generate.errors import PlanError
 from nvdla_tb.stimulus.generate.plan import load_plan, plan_of
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the subcommand's options."""
-    parser.add_argument(
-        "--plan",
-        type=Path,
-        metavar="TOML",
-        help="plan file (default: tb/nvdla_tb/plans/CONFIG.toml, else nv_small.toml)",
-    )
+    plan_option(parser, "tb/nvdla_tb/plans/CONFIG.toml, else nv_small.toml")
     only_option(parser, "scenarios")
     parser.add_argument("--seed", type=numbers.seed, default=1, metavar="N", help="seed of all data (default: 1)")
     parser.add_argument("--list", action="store_true", help="print the scenarios and exit")
     add_dut_options(parser)
     add_run_options(parser)
+    add_reports_option(parser)
 
 
 def main(args: argparse.Namespace) -> int:
@@ -55,7 +52,7 @@ def plans_of(given: Path | None, config: HwConfig) -> list[Path]:
     """Return the plans to play: the one given, else those of the project file, else that of the configuration."""
     if given is not None:
         return [given]
-    own = [path if path.suffix else PLANS / f"{path}.toml" for path in project.current().plans]
+    own = [plan_file(str(path)) for path in project.current().plans]
     return own or [plan_of(config, PLANS)]
 
 

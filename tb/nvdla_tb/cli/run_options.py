@@ -10,6 +10,8 @@ from nvdla_models.limits import NAME_BYTES
 from nvdla_models.reading import shown
 from nvdla_tb.cli import numbers
 
+_EXPLAIN_SECONDS = 300.0
+
 
 def play_options(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
     """Add the options of everything that plays, in a group, and return it."""
@@ -18,7 +20,11 @@ def play_options(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
         "--jobs", type=numbers.parallel, default=os.cpu_count() or 1, metavar="N", help="simulations in parallel"
     )
     group.add_argument(
-        "--timeout", type=numbers.seconds, default=3600.0, metavar="SECONDS", help="of one simulation (default: 3600)"
+        "--timeout",
+        type=numbers.seconds,
+        default=3600.0,
+        metavar="SECONDS",
+        help="wall-clock limit of one simulation (default: 3600)",
     )
     return group
 
@@ -32,7 +38,15 @@ def scenario_options(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup
     group.add_argument(
         "--isolate",
         action="store_true",
-        help="a simulator process for every scenario (default: with the native back end they share one per job)",
+        help="one simulator process for every scenario (default: with the native back end they share one per job)",
+    )
+    group.add_argument(
+        "--explain",
+        type=numbers.budget,
+        default=_EXPLAIN_SECONDS,
+        metavar="SECONDS",
+        help="time for playing failures again, for causes inside and waves, after the counts are printed "
+        f"(default: {_EXPLAIN_SECONDS:g}; 0: none)",
     )
     plusarg_option(group)
     return group
@@ -41,7 +55,12 @@ def scenario_options(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup
 def plusarg_option(group: argparse._ActionsContainer) -> None:
     """Add the option that names arguments of the simulator."""
     group.add_argument(
-        "--plusarg", action="append", default=[], type=_plusarg, metavar="+NAME[=VALUE]", help="for the simulator"
+        "--plusarg",
+        action="append",
+        default=[],
+        type=_plusarg,
+        metavar="+NAME[=VALUE]",
+        help="argument for the simulator; may be repeated",
     )
 
 
@@ -50,7 +69,7 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
     group = scenario_options(parser)
     exact_option(group)
     group.add_argument("--stop-at-first", action="store_true", help="end a scenario soon after its first wrong byte")
-    group.add_argument("--waves", action="store_true", help="write waves next to each log")
+    waves_option(group, "write waves next to each log", default=False)
     group.add_argument("--waves-from", metavar="cycle:N|layer:N", help="start of the waves (default: cycle:0)")
     group.add_argument(
         "--stages",
@@ -67,18 +86,29 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument("--json", type=output_file, metavar="FILE", help="also write the results to this file")
     group.add_argument("--performance", action="store_true", help="cycles, bounds and traffic of every layer")
-    group.add_argument(
-        "--cycles-against",
-        type=Path,
-        metavar="FILE",
-        help="fail when a layer takes more cycles than in this earlier --json file",
-    )
-    slower_option(group)
+    cycles_options(group)
 
 
 def exact_option(group: argparse._ActionsContainer) -> None:
     """Add the option that compares FP16 results bit by bit."""
-    group.add_argument("--exact", action="store_true", help="FP16: bit-accurate, not by the published thresholds")
+    group.add_argument("--exact", action="store_true", help="compare FP16 bit by bit, not by the published thresholds")
+
+
+def waves_option(group: argparse._ActionsContainer, about: str, *, default: bool) -> None:
+    """Add ``--waves`` and ``--no-waves``."""
+    usual = "--waves" if default else "--no-waves"
+    action = argparse.BooleanOptionalAction
+    group.add_argument("--waves", action=action, default=default, help=f"{about} (default: {usual})")
+
+
+def cycles_options(group: argparse._ActionsContainer) -> None:
+    """Add the option that names an earlier run, and the one that says how much slower this one may be."""
+    group.add_argument(
+        "--cycles-against",
+        metavar="RUN|FILE",
+        help="fail when a layer or scenario takes more cycles than in this earlier run: its number, or its --json file",
+    )
+    slower_option(group)
 
 
 def slower_option(group: argparse._ActionsContainer) -> None:

@@ -58,7 +58,7 @@ def play(args: argparse.Namespace) -> int:
     if dut is None:
         return play_and_report(args, plays, title)
     sources = {entry.name: str(resolved(path)) for entry, path in chosen}
-    with Store(DEFAULT_RESULTS / STORE) as store:
+    with Store((args.results or DEFAULT_RESULTS) / STORE) as store:
         jobs = plays[0][1]
         keep = kept_in(store, dut, jobs, [sources[job.name] for job in jobs], args)
         code = play_and_report(args, plays, title, keep)

@@ -15,7 +15,7 @@ import msgspec
 from nvdla_models.config import HwConfig
 from nvdla_models.errors import InputError
 from nvdla_tb.cli.dut import anywhere, build_dut, dut_arguments
-from nvdla_tb.cli.dut_options import add_dut_options
+from nvdla_tb.cli.dut_options import add_dut_options, add_reports_option
 from nvdla_tb.cli.playing import check_model_only, check_run_options, dump_folder, play_and_report, remove_earlier_file
 from nvdla_tb.cli.run_options import add_run_options
 from nvdla_tb.judge.finding import Check
@@ -48,6 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_dut_options(parser)
     add_run_options(parser)
+    add_reports_option(parser)
 
 
 def main(args: argparse.Namespace) -> int:

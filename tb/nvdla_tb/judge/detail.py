@@ -384,6 +384,7 @@ class DriverFaultKind(Enum):
     IDLES = "idles"
     WAITS = "waits"
     SILENT = "silent"
+    ABSENT = "absent"
     RETURNED = "returned"
     CALL = "call"
     PROCESS = "process"
@@ -395,8 +396,8 @@ class DriverFault(Detail, frozen=True, tag=True):
     Attributes:
         driver: its library and its entry.
         kind: what it did: made accesses that move nothing, waited for an interrupt that did not come, made no access
-            for too long, returned another value than 0, called a function with what it does not take, or was running
-            when the process ended.
+            for too long, never connected, returned another value than 0, called a function with what it does not take,
+            or was running when the process ended.
         message: seconds, value or reason.
         accesses: its last accesses, the newest at the end.
     """

@@ -11,7 +11,12 @@ from nvdla_tb.judge.layer_id import LayerId
 
 
 class Check(Enum):
-    """The check that failed; the value names it in reports."""
+    """Kind of a finding; the value names it in reports.
+
+    ::
+
+        bench.expect_findings(Check.VALUE, Check.STRAY)
+    """
 
     VALUE = "wrong value"
     MISSING = "missing write"
@@ -47,11 +52,15 @@ BYTES = (Check.VALUE, Check.MISSING, Check.STRAY, Check.DOUBLE, Check.LATE)
 class Finding(msgspec.Struct, frozen=True):
     """One thing that is wrong.
 
+    ::
+
+        verdict.add(Finding(Check.TEST, Note("the interrupt came twice"), cycle=1200))
+
     Attributes:
-        check: the check.
-        detail: detail of the fault.
-        cycle: clock cycle at which it was seen, None where nothing counts cycles.
-        layer: the layer that it is about, None when it is about none.
+        check: Kind of the finding.
+        detail: Typed detail, from which text is made.
+        cycle: Clock cycle at which it was seen; None where nothing counts cycles.
+        layer: Layer that it concerns, if any.
     """
 
     check: Check

@@ -69,7 +69,7 @@ class PortMonitor(Protocol):
         """How many reads it has accepted."""
 
     def take_most_outstanding(self) -> tuple[int, int]:
-        """Return the most beats of reads and bursts of writes that waited at a time since the last call."""
+        """Return the peak of outstanding read beats and write bursts since the last call."""
 
     def unmatched(self) -> Unmatched | None:
         """Return how many write addresses lack data and data an address, or None when all have matched."""
@@ -102,7 +102,7 @@ class Ports:
         return sum(monitor.read_requests for monitor in self.monitors.values())
 
     def take_most_outstanding(self) -> dict[Ram, tuple[int, int]]:
-        """Return the most beats of reads and bursts of writes that waited at a time since the last call, by port."""
+        """Return the peak of outstanding read beats and write bursts since the last call, by port."""
         return {ram: monitor.take_most_outstanding() for ram, monitor in self.monitors.items()}
 
 
@@ -110,10 +110,10 @@ class Watcher(Protocol):
     """A listener to the starts and ends of layers."""
 
     def started(self, layer: StartedLayer, expectation: Expectation, cycle: int | None) -> None:
-        """Take note of a layer that starts, and of what it should write."""
+        """Called when a layer starts, with its expectation."""
 
     def ended(self, layer: StartedLayer, cycle: int | None) -> None:
-        """Take note of a layer whose end was seen."""
+        """Called when the end of a layer was seen."""
 
 
 class Judge:
@@ -126,10 +126,10 @@ class Judge:
         judge.csb(access)
         verdict = judge.finish()
 
-    Events come in the order in which they happened: no layer is credited with what was written before it began.
+    Pass events in the order in which they happened, so that no layer is credited with an earlier write.
 
-    With ``plays_on``, a layer that must be refused does not end the program, unless the configuration lacks what it
-    needs. From then on nothing is predicted, so that only golden results and the rules of the ports judge the rest.
+    With ``plays_on``, a refused layer does not end the program, unless the configuration lacks a part that it needs.
+    Nothing is predicted from then on: only golden results and the rules of the ports judge the rest.
 
     Attributes:
         tracker: the registers of the DUT and its layers.

@@ -215,6 +215,7 @@ _OF_DRIVERS = {
     details.DriverFaultKind.IDLES: "makes accesses, and neither a layer starts nor memory moves",
     details.DriverFaultKind.WAITS: "waits for an interrupt that does not come",
     details.DriverFaultKind.SILENT: "has asked nothing of the bench for {} seconds",
+    details.DriverFaultKind.ABSENT: "has not connected in {} seconds",
     details.DriverFaultKind.RETURNED: "returned {}, not 0",
     details.DriverFaultKind.CALL: "cannot go on: {}",
     details.DriverFaultKind.PROCESS: "was running: {}",

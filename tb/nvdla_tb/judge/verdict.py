@@ -34,7 +34,7 @@ class Ending(Enum):
 
     @property
     def is_failure(self) -> bool:
-        """Whether somebody has to look at it."""
+        """Whether the test has failed."""
         return self not in (Ending.PASSED, Ending.GOLDEN, Ending.REFUSED)
 
 
@@ -78,6 +78,11 @@ class Margin(msgspec.Struct, frozen=True):
 class Verdict(msgspec.Struct):
     """Counts and findings of one scenario; grows while it runs.
 
+    ::
+
+        if bench.verdict.ending is Ending.MISMATCH:
+            first = bench.verdict.findings[0]
+
     Attributes:
         judged_bytes: bytes that were compared with an expectation.
         written_bytes: bytes that the DUT wrote.
@@ -91,17 +96,17 @@ class Verdict(msgspec.Struct):
         differing_bytes: golden bytes that the bit-accurate model does not reproduce, tolerated or not.
         margins: one for each layer that a tolerance judged.
         findings: findings, in the order in which they were found.
-        refused: why the scenario was not judged, or None.
-        self_checking: whether a test in Python says itself what it checks, so that it need not compare bytes.
-        registers: reads and polls of registers that were compared with what the program expects.
-        unchecked: reads and polls with an expected value that nothing predicts, so that they were not compared.
+        refused: reason why the scenario was not judged, or None.
+        self_checking: whether a test in Python checks by itself, so that it need not compare bytes.
+        registers: reads and polls of registers that were compared with an expected value.
+        unchecked: reads and polls that were not compared, because nothing predicts their value.
         unpredicted: whether the program was played to its end although a layer was refused; only golden results judge
             it then.
         golden_bytes: bytes of equal golden results that the DUT wrote in such a program.
         unmapped: accesses of addresses without a register.
         first_unmapped: the first few of them.
-        expected: checks of which a test in Python says that it expects findings.
-        expects_refusal: whether it says that a layer must be refused.
+        expected: checks that a test in Python declares with ``expect_findings``.
+        expects_refusal: whether it declares that a layer must be refused.
     """
 
     judged_bytes: int = 0

@@ -35,7 +35,12 @@ class MemoryFault(InputError):
 
 
 class Ram(Enum):
-    """The memory port that an address belongs to: NVDLA's two, or one each for activations, weights and debugging."""
+    """Memory port of an address: NVDLA's two, or those of the second system.
+
+    ::
+
+        src = bench.place(cube, ram=Ram.CVSRAM)
+    """
 
     MC = "MC"
     CVSRAM = "CVSRAM"
@@ -96,7 +101,7 @@ class PageStore:
         return page
 
     def allocated(self, allocations: Sequence[Allocation]) -> None:
-        """Take note of the allocations, in address order, whenever they change.
+        """Called with the allocations, in address order, whenever they change.
 
         The sequence is the image's own, which shows later changes, too.
         """
@@ -105,16 +110,23 @@ class PageStore:
 class MemoryImage:
     """The bytes behind one memory port: mutable, sparse, 64-bit addresses.
 
-    Bytes that were never written are poisoned; addresses outside every allocation are forbidden.
+    ::
+
+        memory = MemoryImage()
+        address = memory.allocate(64, "src")
+        memory.write(address, np.arange(64, dtype=np.uint8))
+
+    Bytes that nobody has written are poisoned, and addresses outside every allocation are forbidden: the bench reports
+    a device that reads the former or touches the latter.
     """
 
     def __init__(self, base: int = 0x8000_0000, limit: int = 1 << 64, store: PageStore | None = None) -> None:
         """Start an empty image.
 
         Args:
-            base: Where ``allocate`` starts to hand out addresses.
+            base: First address that ``allocate`` hands out.
             limit: First address after the addressable space.
-            store: Where its pages lie; None means in this process.
+            store: Store of its pages; None for the memory of this process.
         """
         self._store = PageStore() if store is None else store
         self._allocations: list[Allocation] = []
@@ -133,12 +145,12 @@ class MemoryImage:
 
         Args:
             nbytes: Size of the range; its bytes stay poisoned until written.
-            name: Its name in messages.
+            name: Name of the range in messages.
             alignment_bytes: Power of two that the address is a multiple of.
-            wanted: Addresses of which the first free one is taken, if any is.
+            wanted: Preferred addresses; the first free one is taken.
 
         Raises:
-            MemoryFault: for a size or alignment that makes no sense, or no room.
+            MemoryFault: for an impossible size or alignment, or when no room is left.
         """
         if nbytes < 1:
             raise MemoryFault(f"allocation {name} must have at least 1 byte, not {nbytes}")
@@ -183,7 +195,7 @@ class MemoryImage:
         self._next_free = max(self._next_free, address + nbytes)
 
     def allocate_merged(self, name: str, address: int, nbytes: int) -> None:
-        """Make a range accessible that may overlap or touch earlier ones, which it is merged with.
+        """Make a range accessible, and merge it with ranges that it overlaps or touches.
 
         Raises:
             MemoryFault: when it leaves the address space; nothing changes then.

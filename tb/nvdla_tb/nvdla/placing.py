@@ -1,4 +1,4 @@
-"""Data of a test in memory: arrays are packed, written and found again, and layers get room for their results."""
+"""Data of a test in memory: pack and write arrays, reserve results, and read them back."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _Masked = Surface | OperandSurface | PlanarSurface | LinesSurface
 
 
 class Placing:
-    """Puts arrays into the memories of a configuration, each into an allocation of its own.
+    """Writes arrays to the memories of a configuration, each to an allocation of its own.
 
     ::
 
@@ -56,20 +56,20 @@ class Placing:
         line_stride_bytes: int | None = None,
         surface_stride_bytes: int | None = None,
     ) -> Surface:
-        """Write a feature cube to memory, and return where it lies.
+        """Write a feature cube to memory and return its surface.
 
         ::
 
             src = bench.place(bench.rng.integers(-128, 128, (33, 4, 5), dtype=np.int8))
 
         Args:
-            cube: (C, H, W), of int8, int16 or float16. The channels that fill the last atom become 0.
-            ram: The memory.
-            line_stride_bytes: Distance of two lines; W atoms when it is left out.
-            surface_stride_bytes: Distance of two surfaces; H lines when it is left out. Gaps are not written.
+            cube: Cube (C, H, W) of int8, int16 or float16. Channels that fill the last atom become 0.
+            ram: Memory port.
+            line_stride_bytes: Distance between lines; W atoms by default.
+            surface_stride_bytes: Distance between surfaces; H lines by default. Gaps are not written.
 
         Raises:
-            InputError: for other axes or strides, another dtype, or what the configuration lacks.
+            InputError: for other axes, another dtype, impossible strides, or a memory that the configuration lacks.
         """
         _check_array("cube", cube)
         if cube.ndim != 3:
@@ -93,21 +93,21 @@ class Placing:
         line_stride_bytes: int | None = None,
         surface_stride_bytes: int | None = None,
     ) -> Surface:
-        """Return room for a feature cube, which a layer is to write.
+        """Allocate memory for a feature cube that a layer will write, and return its surface.
 
         ::
 
             dst = bench.reserve((16, 14, 14))
 
         Args:
-            shape: (C, H, W).
+            shape: Shape (C, H, W) of the cube.
             precision: Precision of the cube, such as ``Precision.FP16``.
-            ram: The memory.
-            line_stride_bytes: Distance of two lines; W atoms when it is left out.
-            surface_stride_bytes: Distance of two surfaces; H lines when it is left out.
+            ram: Memory port.
+            line_stride_bytes: Distance between lines; W atoms by default.
+            surface_stride_bytes: Distance between surfaces; H lines by default.
 
         Raises:
-            InputError: for a shape, strides, a precision or a memory that the configuration cannot have.
+            InputError: for a shape, strides, a precision or a memory that the configuration does not support.
         """
         _check_precision(precision)
         layout = FeatureLayout.packed(self.config, precision, shape)
@@ -118,22 +118,22 @@ class Placing:
         return Surface(layout, self._allocate(ram, layout.nbytes, "cube"), ram)
 
     def place_image(self, image: Array, pixel_format: str, *, x_offset: int = 0, ram: Ram = Ram.MC) -> ImageSurface:
-        """Write an image to memory, and return where its planes lie.
+        """Write an image to memory and return its surface.
 
         ::
 
             src = bench.place_image(bench.rng.integers(0, 256, (4, 20, 20), dtype=np.uint8), "T_A8B8G8R8")
 
         Args:
-            image: (C, H, W) of the format's elements: uint8, uint16, int16 or float16. Channels are R, G, B, A, or
+            image: Image (C, H, W) of the format's elements: uint8, uint16, int16 or float16. Channels are R, G, B, A or
                 Y, U, V, A, whatever their order in memory.
             pixel_format: Name of the format in the register map, such as ``T_R8`` (one channel), ``T_A8B8G8R8`` (four)
                 or ``T_Y8___U8V8_N444`` (a plane of Y, and one of U and V, all of one size: NVDLA has no 4:2:0).
-            x_offset: Pixels before the first one of each line, in its atom.
-            ram: The memory.
+            x_offset: Number of pixels in the first atom of a line before the first pixel.
+            ram: Memory port.
 
         Raises:
-            InputError: for a format that the configuration lacks, or an image that is not of the format.
+            InputError: for a format that the configuration lacks, or an image that does not fit the format.
         """
         _check_array("image", image)
         if image.ndim != 3:
@@ -156,23 +156,23 @@ class Placing:
         compressed: bool = False,
         ram: Ram = Ram.MC,
     ) -> WeightSurface:
-        """Write the kernels of a convolution to memory, in kernel groups, and return where they lie.
+        """Write the kernels of a convolution to memory in kernel groups, and return their surface.
 
         ::
 
             weights = bench.place_weights(bench.rng.integers(-128, 128, (16, 33, 3, 3), dtype=np.int8))
 
         Args:
-            weights: (K, C, R, S), of int8, int16 or float16.
-            image: Whether they are for an image, whose columns become channels.
-            post_extension: Lines of an image's kernels that are multiplied at once: 1, 2 or 4.
-            winograd: Whether they are for Winograd: 3 x 3 kernels, transformed to 4 x 4.
+            weights: Kernels (K, C, R, S) of int8, int16 or float16.
+            image: Whether the kernels are for an image, whose columns become channels.
+            post_extension: Number of lines of an image's kernels that are multiplied at once: 1, 2 or 4.
+            winograd: Whether the kernels are for Winograd: 3 x 3, transformed to 4 x 4.
             winograd_scale: Factor that keeps the transformed kernels in the range of the precision.
-            compressed: Whether zeros are left out, with a mask of those that are there.
-            ram: The memory.
+            compressed: Whether zeros are left out, with a mask of the other weights.
+            ram: Memory port.
 
         Raises:
-            InputError: for other axes or sizes, another dtype, or what the configuration lacks.
+            InputError: for other axes or sizes, another dtype, or a format that the configuration lacks.
         """
         _check_array("weights", weights)
         if weights.ndim != 4:
@@ -205,22 +205,22 @@ class Placing:
     def place_operands(
         self, values: Array, multipliers: Array | None = None, *, precision: Precision | None = None, ram: Ram = Ram.MC
     ) -> OperandSurface:
-        """Write operands of SDP to memory, one for each channel or each element, and return where they lie.
+        """Write operands of SDP to memory, one for each channel or each element, and return their surface.
 
         ::
 
             bias = bench.place_operands(bench.rng.integers(-999, 1000, 16, dtype=np.int16))
 
         Args:
-            values: (C,) or (C, H, W), of int8, int16 or float16.
-            multipliers: Of the same shape and dtype: each beside its value, so that one stage of SDP adds the one
-                and multiplies by the other. The pair is both bias and scale.
-            precision: What SDP computes in: INT8 as soon as its input or output is INT8. Left out, FP16 for
-                float16 and INT8 for the others.
-            ram: The memory.
+            values: Operands (C,) or (C, H, W) of int8, int16 or float16.
+            multipliers: Factors of the same shape and dtype. One stage of SDP then adds the value and multiplies by the
+                factor; pass the surface as both ``bias`` and ``scale``.
+            precision: Precision that SDP computes in: INT8 if its input or output is INT8. Defaults to FP16 for float16
+                and to INT8 for integers.
+            ram: Memory port.
 
         Raises:
-            InputError: for other axes, another dtype, or what the configuration lacks.
+            InputError: for other axes, another dtype, or a precision that the configuration lacks.
         """
         arrays = {"alu": values} if multipliers is None else {"alu": values, "mul": multipliers}
         _check_array("values", values)
@@ -243,18 +243,18 @@ class Placing:
         return surface
 
     def place_planes(self, cube: Array, *, ram: Ram = Ram.MC) -> PlanarSurface:
-        """Write a cube to memory as one plane for each channel, which RUBIK merges, and return where they lie.
+        """Write a cube to memory as one plane for each channel, for RUBIK to merge, and return their surface.
 
         ::
 
             src = bench.place_planes(bench.rng.integers(-128, 128, (40, 4, 5), dtype=np.int8))
 
         Args:
-            cube: (C, H, W), of int8, int16 or float16.
-            ram: The memory.
+            cube: Cube (C, H, W) of int8, int16 or float16.
+            ram: Memory port.
 
         Raises:
-            InputError: for other axes, another dtype, or what the configuration lacks.
+            InputError: for other axes, another dtype, or a precision that the configuration lacks.
         """
         _check_array("cube", cube)
         if cube.ndim != 3:
@@ -267,16 +267,16 @@ class Placing:
     def reserve_planes(
         self, shape: tuple[int, int, int], precision: Precision = Precision.INT8, *, ram: Ram = Ram.MC
     ) -> PlanarSurface:
-        """Return room for the planes that RUBIK splits a cube into.
+        """Allocate memory for the planes that RUBIK splits a cube into, and return their surface.
 
         ::
 
             dst = bench.reserve_planes((40, 4, 5))
 
         Args:
-            shape: (C, H, W).
+            shape: Shape (C, H, W) of the cube.
             precision: Precision of the elements.
-            ram: The memory.
+            ram: Memory port.
 
         Raises:
             InputError: for a shape, a precision or a memory that the configuration cannot have.
@@ -295,7 +295,7 @@ class Placing:
 
         Args:
             data: (surfaces, lines, bytes) of uint8; lines are multiples of 32 bytes.
-            ram: The memory.
+            ram: Memory port.
 
         Raises:
             InputError: for other axes or sizes, another dtype, or a configuration without BDMA.
@@ -315,7 +315,7 @@ class Placing:
 
         Args:
             shape: (surfaces, lines, bytes of a line).
-            ram: The memory.
+            ram: Memory port.
 
         Raises:
             InputError: for a shape or a memory that the configuration cannot have.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ import pytest
 
 from nvdla_models.errors import InputError
 from nvdla_models.reading import read_toml
+from nvdla_tb.cli.console import Console
 from nvdla_tb.judge.text import first_line
 from nvdla_tb.judge.verdict import Ending
 from nvdla_tb.paths import PLANS
@@ -28,21 +30,33 @@ RESULT: pytest.StashKey[Result] = pytest.StashKey()
 
 
 class Told:
-    """Tells of builds on the terminal; what an item has found comes with its report."""
+    """Tells of builds, which may take minutes, past pytest's capture; what an item has found comes with its report."""
 
     def __init__(self, config: pytest.Config) -> None:
         """Take the run."""
         self._config = config
+        self._console: Console | None = None
 
     def say(self, text: str) -> None:
-        """Take what is worth a line; workers of pytest-xdist have no terminal."""
-        reporter: pytest.TerminalReporter | None = self._config.pluginmanager.get_plugin("terminalreporter")
-        if reporter is not None:
-            reporter.ensure_newline()
-            reporter.write_line(text)
+        """Take what is worth a line."""
+        self._show(lambda console: console.say(text))
 
     def progress(self, text: str) -> None:
-        """Drop how far it is, for which pytest has no line."""
+        """Take how far it is."""
+        self._show(lambda console: console.progress(text))
+
+    def _show(self, tell: Callable[[Console], None]) -> None:
+        """Tell something while nothing is captured; workers of pytest-xdist have nobody to tell."""
+        plugins = self._config.pluginmanager
+        reporter: pytest.TerminalReporter | None = plugins.get_plugin("terminalreporter")
+        capture = plugins.get_plugin("capturemanager")
+        if reporter is None:
+            return
+        with nullcontext() if capture is None else capture.global_and_fixture_disabled():
+            if self._console is None:
+                reporter.ensure_newline()
+                self._console = Console()
+            tell(self._console)
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(
@@ -50,6 +64,9 @@ class Told:
     ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
         """Hand the result on with the report."""
         reported = yield
+        if self._console is not None:
+            self._console.clear()
+            self._console = None
         if call.when == "call" and RESULT in item.stash:
             setattr(reported, ATTRIBUTE, item.stash[RESULT].encode().decode())
         return reported

@@ -10,7 +10,7 @@ import pytest
 from nvdla_tb.paths import PROJECT_FILE
 
 DUT: pytest.StashKey[object] = pytest.StashKey()
-"""Where a run that wants it keeps the device under test."""
+"""Key under which the run keeps the device under test."""
 
 OF_DEVICE = {
     "rtl": "--rtl",
@@ -19,23 +19,33 @@ OF_DEVICE = {
     "nvdla_port_map": "--port-map",
     "nvdla_sim": "--sim",
 }
-"""Options that select the device, and what they are called elsewhere; they want the plugin, as ``--nvdla`` does."""
+"""Options that select the device, with their names on the command line; each enables the plugin."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Declare the options; ``add_dut_options`` of the commands says what they mean and what is built in."""
     group = parser.getgroup("nvdla", f"NVDLA testbench (defaults: those of {PROJECT_FILE}, if there is one)")
-    group.addoption("--rtl", metavar="FILELIST", help="play plans and cocotb tests on the RTL of this filelist")
-    group.addoption("--nvdla", action="store_true", help="the same on the DUT of the project file, or the embedded one")
-    group.addoption("--nvdla-config", metavar="NAME|FILE", help="configuration")
+    group.addoption("--rtl", metavar="FILELIST", help="run plans and cocotb tests on the RTL of this filelist")
+    group.addoption(
+        "--nvdla", action="store_true", help="run them on the DUT of the project file, or on the built-in stand-in"
+    )
+    group.addoption("--nvdla-config", metavar="NAME|FILE", help="configuration of the RTL: built-in name or TOML file")
     group.addoption("--nvdla-top", metavar="MODULE", help="top module")
-    group.addoption("--nvdla-port-map", metavar="TOML", help="differences of port names")
+    group.addoption("--nvdla-port-map", metavar="TOML", help="TOML file with port names that differ")
     group.addoption("--nvdla-sim", choices=("verilator", "icarus"), help="simulator")
     group.addoption(
         "--nvdla-seed", action="append", type=int, metavar="N", help="seed of scenarios (default: 1); may be repeated"
     )
-    group.addoption("--nvdla-timeout", type=float, default=3600.0, metavar="SECONDS", help="per item (default: 3600)")
-    group.addoption("--nvdla-plusarg", action="append", metavar="+NAME[=VALUE]", help="for the simulator")
+    group.addoption(
+        "--nvdla-timeout",
+        type=float,
+        default=3600.0,
+        metavar="SECONDS",
+        help="wall-clock limit of each item (default: 3600)",
+    )
+    group.addoption(
+        "--nvdla-plusarg", action="append", metavar="+NAME[=VALUE]", help="argument for the simulator; may be repeated"
+    )
     group.addoption("--nvdla-waves", action="store_true", help="write waves beside every log")
 
 

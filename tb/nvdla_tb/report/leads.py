@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from math import comb
+from math import comb, inf
 from operator import eq, ge, gt, le, lt, mod, ne
 from typing import Any
 
@@ -61,17 +62,18 @@ class Feature:
     names: tuple[str, ...]
 
 
-def with_leads(results: Sequence[Result], makers: Makers) -> list[Result]:
+def with_leads(results: Sequence[Result], makers: Makers, until: float = inf) -> list[Result]:
     """Return results in which the first failure of each group without a probable cause has its leads.
 
-    Of many tests a part is looked at, which is spread over all of them; their scenarios are built again.
+    Of many tests a part is looked at, which is spread over all of them; their scenarios are built again. None is begun
+    after ``until``, by ``time.monotonic``.
     """
     unexplained = [group for group in groups(results) if group.lacks_cause and group.members[0].explained is not None]
     if not unexplained:
         return list(results)
     failed = _some([result for group in unexplained for result in group.members])
     looked_at = failed + _some([result for result in results if not result.ending.is_failure])
-    seen = {result.identity: _layers(result, makers) for result in looked_at}
+    seen = {result.identity: _layers(result, makers) if time.monotonic() < until else {} for result in looked_at}
     passing = [layer for result in looked_at for layer in _right(result, seen[result.identity])]
     found = {}
     for group in unexplained:

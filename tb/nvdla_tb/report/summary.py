@@ -58,7 +58,12 @@ def passes_alone(after: str) -> str:
 
 def endings(results: Iterable[Result]) -> dict[Ending, int]:
     """Return how many ended how; endings that did not occur are absent."""
-    found = Counter(result.ending for result in results)
+    return endings_of(result.ending for result in results)
+
+
+def endings_of(ended: Iterable[Ending]) -> dict[Ending, int]:
+    """Return how often each ending occurs; those that do not are absent."""
+    found = Counter(ended)
     return {ending: found[ending] for ending in Ending if ending in found}
 
 

@@ -13,9 +13,14 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+import msgspec
+
 from nvdla_models.errors import InputError
+from nvdla_models.reading import read_json
+from nvdla_tb.plain_data import converted
 from nvdla_tb.run import folders
 from nvdla_tb.run.project import results_and_cache
+from nvdla_tb.run.space import write_whole
 
 FOLDER, LIMIT = "NVDLA_CACHE", "NVDLA_CACHE_GB"
 """Environment variables: the folder, and its size."""
@@ -29,6 +34,23 @@ _USED = "built.json"
 """The file of a complete model; its time is that of the last use."""
 
 
+_ABOUT = "about.json"
+
+
+class About(msgspec.Struct, frozen=True):
+    """What a model was built of.
+
+    Attributes:
+        config: name or file of the configuration.
+        rtl: the user's filelist, None for the embedded DUT.
+        kind: the simulator, and in what it differs from its usual model of that RTL, such as ``waves``.
+    """
+
+    config: str
+    rtl: str | None
+    kind: tuple[str, ...] = ()
+
+
 @dataclass(frozen=True)
 class Model:
     """A built model.
@@ -36,12 +58,16 @@ class Model:
     Attributes:
         name: name of its folder.
         nbytes: bytes on the disk.
+        about: what it was built of, None when that is not known.
+        begun: when it was built, in seconds since 1970.
         used: when it was used last, in seconds since 1970; when it was begun, if it is not complete.
         complete: whether it can be played.
     """
 
     name: str
     nbytes: int
+    about: About | None
+    begun: float
     used: float
     complete: bool
 
@@ -124,8 +150,22 @@ def make_room(root: Path, limit: float, kept: str) -> list[Model]:
     return removed
 
 
+def note_about(model: Path, about: About) -> None:
+    """Write down what a model is built of, for ``models``."""
+    write_whole(model / _ABOUT, msgspec.json.encode(about).decode())
+
+
 def _model(path: Path) -> Model:
     complete = (path / _USED).is_file()
-    used = (path / (_USED if complete else folders.MARKER)).stat().st_mtime
+    begun = (path / folders.MARKER).stat().st_mtime
+    used = (path / _USED).stat().st_mtime if complete else begun
     nbytes = sum(entry.lstat().st_blocks * 512 for entry in path.rglob("*"))
-    return Model(path.name, nbytes, used, complete)
+    return Model(path.name, nbytes, _about(path / _ABOUT), begun, used, complete)
+
+
+def _about(path: Path) -> About | None:
+    """Return what a file says that ``note_about`` wrote; None without it, and for one that somebody else wrote."""
+    try:
+        return converted(read_json(path), About, str(path)) if path.is_file() else None
+    except InputError:
+        return None

@@ -25,7 +25,7 @@ from nvdla_tb.run import folders
 from nvdla_tb.run.compile.spec import Built
 from nvdla_tb.run.dut import about
 from nvdla_tb.run.process import last_lines, spread
-from nvdla_tb.run.simulate import JUNIT_NAME, LOG_NAME, SharedProcess, SimResult, simulate
+from nvdla_tb.run.simulate import LOG_NAME, SharedProcess, SimResult, simulate
 from nvdla_tb.run.system import AnyScenario
 from nvdla_tb.run.systems import ENTRY_ENVIRONMENT, system_of, system_with
 from nvdla_tb.stimulus.exchange import ACCESSES_FILE, LAST_ACCESSES, RAISED_FILE, REQUEST, Driver, Request
@@ -369,7 +369,7 @@ def _tested(job: Job, test: PythonTest, setup: Setup, work_dir: Path) -> Result:
 def _raised(run: SimResult, work_dir: Path) -> Finding | None:
     """Return what a test in Python has raised, or its module while it was loaded; None where that did not end it."""
     path = work_dir / RAISED_FILE
-    ended_it = run.check is Check.TEST or (run.check is Check.CRASH and not (work_dir / JUNIT_NAME).exists())
+    ended_it = run.check is Check.TEST or (run.check is Check.CRASH and not run.reported)
     if not ended_it or not path.is_file():
         return None
     found = converted(read_json(path), Finding, str(path))

@@ -57,6 +57,20 @@ def check_executed(path: Path) -> None:
         trusted.check(entry, _ALL | _GROUP, "models in it are executed")
 
 
+def check_socket(path: Path) -> None:
+    """Check where a socket is made: nobody else may write the folder or one above, and put another in its place.
+
+    Args:
+        path: Without symbolic links.
+
+    Raises:
+        OwnerError: naming what somebody else owns, or may write.
+    """
+    trusted = _Trusted.now(os.environ)
+    for entry in path.parents:
+        trusted.check(entry, _ALL | _GROUP, "whoever connects to a socket in it drives the device")
+
+
 @dataclass(frozen=True)
 class _Trusted:
     """Users and groups that count."""

@@ -25,8 +25,8 @@ from nvdla_tb.run.systems import ENTRY_ENVIRONMENT, system_with
 from nvdla_tb.stimulus.exchange import Request
 
 LOG_NAME = "sim.log"
-JUNIT_NAME = "results.xml"
-
+ENDING_NAME = "cocotb.ending"
+"""What cocotb says of its test. No JUnit by its name: the test of a scenario passes whatever the judge has found."""
 
 _ENDED_EARLY = "SimFailure"
 """The name that cocotb gives a test whose simulation ended before it."""
@@ -45,12 +45,14 @@ class SimResult:
         message: Why it did not pass; empty when it did.
         seconds: Wall-clock time.
         log_path: Everything the simulator and the test printed.
+        reported: Whether cocotb reported an ending of its test; False when it could not even load it.
     """
 
     check: Check | None
     message: str
     seconds: float
     log_path: Path
+    reported: bool = True
 
     @property
     def passed(self) -> bool:
@@ -91,29 +93,31 @@ def simulate(
     if timeout_seconds <= 0:
         raise LaunchError(f"timeout_seconds must be greater than 0, not {timeout_seconds}")
     work_dir = work_dir.resolve()
-    log_path, junit_path = work_dir / LOG_NAME, work_dir / JUNIT_NAME
+    log_path, ending_path = work_dir / LOG_NAME, work_dir / ENDING_NAME
     started = time.monotonic()
     arguments = [] if built.spec.simulator == "verilator" else ["-fst" if waves else "-none"]
     arguments += [f"+wave_file={work_dir}/waves.{built.wave_suffix}"] if waves else []
     arguments += plusargs
     make_empty(work_dir)
-    command, environment = simulation(built, test_module, testcase, env, junit_path, arguments, loaded)
+    command, environment = simulation(built, test_module, testcase, env, ending_path, arguments, loaded)
     ended = supervise(
         command, cwd=work_dir, environment=environment, log_path=log_path, timeout_seconds=timeout_seconds
     )
-    check, message = judge(ended, junit_path, log_path, f"{test_module}.{testcase}", timeout_seconds)
-    return SimResult(check, message, time.monotonic() - started, log_path)
+    check, message = judge(ended, ending_path, log_path, f"{test_module}.{testcase}", timeout_seconds)
+    reported = ending_path.is_file()
+    ending_path.unlink(missing_ok=True)
+    return SimResult(check, message, time.monotonic() - started, log_path, reported)
 
 
 def make_empty(work_dir: Path) -> None:
     """Make the folder of a simulation, without log and results of an earlier one."""
     work_dir.mkdir(parents=True, exist_ok=True)
     (work_dir / LOG_NAME).unlink(missing_ok=True)
-    (work_dir / JUNIT_NAME).unlink(missing_ok=True)
+    (work_dir / ENDING_NAME).unlink(missing_ok=True)
 
 
 def judge(
-    ended: Ended, junit_path: Path, log_path: Path, test: str, timeout_seconds: float
+    ended: Ended, ending_path: Path, log_path: Path, test: str, timeout_seconds: float
 ) -> tuple[Check | None, str]:
     """Return how a simulation ended and why; only a result file that says so makes it pass."""
     if ended.timed_out:
@@ -122,11 +126,11 @@ def judge(
         return Check.LOST, f"{test}: the simulator was killed by {Signals(-ended.returncode).name} from outside"
     if ended.returncode < 0:
         return Check.CRASH, f"{test}: the simulator was ended by {Signals(-ended.returncode).name}"
-    if not junit_path.is_file():
+    if not ending_path.is_file():
         last = next(reversed(last_relevant_lines(log_path)), "")
         return Check.CRASH, f"{test}: the simulator ended with code {ended.returncode} and no result file: {last}"
     try:
-        cases = list(ElementTree.parse(junit_path).iter("testcase"))
+        cases = list(ElementTree.parse(ending_path).iter("testcase"))
     except ElementTree.ParseError as error:
         return Check.CRASH, f"{test}: the result file is incomplete: {error}"
     problems = [problem for case in cases for kind in ("failure", "error") for problem in case.iter(kind)]
@@ -217,7 +221,7 @@ class SharedProcess:
         log_path = log_path if log_path.is_file() else self.work_dir / LOG_NAME
         if ended is not None:
             test = f"{system_with(self.built.spec.config).entry_module}.{_TEST}"
-            check, message = judge(ended, self.work_dir / JUNIT_NAME, log_path, test, timeout_seconds)
+            check, message = judge(ended, self.work_dir / ENDING_NAME, log_path, test, timeout_seconds)
             if check is None:
                 check, message = Check.CRASH, f"{test}: the simulator ended without an answer"
             self.close()
@@ -237,13 +241,14 @@ class SharedProcess:
             pass
         finally:
             kill(alive.process)
+            (self.work_dir / ENDING_NAME).unlink(missing_ok=True)
 
     def _start(self) -> _Alive:
         ours, theirs = socket.socketpair()
         with theirs:
             variables = {**ENTRY_ENVIRONMENT, _REQUESTS: str(theirs.fileno())}
             make_empty(self.work_dir)
-            module, results_path = system_with(self.built.spec.config).entry_module, self.work_dir / JUNIT_NAME
+            module, results_path = system_with(self.built.spec.config).entry_module, self.work_dir / ENDING_NAME
             command, environment = simulation(self.built, module, _TEST, variables, results_path, self.plusargs)
             with (self.work_dir / LOG_NAME).open("wb") as log:
                 process = start(

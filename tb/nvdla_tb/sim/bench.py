@@ -19,7 +19,7 @@ from nvdla_models.errors import InputError
 from nvdla_tb.explain.handovers import load_handovers
 from nvdla_tb.judge.detail import MissingInterrupt, Note, Restless
 from nvdla_tb.judge.finding import BYTES, Check, Finding
-from nvdla_tb.judge.judge import Access, Ports
+from nvdla_tb.judge.judge import Access
 from nvdla_tb.judge.layer_facts import LayerTimes, Traffic
 from nvdla_tb.judge.line import LINE_CYCLES
 from nvdla_tb.judge.scoreboard import Scoreboard
@@ -32,9 +32,8 @@ from nvdla_tb.nvdla.placing import Placing
 from nvdla_tb.nvdla.program.codec import encode
 from nvdla_tb.nvdla.program.ops import Program
 from nvdla_tb.nvdla.program.table import Refused
-from nvdla_tb.nvdla.registers import RegisterMap
 from nvdla_tb.sim.altered import Alterations
-from nvdla_tb.sim.backend import Backend, CoroutineBackend
+from nvdla_tb.sim.backend import CoroutineBackend, backend_of, ports_of
 from nvdla_tb.sim.clocking import (
     QUIET_CYCLES,
     RESET_CYCLES,
@@ -50,10 +49,7 @@ from nvdla_tb.sim.ending import Begun, judge_at_end, judge_before_another
 from nvdla_tb.sim.interrupts import HangError
 from nvdla_tb.sim.judging import Judging, judge_with
 from nvdla_tb.sim.line import InterruptLine
-from nvdla_tb.sim.native import is_native
-from nvdla_tb.sim.native_backend import NativeBackend
 from nvdla_tb.sim.player import SimulationPlayer
-from nvdla_tb.sim.ports import is_wrapped, latency_cycles
 from nvdla_tb.sim.scope import LAYER_SCOPE, WaveScope
 from nvdla_tb.sim.stages import StageWatch
 from nvdla_tb.sim.transactions import Played, transactions
@@ -65,7 +61,7 @@ from nvdla_tb.stimulus.settings import BenchSettings
 
 
 class Bench(Judging, Placing):
-    """Everything around one DUT: what its pins show goes to the judge, whoever causes it.
+    """The bench around one DUT: agents on its pins, memories, and the judge of everything that the pins show.
 
     ::
 
@@ -74,12 +70,12 @@ class Bench(Judging, Placing):
         await bench.run(Sdp(src, bench.reserve((33, 4, 5)), relu=True))
         bench.check()           # raises with every finding
 
-    What a test has run is judged when it ends, whether or not it calls ``check`` or catches what that raises: it fails
-    with any finding, and when it has enabled a unit and nothing was compared. A test that wants findings says so:
+    Every test is judged when it ends, whether or not it calls ``check`` or catches its exception. It fails with any
+    finding, and when it has enabled a unit and nothing was compared. A test that provokes findings declares them with
     ``expect_findings``.
 
     A subclass may override ``see_access``, ``see_writes``, ``see_bad_access`` and ``see_violation``, which pass on
-    what the agents see.
+    the observations of the agents.
     """
 
     def __init__(
@@ -88,22 +84,17 @@ class Bench(Judging, Placing):
         """Build the agents; ``start`` also resets the DUT."""
         if has_one_clock(dut):
             settings = msgspec.structs.replace(settings, csb_period=1.0, csb_phase=0.0)
-        self.dut, self.config, self.settings, self._seed = dut, config, settings, seed
+        self.dut, self.config, self.settings, self._seed, self._request = dut, config, settings, seed, request
         self.clock = dut.dla_core_clk
-        self.registers = RegisterMap.of(config)
         self.scoreboard = Scoreboard(settings.exact)
-        self.backend = self._build_backend(request)
+        log_reads = request.traffic or bool(settings.saturated_reads)
+        self.backend = backend_of(dut, config, settings, seed, self, log_reads=log_reads)
+        self.registers = self.backend.csb.registers
         self._altered = Alterations(self.backend.memories)
-        wrapped = [ram for ram in self.backend.memories if is_wrapped(dut, ram)]
-        latencies = {
-            ram: 0 if ram in wrapped else latency_cycles(config, settings.port, ram) for ram in self.backend.memories
-        }
-        ports = Ports(self.backend.monitors, wrapped, latencies, self.backend.watch_reads)
+        ports = ports_of(dut, config, settings, self.backend)
         self.judge = judge_with(config, settings, self.scoreboard, self._altered.read, ports)
-        self.times = LayerTimes()
+        self.times, self.verdict = LayerTimes(), self.judge.verdict
         self.judge.watchers.append(self.times)
-        self.verdict = self.judge.verdict
-        self._request = request
         self._refused = Event()
         self.stopped = self._csb_is_dead = False
         self.accesses: list[Access] = []
@@ -123,15 +114,8 @@ class Bench(Judging, Placing):
         self.scope = None
         if isinstance(self.backend, CoroutineBackend) and hasattr(dut, LAYER_SCOPE):
             self.scope = WaveScope(dut, self.backend.monitors, self.scoreboard, request.waves_from)
-        self.watch = None
-        if request.stages is not None:
-            self.watch = StageWatch(dut, self.clock, load_handovers(Path(request.stages)))
-
-    def _build_backend(self, request: Request) -> Backend:
-        given = self.dut, self.config, self.settings, self._seed, self
-        if not is_native(self.dut):
-            return CoroutineBackend(*given)
-        return NativeBackend(*given, log_reads=request.traffic or bool(self.settings.saturated_reads))
+        stages = request.stages
+        self.watch = None if stages is None else StageWatch(dut, self.clock, load_handovers(Path(stages)))
 
     @classmethod
     async def start(
@@ -142,15 +126,15 @@ class Bench(Judging, Placing):
         seed: int = 0,
         request: Request | None = None,
     ) -> Self:
-        """Return a bench whose DUT is out of reset and ready for requests.
+        """Start clocks and agents, reset the DUT, and return its bench.
 
         Args:
-            dut: The top, with the canonical port names.
-            config: The configuration of the RTL; that which the launcher names when it is left out.
-            settings: Latencies, stalls and strictness.
-            seed: Seed of all randomness.
-            request: What the launcher asks for besides; found in the environment when it is left out. Whoever gives one
-                judges what the bench has run.
+            dut: Top-level handle with the canonical port names.
+            config: Configuration of the RTL; by default the one that the launcher names.
+            settings: Latencies, stalls and strictness of the bench.
+            seed: Seed of the bench's random number generator.
+            request: Message of the launcher; by default the one in the environment. A caller that passes one must
+                judge the run itself.
         """
         ends_judged = request is None
         judge_before_another()
@@ -190,16 +174,16 @@ class Bench(Judging, Placing):
 
     @cached_property
     def rng(self) -> np.random.Generator:
-        """Random numbers for a test, of the bench's seed."""
+        """Random number generator for the test, seeded by the bench."""
         return np.random.default_rng(self._seed)
 
     @property
     def memory(self) -> MemoryImage:
-        """The image behind the primary memory port."""
+        """Image of the primary memory port."""
         return self.memories[Ram.MC]
 
     def alter(self, ram: Ram, address: int, data: NDArray[np.uint8]) -> None:
-        """Change bytes that the DUT reads; the model goes on to read what was there."""
+        """Inject a fault: change bytes that the DUT reads, while the model keeps the old ones."""
         self._altered.alter(ram, address, data)
 
     def _find_dead_csb(self, error: CsbTimeout) -> None:
@@ -216,9 +200,9 @@ class Bench(Judging, Placing):
         raise HangError(complaint(found))
 
     def run(self, *layers: Layer) -> Coroutine[Any, Any, None]:
-        """Run layers one after the other, each in the register groups that its units run next, and settle.
+        """Run layers in sequence, each in the register groups that its units run next, and wait until the DUT is idle.
 
-        What is returned must be awaited, or the test fails at its end.
+        Await the result; a test that does not fails at its end.
         """
         return self._begun.take("run", self._run(layers))
 
@@ -232,9 +216,9 @@ class Bench(Judging, Placing):
         await self.settle()
 
     def play(self, program: Program) -> Coroutine[Any, Any, None]:
-        """Play a program to its end; a hang or a refusal ends it early and is part of the verdict.
+        """Play a program to its end. A hang or a refusal ends it early and becomes part of the verdict.
 
-        What is returned must be awaited, or the test fails at its end.
+        Await the result; a test that does not fails at its end.
         """
         return self._begun.take("play", self._play(program))
 
@@ -253,7 +237,7 @@ class Bench(Judging, Placing):
                 self._played.after()
 
     async def drive(self, library: Path | str, entry: str = ENTRY, *, silent_seconds: float = SILENT_SECONDS) -> None:
-        """Run a driver in C or C++ to its end, and settle; what it does wrong is part of the verdict.
+        """Run a driver in C or C++ to its end and wait until the DUT is idle. Its faults become part of the verdict.
 
         ::
 
@@ -261,16 +245,30 @@ class Bench(Judging, Placing):
             await bench.drive("build/driver.so")
 
         Args:
-            library: The driver as a shared library, compiled with ``nvdla_tb.h``.
-            entry: Its function to call.
-            silent_seconds: Wall-clock time that it may compute without asking anything of the bench.
+            library: Shared library of the driver, compiled with ``nvdla_tb.h``.
+            entry: Name of the function to call.
+            silent_seconds: Limit, in seconds of wall-clock time, between two calls of the bench.
+
+        Raises:
+            InputError: when the bench serves the interrupts that the driver waits for.
+        """
+        await self.drive_with(Driver(str(Path(library).resolve()), entry, silent_seconds))
+
+    async def drive_with(self, driver: Driver) -> None:
+        """Run a driver as a launcher describes it, in this process or behind a socket; see ``drive``.
+
+        ::
+
+            await bench.drive_with(Driver(where="/tmp/me/bench.sock"))
+
+        Args:
+            driver: The driver.
 
         Raises:
             InputError: when the bench serves the interrupts that the driver waits for.
         """
         if self.settings.serve_interrupts:
             raise InputError("a driver serves interrupts itself: serve_interrupts of the settings must be False")
-        driver = Driver(str(Path(library).resolve()), entry, silent_seconds)
         result = self._request.result
         record = None if result is None else Path(result).with_name(ACCESSES_FILE)
         player = DriverPlayer(
@@ -312,7 +310,7 @@ class Bench(Judging, Placing):
         return None
 
     async def interrupted(self, program: Program, after_cycles: int) -> None:
-        """Play a program and reset the DUT after so many cycles; what it did until then is judged."""
+        """Play a program and reset the DUT after ``after_cycles``; the bench judges everything until then."""
         player = self._player(program)
         try:
             await select(player.play(), wait_cycles(self.clock, after_cycles), self._refused.wait())
@@ -328,7 +326,7 @@ class Bench(Judging, Placing):
         return SimulationPlayer(program, self.backend, self.judge, self.settings, line, self.dumps)
 
     async def settle(self) -> None:
-        """See what comes late, after a program that was played to its end: writes, and interrupts."""
+        """Wait for late writes and interrupts after a program that was played to its end."""
         # After any fault but wrong bytes, a hang for one, what is late or missing would only tell of it again.
         if self.stopped or any(finding.check not in BYTES for finding in self.verdict.findings):
             return
@@ -348,20 +346,20 @@ class Bench(Judging, Placing):
             self.judge.report(Check.INTERRUPT, MissingInterrupt(name))
 
     def finish(self) -> Verdict:
-        """Judge what is left and return the verdict."""
+        """Close all open expectations and return the verdict."""
         self.backend.look()
         if self.interrupts.failure is not None:
             self._find_dead_csb(self.interrupts.failure)
         return self.judge.finish(cycle(), stopped=self.stopped)
 
     def close(self) -> None:
-        """Let go of the DUT, so that another bench may take it up; only the native back end can."""
+        """Release the DUT for another bench; only the native back end can."""
         self.backend.close()
 
     def conclude(self) -> list[str]:
-        """Judge what the test has run, at its end, and return why it must not pass; empty when it may.
+        """Judge the test at its end and return the reasons why it must not pass; none if it may.
 
-        A test that enabled no unit says itself what it checks, unless it ended in the cycle in which it began.
+        A test that enabled no unit checks by itself, unless it ended in the cycle in which it began.
         """
         for unfinished in self._begun.unfinished():
             self.verdict.add(Finding(Check.TEST, Note(unfinished)))
@@ -375,7 +373,7 @@ class Bench(Judging, Placing):
             self._played.leave(self, self.transactions())
 
     def transactions(self) -> Iterator[str]:
-        """Yield a line for each register access and write beat so far, by cycle; of a long test the last beats."""
+        """Yield a line for each register access and write beat so far, by cycle; only the last beats of a long test."""
         return transactions(self.accesses, self.scoreboard.history)
 
     def see_access(self, access: Access) -> None:

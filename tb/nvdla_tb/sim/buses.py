@@ -24,7 +24,7 @@ class CsbBus:
         bus = CsbBus.from_prefix(dut, "csb2nvdla")                      # csb2nvdla_valid, …, nvdla2csb_data, …
         bus = CsbBus.from_prefix(dut, "cfg", answer_prefix="cfg_rsp")   # cfg_valid, …, cfg_rsp_data, …
 
-    Pins that have names of another kind are given one by one: ``CsbBus(valid=dut.req, …)``.
+    If names follow no prefix, pass the pins one by one: ``CsbBus(valid=dut.req, …)``.
 
     Attributes:
         valid: A request is offered.
@@ -55,13 +55,13 @@ class CsbBus:
         """Find the pins of a module.
 
         Args:
-            entity: The module that has them as ports.
-            prefix: What the pins of requests begin with, such as ``csb2nvdla``.
-            answer_prefix: What those of answers begin with; that of requests with the words around its ``2`` swapped
-                when it is left out.
+            entity: Handle of the module with these ports.
+            prefix: Prefix of the request pins, such as ``csb2nvdla``.
+            answer_prefix: Prefix of the answer pins; by default that of requests with the words around its ``2``
+                swapped.
 
         Raises:
-            InputError: naming the pins that the module lacks.
+            InputError: naming the missing pins.
         """
         if answer_prefix is None:
             source, two, target = prefix.partition("2")
@@ -115,11 +115,11 @@ class DbbBus:
         """Find the pins of a module.
 
         Args:
-            entity: The module that has them as ports.
-            prefix: What they begin with, such as ``nvdla_core2dbb``; channel and pin follow: ``_ar_arvalid``.
+            entity: Handle of the module with these ports.
+            prefix: Prefix such as ``nvdla_core2dbb``; channel and pin follow, as in ``_ar_arvalid``.
 
         Raises:
-            InputError: naming the pins that the module lacks.
+            InputError: naming the missing pins.
         """
         channels = CHANNELS.items()
         pins = [(channel, pin) for channel, (valid, ready, payload) in channels for pin in (valid, ready, *payload)]

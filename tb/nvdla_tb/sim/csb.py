@@ -91,8 +91,8 @@ class CsbMaster:
         word = await csb.read(0x9004)
         csb.request.set_pause_generator(itertools.cycle([1, 0]))
 
-    Addresses are bytes; the pins carry word addresses. A reset gives up what is under way. ``perform`` may have several
-    accesses outstanding; all others have one at a time.
+    Addresses are bytes; the pins carry word addresses. A reset cancels accesses that are under way. ``perform`` may
+    have several accesses outstanding; all others have one at a time.
 
     Attributes:
         request: The channel of requests, which can be held back.
@@ -114,18 +114,18 @@ class CsbMaster:
         cycles: Cycles | None = None,
         pause: Pause | None = None,
     ) -> None:
-        """Bind the master, and drive no request.
+        """Bind the master to its pins without driving a request.
 
         Args:
-            bus: The pins.
-            clock: Their clock.
-            reset: The reset of the device.
-            config: The configuration, whose registers may be named; without one there are addresses alone.
-            reset_active_level: The level of the reset while it is on.
-            outstanding: How many reads and non-posted writes of ``perform`` may wait for their answers at a time.
+            bus: Pins of CSB.
+            clock: Clock of the pins.
+            reset: Reset of the device.
+            config: Configuration whose registers may be named; without one, use addresses.
+            reset_active_level: Level of the active reset.
+            outstanding: Number of reads and non-posted writes of ``perform`` that may wait for their answers at once.
             answers_all: Whether the device answers posted writes, too.
-            deadline_cycles: How long a request and its answer may take.
-            cycles: What counts cycles; the edges of the clock when it is left out.
+            deadline_cycles: Longest duration of a request and its answer.
+            cycles: Counter of cycles; by default it counts the edges of the clock.
             pause: When requests are held back.
         """
         self.bus, self.clock = bus, clock

@@ -63,7 +63,7 @@ class _ResponseQueue(list[_Response]):
 
 
 class DbbMemory:
-    """The memory behind a port: answers reads and writes from a ``MemoryImage``.
+    """Serves a memory port from a ``MemoryImage``.
 
     ::
 
@@ -100,13 +100,13 @@ class DbbMemory:
         """Bind the memory to a port.
 
         Args:
-            bus: The pins of the port.
-            clock: Their clock.
-            reset: The reset of the device.
-            image: What it holds.
-            ram: Which memory it is.
-            settings: Latency, jitter and stalls; each answer comes in the next cycle when they are left out.
-            seed: Seed of all randomness of the settings.
+            bus: Pins of the port.
+            clock: Clock of the pins.
+            reset: Reset of the device.
+            image: Content of the memory.
+            ram: Memory port.
+            settings: Latency, jitter and stalls; by default each answer comes in the next cycle.
+            seed: Seed of the random latencies and stalls.
             atom_bytes: See ``DbbMonitor``.
             judges_ids: See ``DbbMonitor``.
             reset_active_level: The level of the reset while it is on.

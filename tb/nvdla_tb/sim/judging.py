@@ -57,14 +57,14 @@ class Judging(Events):
         """Leave the answer of a test that is asked for one."""
 
     def expect_findings(self, *checks: Check, refusal: bool = False) -> None:
-        """Say that the test wants findings: it passes when each of these checks finds something, and nothing else does.
+        """Declare findings that the test provokes: each of these checks must find something, and no other may.
 
         ::
 
             bench.expect_findings(Check.VALUE)
 
         Args:
-            checks: The checks.
+            checks: Checks that must find something.
             refusal: Whether a layer must be refused.
         """
         verdict = self.verdict
@@ -97,7 +97,7 @@ def judge_with(
 
 
 class PortJudge(Judging):
-    """Judges every byte that a device writes, from monitors alone: a test bench of one's own has driven it.
+    """Judges every byte that a device writes, from monitors alone, in a test bench of your own.
 
     ::
 

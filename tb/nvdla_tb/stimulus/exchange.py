@@ -37,22 +37,24 @@ SILENT_SECONDS = 30.0
 
 
 class Driver(msgspec.Struct, frozen=True):
-    """A driver in C or C++.
+    """A driver in C or C++, or whatever stands behind a client in another process.
 
     Attributes:
         library: its shared library.
         entry: the function that is called.
-        silent_seconds: wall-clock time that it may compute without asking anything of the bench.
+        silent_seconds: wall-clock time that it may compute without asking anything of the bench, or to connect.
+        where: path of the Unix socket that a client connects to, or the number of a port; None for a library.
     """
 
-    library: str
+    library: str = ""
     entry: str = ENTRY
     silent_seconds: float = SILENT_SECONDS
+    where: str | None = None
 
     @property
     def name(self) -> str:
-        """File and function, as findings name it."""
-        return f"{Path(self.library).name}:{self.entry}"
+        """File and function, or the place of a client, as findings name it."""
+        return f"{Path(self.library).name}:{self.entry}" if self.where is None else f"at {self.where}"
 
 
 class Request(msgspec.Struct, frozen=True):

@@ -1,4 +1,4 @@
-"""How the bench behaves around the DUT: every knob has a name, a unit and a stated default."""
+"""Settings of the bench: each has a name, a unit and a default."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def _check_words(name: str, text: str, allowed: tuple[str, ...]) -> None:
 
 
 class PortSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Behaviour of one memory port's slave; all randomness comes from the scenario's seed.
+    """Behaviour of the slave of one memory port. All randomness comes from the seed.
 
     ::
 
@@ -56,14 +56,16 @@ class PortSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
         PortSettings(pause_cycles=40, pause_period_cycles=50, pause_channels="aw w")
 
-    ``latency_cycles`` None means the configuration's published latency. Stalls are probabilities
-    per cycle: ``ready_stall`` that AR, AW or W is not ready, ``valid_stall`` that a due R or B waits.
-    ``jitter_cycles`` is added to the latency, uniformly. ``reorder`` lets responses of different ids
-    overtake each other; within an id the order is kept.
-
-    ``write_latency_cycles`` is that of write answers alone, None the same as for reads. For the first ``pause_cycles``
-    of every ``pause_period_cycles`` channels stand still, and afterwards they make up for it: those that
-    ``pause_channels`` names (such as ``aw w``) each time, or any of the five, each at random, when it names none.
+    Args:
+        latency_cycles: Latency of answers; None for the published latency of the configuration.
+        jitter_cycles: Largest addition to the latency, drawn uniformly.
+        ready_stall: Probability per cycle that AR, AW or W is not ready.
+        valid_stall: Probability per cycle that a due R or B waits.
+        reorder: Whether answers of different ids may overtake each other; within an id the order is kept.
+        write_latency_cycles: Latency of write answers; None for that of reads.
+        pause_cycles: Number of cycles at the start of every period in which channels stand still.
+        pause_period_cycles: Length of that period; 0 for no pauses.
+        pause_channels: Channels that pause, such as ``"aw w"``. Empty: each of the five at random.
     """
 
     latency_cycles: _Cycles | None = None
@@ -91,32 +93,35 @@ class PortSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class BenchSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Everything around the DUT that a scenario may choose.
+    """Settings of the bench that a scenario or a test may choose.
 
     ::
 
         settings = BenchSettings(port=PortSettings(ready_stall=0.5), csb_stall=0.2, poison_reads="count")
         bench = await Bench.start(dut, settings=settings)
 
-    ``port`` says how the memory ports behave; both of a configuration with a second memory.
-
-    ``csb_stall`` is the probability per cycle that the CSB agent pauses before a request; ``csb_outstanding`` how many
-    reads and non-posted writes of a program may wait for their answers at once; ``csb_period`` the period of CSB's
-    clock in those of the core's, and ``csb_phase`` how much later than in phase it rises for the first time.
-    With several outstanding, a write is seen before the answer to a read that went out earlier.
-    ``serve_interrupts`` False leaves interrupts to the program, which must poll for them; ``reset_cycle`` resets the
-    DUT that many cycles after the program began, which then begins anew.
-    ``poison_reads`` and ``stray_accesses`` say whether a read of never-written bytes and an access
-    outside every allocation fail the scenario (``error``) or are only counted (``count``), and ``unmapped_accesses``
-    the same of register accesses at addresses without a register.
-    ``hang_cycles`` is how long nothing may move on CSB and the memory ports while work is
-    outstanding, but for the bench's own service of interrupts; ``poll_deadline_cycles`` how long one poll
-    may last, and ``continue_on_fail`` that the program goes on after a poll that lasted longer, which is a finding all
-    the same. ``exact`` compares FP16 results with the bit-accurate models instead of the published thresholds.
-    ``stop_at_first`` ends the scenario soon after the first wrong byte. ``saturated_reads`` and ``saturated_writes``
-    name the ids, such as ``1 2 3``, of clients of the memory interface that always have requests: each turn must be as
-    long as the weight says. ``limits_reached`` says that the last layer has as many requests as may be outstanding: so
-    many must have been so at some time.
+    Args:
+        port: Behaviour of all memory ports.
+        csb_stall: Probability per cycle that the CSB agent pauses before a request.
+        csb_outstanding: Number of reads and non-posted writes that may wait for their answers at once, 1 to 3. With
+            several, a write is seen before the answer to a read that went out earlier.
+        csb_period: Period of CSB's clock, in periods of the core's clock.
+        csb_phase: Delay of the first edge of CSB's clock, in periods of the core's clock.
+        serve_interrupts: Whether the bench serves interrupts. Otherwise the program must poll, or a driver must wait.
+        reset_cycle: Cycle of the program at which the DUT is reset and the program begins anew; None for no reset.
+        poison_reads: ``"error"`` if a read of bytes that nobody has written is a finding, ``"count"`` to count it only.
+        stray_accesses: The same for memory accesses outside every allocation.
+        unmapped_accesses: The same for register accesses at addresses without a register.
+        hang_cycles: Number of cycles in which nothing moves on CSB and the memory ports, while work is outstanding,
+            that make a hang. The bench's own service of interrupts does not count as movement.
+        poll_deadline_cycles: Longest duration of one poll.
+        continue_on_fail: Whether the program goes on after a poll that lasted longer; it is a finding either way.
+        exact: Whether FP16 results are compared with the bit-accurate models instead of by the published thresholds.
+        stop_at_first: Whether the scenario ends soon after the first wrong byte.
+        saturated_reads: Ids, such as ``"1 2 3"``, of clients of the memory interface that always have reads: each turn
+            must be as long as its weight says.
+        saturated_writes: The same for writes.
+        limits_reached: Whether the last layer must reach the programmed limit of outstanding requests.
     """
 
     port: PortSettings = PortSettings()

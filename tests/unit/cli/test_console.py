@@ -8,8 +8,9 @@ import time
 import pytest
 
 from nvdla_tb.cli import console
-from nvdla_tb.cli.console import Console
+from nvdla_tb.cli.console import Console, Progress
 from nvdla_tb.cli.terminal import PrintableStream
+from tests.unit.run.regress.tasks import played, task
 
 
 class Terminal(io.StringIO):
@@ -72,3 +73,18 @@ def test_a_wait_says_what_it_is_for(monkeypatch: pytest.MonkeyPatch) -> None:
             assert time.monotonic() < until
             time.sleep(0.001)
     assert out.getvalue().endswith("\r\x1b[2K"), "the live line is gone"
+
+
+def test_one_long_test_does_not_let_the_time_that_is_left_jump(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [0.0]
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
+    out = io.StringIO()
+    progress = Progress(Console(stream=out, environment={}, verbose=True), 27)
+    for seconds in (5.0, 5.0, 5.0, 290.0, *[5.0] * 22, 5.0):
+        now[0] += seconds
+        progress.add(played(task(int(now[0]))))
+    left = [line.split()[-2] for line in out.getvalue().splitlines()]
+    seconds_left = [60 * int(minutes) + int(rest) for minutes, rest in (text.split(":") for text in left)]
+    assert seconds_left[:3] == [130, 125, 120]
+    assert 0 < seconds_left[3] < 360, "the mean alone says 29 minutes"
+    assert seconds_left[-1] == 0

@@ -146,7 +146,7 @@ def test_scenarios_are_listed_without_what_plays_them() -> None:
 
 
 def test_a_refusal_is_one_message_and_a_bug_keeps_its_traceback(tb: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    ran = tb("regress random --engines NOPE --seeds 1")
+    ran = tb("regress random --only NOPE --seeds 1")
     assert (ran.code, ran.err.count("\n")) == (2, 1)
 
     def broken(args: argparse.Namespace) -> int:

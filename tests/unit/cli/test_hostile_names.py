@@ -91,7 +91,7 @@ def played(monkeypatch: pytest.MonkeyPatch, precious: Path) -> list[Path]:
     for module in (run_play, trace):
         monkeypatch.setattr(module, "build_dut", lambda *_, **__: built)
     monkeypatch.setattr(replay, "build", lambda *_: built)
-    monkeypatch.setattr(worker, "_built", lambda *_: built)
+    monkeypatch.setattr(worker, "built_for", lambda *_: built)
     monkeypatch.setattr(bundle, "tool_versions", lambda _: {})
     return found
 

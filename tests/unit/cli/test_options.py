@@ -51,7 +51,7 @@ def test_one_to_ten_thousand_simulations_are_played_at_a_time(tb: Run, command: 
         ("run --timeout=inf", f"--timeout: {SECONDS}, not inf"),
         ("run --timeout=0", f"--timeout: {SECONDS}, not 0"),
         ("replay x --timeout=-1", f"--timeout: {SECONDS}, not -1"),
-        ("regress random --first=-1", f"--first: {SEEDS}, not -1"),
+        ("regress random --seed=-1", f"--seed: {SEEDS}, not -1"),
         ("regress random --seeds=0", f"--seeds: must be 1 to {1 << 62}, not 0"),
         ("regress plan --seeds=1000000000", "--seeds: must be 1 to 100000, not 1000000000"),
         ("regress plan --seeds=1e3", "--seeds: must be 1 to 100000, not 1e3"),

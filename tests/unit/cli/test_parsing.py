@@ -28,12 +28,11 @@ def parsers(top: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ("regress plan --seed 3", "unrecognized arguments: --seed 3"),
-        ("regress plan --level L1 --time 5", "unrecognized arguments: --time 5"),
-        ("run --see 3", "unrecognized arguments: --see 3"),
-        ("run --stop", "unrecognized arguments: --stop"),
-        ("score --mutant 3", "unrecognized arguments: --mutant 3"),
-        ("bench regress --task 3", "unrecognized arguments: --task 3"),
+        ("regress plan --level L1 --time 5", "unrecognized arguments: --time 5; closest: --timeout"),
+        ("run --see 3", "unrecognized arguments: --see 3; closest: --seed"),
+        ("run --stop", "unrecognized arguments: --stop; closest: --stop-at-first"),
+        ("score --mutant 3", "unrecognized arguments: --mutant 3; closest: --mutants"),
+        ("bench regress --task 3", "unrecognized arguments: --task 3; closest: --tasks"),
         ("--vers", "the following arguments are required: SUBCOMMAND"),
     ],
 )
@@ -56,3 +55,50 @@ def test_one_module_alone_makes_parsers(folder: str) -> None:
         if re.search(r"ArgumentParser\((?!\))", path.read_text(encoding="utf-8"))
     ]
     assert [name for name in made if name not in (HERE, Path(__file__).name)] == []
+
+
+@pytest.mark.parametrize(
+    ("words", "usage", "message"),
+    [
+        ("run --olny x", "usage: nvdla-tb run ", "unrecognized arguments: --olny x; closest: --only"),
+        ("run --jbos=3", "usage: nvdla-tb run ", "unrecognized arguments: --jbos=3; closest: --jobs"),
+        ("run --zzzz", "usage: nvdla-tb run ", "unrecognized arguments: --zzzz"),
+        ("run stray", "usage: nvdla-tb run ", "unrecognized arguments: stray"),
+        (
+            "regress plan --levle L1",
+            "usage: nvdla-tb regress plan ",
+            "unrecognized arguments: --levle L1; closest: --level",
+        ),
+    ],
+)
+def test_an_unknown_option_shows_the_usage_of_its_subcommand_and_the_nearest_name(
+    tb: Run, words: str, usage: str, message: str
+) -> None:
+    ran = tb(words)
+    assert ran.refusal == message
+    assert ran.err.startswith(usage)
+
+
+@pytest.mark.parametrize(
+    ("words", "old", "now", "value"),
+    [
+        ("regress random --first 3", "--first", "--seed", 3),
+        ("regress plan --first 3", "--first", "--seed", 3),
+        ("regress random --engines SDP,PDP", "--engines", "--only", ["SDP", "PDP"]),
+        ("network m.nvdla --results out", "--results", "--save-results", Path("out")),
+    ],
+)
+def test_a_former_name_is_taken_with_a_hint(
+    capsys: pytest.CaptureFixture[str], words: str, old: str, now: str, value: object
+) -> None:
+    args = parser().parse_args(words.split())
+    assert getattr(args, now.removeprefix("--").replace("-", "_")) == value
+    assert capsys.readouterr() == ("", f"hint: {old} is now {now}; the next release does not know {old}\n")
+    assert old not in parser().format_help()
+
+
+@pytest.mark.parametrize("command", ["run", "trace x", "drive x", "replay x", "regress plan"])
+def test_every_command_that_plays_takes_waves_no_waves_and_a_folder_of_results(command: str) -> None:
+    for option, value in (("--waves", True), ("--no-waves", False)):
+        args = parser().parse_args([*command.split(), option, "--results", "out"])
+        assert (args.waves, args.results) == (value, Path("out"))

@@ -186,7 +186,9 @@ def test_short_failures_of_convolutions_and_of_no_known_cause_are_worth_another_
     assert is_worth_it(result) == worth
 
 
-def looked_at(results: list[Result], found: Mapping[str, Explained], folder: Path) -> tuple[list[str], list[Result]]:
+def looked_at(
+    results: list[Result], found: Mapping[str, Explained], folder: Path, seconds: float = 60.0
+) -> tuple[list[str], list[Result]]:
     """Return what was played again, and the results after it; what is not found is returned as it was."""
     order = []
 
@@ -201,7 +203,8 @@ def looked_at(results: list[Result], found: Mapping[str, Explained], folder: Pat
         result.identity: Job(result.test, 1, "rerun", lambda: Scenario("a", "nv_small", (), 1)) for result in results
     }
     played = {identity: (job, setup) for identity, job in jobs.items()}
-    after = with_handovers(results, played, folder, Console(stream=StringIO()), watch)
+    until = time.monotonic() + seconds
+    after = with_handovers(results, played, folder, Console(stream=StringIO()), until, watch)
     return order, after
 
 
@@ -219,6 +222,11 @@ def test_the_shortest_is_played_again_until_one_says_where(tmp_path: Path) -> No
     assert [result.test for result in after] == ["long", "short", "image", "other"]
     assert [bool(result.explained and result.explained.located) for result in after] == [False, True, False, False]
     assert looked_at(results, {}, tmp_path)[0] == ["image", "short", "other", "long"]
+
+
+def test_nothing_is_looked_into_when_the_time_is_over(tmp_path: Path) -> None:
+    results = [failed("short", 100), failed("long", 900)]
+    assert looked_at(results, {"short": located()}, tmp_path, seconds=0.0) == ([], results)
 
 
 def test_a_cause_that_lies_elsewhere_is_looked_for_in_the_whole_group(tmp_path: Path) -> None:

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import os
+import re
+import shlex
 import time
 from pathlib import Path
 
 import pytest
+import yaml
 
 from nvdla_tb.cli import cache as command
 from nvdla_tb.cli.command import parser
+from nvdla_tb.cli.init import WORKFLOWS
 from nvdla_tb.paths import PROJECT_FILE
 from nvdla_tb.run import folders
 from nvdla_tb.run.project import Project, found
@@ -89,3 +93,23 @@ def test_the_cache_is_listed_and_cleaned(tb: Run, tmp_path: Path, monkeypatch: p
     assert listed[3].endswith(f" of 20.00 GB in {root} (NVDLA_CACHE, NVDLA_CACHE_GB)")
     assert tb("cache --clean 30").out.startswith("1 of 2 models removed")
     assert tb("cache --all").out.startswith("1 of 1 models removed")
+
+
+@pytest.mark.parametrize(("service", "file"), WORKFLOWS.items())
+def test_init_writes_a_workflow_whose_commands_are_taken(tb: Run, tmp_path: Path, service: str, file: str) -> None:
+    assert tb(f"init --ci {service}").out.splitlines()[0] == f"written: {file}"
+    text = (tmp_path / file).read_text(encoding="utf-8")
+    assert isinstance(yaml.safe_load(text)["jobs" if service == "github" else "nvdla-tb"], dict)
+    commands = re.findall(r"nvdla-tb (?:regress|cache) .*$", text, re.MULTILINE)
+    for line in commands:
+        words = shlex.split(line.replace("$LEVEL", "L0"))[1:]
+        assert parser().parse_args(words).command == words[0]
+    assert [line.split()[1] for line in commands] == ["cache", "regress"]
+    assert all(name in text for name in ("L0", "L1", "junit.xml", "NVDLA_CACHE", "sim_build/regress"))
+    assert tb(f"init --ci {service}").refusal == f"{file} must not exist: edit it, or remove it"
+    assert not (tmp_path / PROJECT_FILE).exists()
+
+
+def test_a_workflow_takes_its_rtl_from_the_project_file(tb: Run) -> None:
+    refusal = f"--top must be left out with --ci: the workflow takes it from {PROJECT_FILE}"
+    assert tb("init --ci github --top mine").refusal == refusal

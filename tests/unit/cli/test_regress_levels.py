@@ -4,25 +4,30 @@ from __future__ import annotations
 
 import argparse
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from dlhdl_tb.config import embedded_configs
 from dlhdl_tb.scenario import DlhdlScenario
 from nvdla_models.errors import InputError
-from nvdla_tb.cli import regress, regress_tasks
+from nvdla_tb.cli import regress, regress_play, regress_tasks
 from nvdla_tb.cli.command import parser
 from nvdla_tb.cli.regress_play import Player, deadline
 from nvdla_tb.cli.regress_tasks import check_random_alone, random_tasks, seed_lots, tasks_of
 from nvdla_tb.judge.verdict import Ending
 from nvdla_tb.paths import HDL
 from nvdla_tb.run.regress.store import Run, Store
+from nvdla_tb.run.regress.worker import Limits
 from nvdla_tb.run.task import BENCH, Task
 from nvdla_tb.stimulus.generate.errors import PlanError
+from nvdla_tb.stimulus.result import Result
 from nvdla_tb.stimulus.trace import write
-from tests.unit.run.regress.tasks import ended
+from tests.unit.report.test_network_page import facts
+from tests.unit.run.regress.tasks import ended, explained
+from tests.unit.run.regress.tasks import task as made
 
 
 def options(words: str) -> argparse.Namespace:
@@ -104,7 +109,7 @@ def test_tests_of_a_level_are_chosen_by_name() -> None:
 @pytest.mark.parametrize(
     ("words", "rerun"),
     [
-        ("random --seeds 1", "--engines SDP,PDP,CDP,CONV,RUBIK,BDMA {} --first 0"),
+        ("random --seeds 1", "--only SDP,PDP,CDP,CONV,RUBIK,BDMA {} --seed 0"),
         ("plan --only pdp_max_2x2", "{} --only pdp_max_2x2 --seed 1"),
         ("traces one", "/one {}"),
     ],
@@ -169,7 +174,7 @@ def test_nothing_is_looked_at_behind_the_time_budget(tmp_path: Path) -> None:
 
 
 def test_any_number_of_seeds_is_played_in_runs_that_memory_can_hold() -> None:
-    lots = seed_lots(options("random --first 5 --seeds 4000000000000"))
+    lots = seed_lots(options("random --seed 5 --seeds 4000000000000"))
     assert [next(lots) for _ in range(2)] == [range(5, 10_005), range(10_005, 20_005)]
     assert list(seed_lots(options("random --seeds 20001")))[-1] == range(20_000, 20_001)
     assert [task.seed for task in tasks_of(options("random --seeds 1000000000"))] == list(range(10_000))
@@ -194,17 +199,17 @@ def test_runs_of_seeds_follow_each_other_until_the_time_is_over(
     monkeypatch.setattr(regress, "build_dut", lambda *_, **__: None)
     monkeypatch.setattr(regress, "compiled", lambda *_, **__: None)
     monkeypatch.setattr(regress, "is_over", lambda _: len(played) >= 2)
-    words = f"random --first 10 --seeds 100 --results {tmp_path}"
+    words = f"random --seed 10 --seeds 100 --results {tmp_path}"
     assert regress.main(options(words)) == 1
     assert played == [[10, 11, 12], [13, 14, 15], [16, 17, 18]], "those of the last run stand there as not played"
-    assert "the time is over; more seeds that are left: --first 19 --seeds 91" in capsys.readouterr().out
+    assert "the time is over; more seeds that are left: --seed 19 --seeds 91" in capsys.readouterr().out
 
 
 def test_random_scenarios_of_the_second_system_take_turns_on_its_cores() -> None:
     tasks = tasks_of(options("random --config dlhdl --seeds 16"))
     assert Counter(task.dut.config for task in tasks) == {config.name: 2 for config in embedded_configs()}
     assert tasks[3].rerun.endswith(
-        "--config dlhdl_single_64 --sim verilator --top dlhdl_core --backend coroutine --first 3"
+        "--config dlhdl_single_64 --sim verilator --top dlhdl_core --backend coroutine --seed 3"
     )
     scenario = tasks[3].job().make()
     assert isinstance(scenario, DlhdlScenario)
@@ -219,7 +224,10 @@ def test_random_scenarios_of_the_second_system_take_turns_on_its_cores() -> None
             r"^regress must be random for dlhdl, not plan: levels, coverage and traces are",
         ),
         ("traces x --config dlhdl", r"^regress must be random for dlhdl, not traces: "),
-        ("random --config dlhdl --engines SDP", r"^--engines must be left out for dlhdl$"),
+        (
+            "random --config dlhdl --only SDP",
+            r"^--only must be left out for dlhdl, whose random ",
+        ),
         ("random --config dlhdl --until-coverage 90", r"^--until-coverage must be left out for dlhdl$"),
         ("random --config dlhdl --code-coverage line", r"^--code-coverage must be left out for dlhdl$"),
         ("random --config dlhdl --exact", r"^--exact must be left out for dlhdl$"),
@@ -228,3 +236,29 @@ def test_random_scenarios_of_the_second_system_take_turns_on_its_cores() -> None
 def test_what_the_second_system_does_not_have_is_refused(words: str, message: str) -> None:
     with pytest.raises(InputError, match=message):
         check_random_alone(options(words))
+
+
+@pytest.mark.parametrize(("more", "is_played"), [("", True), ("--explain 0", False)])
+def test_failures_are_played_again_after_the_counts_and_lose_nothing_that_was_known(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], more: str, is_played: bool
+) -> None:
+    right, wrong_one = made(1), made(2)
+    layers = [facts(0, wrong_bytes=8)]
+    failure = msgspec.structs.replace(ended(wrong_one, Ending.MISMATCH), folder="somewhere", layers=layers)
+    told = []
+
+    def look(one: Task, failures: Mapping[str, Result], limits: Limits, until: float) -> Result:
+        told.append(capsys.readouterr().out.splitlines()[-1])
+        return msgspec.structs.replace(failures[one.key], explained=explained("dst-base"))
+
+    monkeypatch.setattr(regress_play, "look_again", look)
+    monkeypatch.setattr(regress_play, "run_tasks", lambda _, tasks, play, until: [[play(one)] for one in tasks])
+    with Store(tmp_path / "results.sqlite") as store:
+        run = store.start("random", [right, wrong_one])
+        store.add(run, ended(right, Ending.PASSED), failure)
+        player = Player(options(f"random {more} --results {tmp_path}"), store, run, None)
+        player._failures = [failure]
+        player._look_again(None)
+        (after,) = [result for result in store.results(run) if result.ending is Ending.MISMATCH]
+    assert told == ["1 passed, 1 failed (1 mismatch), 0 refused"] * is_played
+    assert (after.explained is not None, after.layers) == (is_played, layers)

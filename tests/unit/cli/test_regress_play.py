@@ -97,8 +97,8 @@ def test_a_comparison_with_a_run_of_other_tasks_loses_no_summary(
 ) -> None:
     with Store(tmp_path / "results.sqlite") as store:
         store.start("other", [task(7)])
-    args = argparse.Namespace(**{**vars(ARGS), "cycles_against": 1})
-    problem = "--cycles-against: run 1 has no scenario or layer of run 2"
+    args = argparse.Namespace(**{**vars(ARGS), "cycles_against": "1", "results": tmp_path})
+    problem = "--cycles-against: run 1 has no scenario or layer of this run"
     assert concluded(tmp_path, TASKS, args) == (1, {"tests": "4", "errors": "1"}, [problem])
     assert "3 passed, 0 failed, 0 refused\n" in capsys.readouterr().out
 

@@ -192,3 +192,20 @@ def test_a_comparison_with_the_cycles_of_other_scenarios_loses_no_summary(
     assert "--cycles-against: other.json has no scenario or layer of this run\n" in out
     assert out.endswith("3 passed, 0 failed, 0 refused\n")
     assert suite()[0] == {"tests": "4", "errors": "1"}
+
+
+@pytest.mark.parametrize(("more", "is_asked"), [("", True), (" --explain 0", False)])
+def test_the_verdict_is_there_before_anything_is_played_again(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], more: str, is_asked: bool
+) -> None:
+    asked = []
+
+    def look(results: list[Result], *_: Any) -> list[Result]:
+        asked.append((capsys.readouterr().out.splitlines()[-1], suite()[0]))
+        return results
+
+    monkeypatch.setattr(playing, "with_handovers", look)
+    assert play(monkeypatch, f"run{more}", {"two": VERDICTS[Ending.MISMATCH]}) == 1
+    verdict = "2 passed, 1 failed, 0 refused"
+    assert [(line.startswith(verdict), counts["failures"]) for line, counts in asked] == [(True, "1")] * is_asked
+    assert capsys.readouterr().out.splitlines()[-1].startswith(verdict)

@@ -77,7 +77,7 @@ def test_the_page_shows_summary_trend_failures_and_tasks_and_hostile_names_stay_
         "not yet <script>alert('x')</script>",
         "1: earlier",
         "mismatch: wrong value, SDP, group 0, 2 times: random.2, random.3",
-        "nvdla-tb regress random --first 2",
+        "nvdla-tb regress random --seed 2",
         "<script>alert('x')</script>",
     ):
         assert shown in collector.text
@@ -134,7 +134,7 @@ def test_what_was_not_played_and_problems_of_the_run_are_errors_in_junit(tmp_pat
         "not played",
         "the run has not come to it, or was ended before",
     )
-    assert str(unplayed.text).endswith("\nrerun: nvdla-tb regress random --first 2")
+    assert str(unplayed.text).endswith("\nrerun: nvdla-tb regress random --seed 2")
     assert (whole.get("type"), whole.get("message"), whole.text) == (
         "the run",
         "nothing ended",

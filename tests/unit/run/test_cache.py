@@ -49,6 +49,15 @@ def test_models_are_listed_with_what_was_used_last_first(tmp_path: Path) -> None
     assert cache.models(tmp_path / "nowhere") == []
 
 
+def test_a_model_says_what_it_is_of_unless_somebody_else_wrote_it(tmp_path: Path) -> None:
+    about = cache.About("nv_small", "/rtl/my.f", ("verilator", "waves"))
+    cache.note_about(model(tmp_path, "mine", 3), about)
+    (model(tmp_path, "foreign", 4) / "about.json").write_text('{"config": 7}', encoding="utf-8")
+    model(tmp_path, "old", 5)
+    assert [one.about for one in cache.models(tmp_path)] == [about, None, None]
+    assert all(time.time() - one.begun < DAY for one in cache.models(tmp_path))
+
+
 def test_a_use_is_noted(tmp_path: Path) -> None:
     path = model(tmp_path, "old", 3)
     model(tmp_path, "new", 1)

@@ -1,6 +1,7 @@
-"""Short forms of layers: what a test says of a layer, with everything else derived from the sizes.
+"""Short forms of layers: a test states the operation, and everything else follows from the sizes.
 
-Each returns a full layer of ``nvdla.layers``, a frozen dataclass: what no argument says, ``dataclasses.replace`` sets.
+Each function returns a full layer of ``nvdla.layers``, a frozen dataclass. Use ``dataclasses.replace`` for fields that
+have no argument. The functions are named like classes because each stands for one.
 """
 
 from nvdla_tb.nvdla.short.cdp import Cdp

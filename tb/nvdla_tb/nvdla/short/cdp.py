@@ -25,26 +25,25 @@ def Cdp(  # noqa: N802
         src = bench.place(bench.rng.integers(-128, 128, (20, 4, 5), dtype=np.int8))
         await bench.run(Cdp(src, bench.reserve(src.shape), size=5, alpha=0.01))
 
-    An element ``x`` becomes ``x / (bias + alpha / size * sum of the squares around x) ** beta``. Both lookup tables are
-    chosen for these numbers. Other tables and converters: ``dataclasses.replace`` the ``params`` of the layer.
-
-    Named like a class because it stands for one.
+    Each element ``x`` becomes ``x / (bias + alpha / size * sum of the squares around x) ** beta``. The function chooses
+    both lookup tables for these numbers. For other tables or converters, ``dataclasses.replace`` the ``params`` of the
+    layer.
 
     Args:
-        src: The cube that is read, (C, H, W).
-        dst: The cube that is written, of the same shape and precision.
-        size: Channels of the window around each element: 3, 5, 7 or 9.
-        alpha: As in the formula, at least 0.
-        beta: As in the formula.
-        bias: As in the formula, above 0.
-        src_scale: The real number that an integer 1 of ``src`` stands for; 1 in FP16.
-        dst_scale: Likewise of ``dst``.
+        src: Input cube, (C, H, W).
+        dst: Output cube, of the same shape and precision.
+        size: Number of channels in the window around each element: 3, 5, 7 or 9.
+        alpha: Factor of the sum, at least 0.
+        beta: Exponent of the denominator.
+        bias: Constant in the denominator, above 0.
+        src_scale: Real value of the integer 1 in ``src``; 1 in FP16.
+        dst_scale: Real value of the integer 1 in ``dst``; 1 in FP16.
 
     Returns:
-        The layer, for ``bench.run``.
+        Layer for ``bench.run``.
 
     Raises:
-        InputError: when the cubes do not fit each other, or for a window or number that CDP does not have.
+        InputError: when the cubes do not fit each other, or CDP does not support the window or a number.
 
     Source: unit description, "Cross Channel Data Processor"; precision document, "CDP".
     """

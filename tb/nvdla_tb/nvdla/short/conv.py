@@ -45,7 +45,7 @@ def Conv(  # noqa: N802
     nan_to_zero: bool = False,
     banks: tuple[int, int] | None = None,
 ) -> ConvLayer:
-    """Return the convolution of a cube or an image, with SDP on the fly.
+    """Return a convolution of a cube or an image, with SDP on the fly.
 
     ::
 
@@ -53,22 +53,19 @@ def Conv(  # noqa: N802
         weights = bench.place_weights(bench.rng.integers(-128, 128, (16, 33, 3, 3), dtype=np.int8))
         await bench.run(Conv(src, weights, bench.reserve((16, 14, 14)), padding=1, truncate=8, relu=True))
 
-    Images, by kernels that are laid out for them; Winograd, likewise::
+    An image needs kernels in its own layout; so does Winograd (``winograd=True``)::
 
         image = bench.place_image(bench.rng.integers(0, 256, (4, 20, 20), dtype=np.uint8), "T_A8B8G8R8")
         kernels = bench.place_weights(bench.rng.integers(-128, 128, (16, 4, 3, 3), dtype=np.int8), image=True)
         await bench.run(Conv(image, kernels, bench.reserve((16, 18, 18)), convert_input=(128, 1, 0), truncate=6))
 
-    What follows ``signed`` is done by SDP to each sum; ``Sdp`` says what and in which order. The share of the
-    convolution buffer, entries and kernel groups follow from the sizes.
-
-    Named like a class because it stands for one.
+    SDP applies ``bias`` and the arguments after it to each sum; ``Sdp`` describes them and their order. Buffer banks,
+    entries and kernel groups follow from the sizes.
 
     Args:
-        src: The cube (C, H, W), of the precision of the weights, or an image.
-        weights: The kernels (K, C, R, S) as ``place_weights`` returns them.
-        dst: The cube that is written, (K, H_out, W_out). None when PDP takes the result on the fly: then the layer is
-            the input of ``Pdp``.
+        src: Input cube (C, H, W), of the precision of the weights, or image.
+        weights: Kernels (K, C, R, S), as ``place_weights`` returns them.
+        dst: Output cube, (K, H_out, W_out). None hands the result to PDP on the fly; pass the layer to ``Pdp``.
         stride: Distance between windows, 1 to 8 elements: one number, or (along H, along W); 1 for Winograd.
         padding: Elements added around the input, fewer than the dilated kernel has: one number, (top and bottom, left
             and right) or (top, bottom, left, right).
@@ -78,24 +75,24 @@ def Conv(  # noqa: N802
         truncate: Right shift of the sums, 0 to 31 bits, rounded half away from zero; not in FP16.
         pre_truncate: Right shift after the transform of tiles by Winograd, 0 to 3 bits.
         convert_input: Offset, scale and shift of the input converter: ``(x - offset) * scale >> shift``. Without it,
-            pixels are taken bit by bit: 8 bits as INT8.
-        mean: What is subtracted from pixels instead of the offset, by channel.
-        signed: Whether the converter takes pixels as signed numbers.
-        bias: What is added to each sum.
-        scale: What it is multiplied by.
+            the 8 bits of a pixel are read as INT8.
+        mean: Value of each channel that is subtracted from pixels instead of the offset.
+        signed: Whether the converter reads pixels as signed numbers.
+        bias: Operand added to each sum.
+        scale: Operand multiplied with the result.
         shift: Right shift of the products, 0 to 63 bits.
-        residual: A cube (K, H_out, W_out) that is added.
+        residual: Cube (K, H_out, W_out) to add.
         relu: Whether negative values become 0.
-        prelu: What negative values are multiplied by.
+        prelu: Factor of negative values.
         prelu_shift: Right shift of the products of ``prelu``, 0 to 63 bits.
-        lut: Tables in which Y looks the result up.
+        lut: Lookup tables of stage Y.
         convert: Offset, scale and shift of the output converter of SDP.
-        nan_to_zero: Whether NaN count as 0, in FP16.
-        banks: Banks of the convolution buffer for data and for weights. Without it as few for data as hold all lines,
-            and all others for weights.
+        nan_to_zero: Whether NaN becomes 0; FP16 only.
+        banks: Banks of the convolution buffer for data and for weights. By default as few data banks as hold all
+            lines; the others are for weights.
 
     Returns:
-        The layer, for ``bench.run`` or ``Pdp``.
+        Layer for ``bench.run`` or ``Pdp``.
 
     Raises:
         InputError: when cubes, kernels, operands and steps do not fit each other, the convolution buffer or the

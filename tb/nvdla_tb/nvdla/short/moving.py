@@ -10,25 +10,21 @@ from nvdla_tb.nvdla.short.given import check_kind
 
 
 def Rubik(src: Surface | PlanarSurface, dst: Surface | PlanarSurface, *, stride: Pair = 1) -> RubikLayer:  # noqa: N802
-    """Return the layer of RUBIK that leads from one cube to the other.
-
-    From a cube to planes it is a split, from planes to a cube a merge, between cubes a contract.
+    """Return a RUBIK layer: a split (``dst`` is planes), a merge (``src`` is planes) or a contract (both are cubes).
 
     ::
 
         src = bench.place(bench.rng.integers(-128, 128, (40, 4, 5), dtype=np.int8))
         await bench.run(Rubik(src, bench.reserve_planes(src.shape)))
 
-    Named like a class because it stands for one.
-
     Args:
-        src: The cube that is read, (C, H, W), or the planes that are merged.
-        dst: The cube that is written, or the planes that it is split into: of the same shape, or for contract
-            (C / (y * x), H * y, W * x) with the stride (y, x); C is then a multiple of y * x atoms.
-        stride: Rows and columns that contract makes of one, 1 to 32.
+        src: Input cube, (C, H, W), or the planes to merge.
+        dst: Output cube, or the planes to split into, of the same shape. For contract with the stride (y, x) the shape
+            is (C / (y * x), H * y, W * x), and C is a multiple of y * x atoms.
+        stride: Factor by which contract enlarges height and width, 1 to 32: one number, or (along H, along W).
 
     Raises:
-        InputError: when they do not fit each other, or for a configuration without RUBIK.
+        InputError: when the shapes do not fit each other, or the configuration has no RUBIK.
 
     Source: unit description, "RUBIK".
     """
@@ -46,21 +42,19 @@ def Rubik(src: Surface | PlanarSurface, dst: Surface | PlanarSurface, *, stride:
 
 
 def Bdma(src: Surface | LinesSurface, dst: Surface | LinesSurface) -> BdmaLayer:  # noqa: N802
-    """Return the copy of a cube, or of lines of bytes, within a memory or to the other one.
+    """Return a BDMA layer, which copies a cube or lines of bytes within a memory or to the other one.
 
     ::
 
         src = bench.place(bench.rng.integers(-128, 128, (40, 4, 5), dtype=np.int8))
         await bench.run(Bdma(src, bench.reserve(src.shape, ram=Ram.CVSRAM)))
 
-    Named like a class because it stands for one.
-
     Args:
-        src: The cube (C, H, W), or lines (surfaces, lines, bytes).
-        dst: Where it is copied to, of the same shape; strides may be others.
+        src: Source cube (C, H, W), or lines (surfaces, lines, bytes).
+        dst: Destination, of the same shape; its strides may differ.
 
     Raises:
-        InputError: when they do not fit each other, or for a configuration without BDMA.
+        InputError: when the shapes do not fit each other, or the configuration has no BDMA.
 
     Source: programming guide, "BDMA programming".
     """

@@ -23,24 +23,22 @@ def Pdp(  # noqa: N802
     nan_to_zero: bool = False,
     split: WidthSplit | None = None,
 ) -> PdpLayer | PooledLayer:
-    """Return the pooling of a cube, or of what a convolution or SDP hands on.
+    """Return a pooling layer, from memory or on the fly after a convolution or SDP.
 
     ::
 
         src = bench.place(bench.rng.integers(-128, 128, (20, 8, 8), dtype=np.int8))
         await bench.run(Pdp(src, bench.reserve((20, 4, 4)), window=2))
 
-    On the fly, behind a convolution without destination::
+    On the fly, after a convolution without destination::
 
         await bench.run(Pdp(Conv(src, weights, padding=1, relu=True), bench.reserve((16, 4, 4)), window=2))
 
-    Windows must end with the padded cube. An output that is wider than the line buffer is cut into parts.
-
-    Named like a class because it stands for one.
+    The last window must end where the padded cube ends. An output wider than the line buffer is split into parts.
 
     Args:
-        src: The cube that is read, (C, H, W), or the layer whose result is taken on the fly.
-        dst: The cube that is written, (C, H_out, W_out).
+        src: Input cube, (C, H, W), or the layer whose result PDP takes on the fly.
+        dst: Output cube, (C, H_out, W_out).
         window: Size of the windows, 1 to 8 elements: one number, or (along H, along W).
         stride: Distance between windows, 1 to 16 elements: one number, or (along H, along W). Defaults to ``window``,
             so that windows do not overlap.
@@ -48,11 +46,11 @@ def Pdp(  # noqa: N802
             right) or (top, bottom, left, right). Max and min ignore them.
         method: ``"max"``, ``"min"`` or ``"average"``.
         pad_value: Value of the padding, for the average.
-        nan_to_zero: Whether NaN counts as 0; FP16 from memory only.
-        split: Parts that the width is cut into. Defaults to as few as the line buffer allows.
+        nan_to_zero: Whether NaN becomes 0; FP16 from memory only.
+        split: Parts of the width. Defaults to as few as the line buffer allows.
 
     Returns:
-        The layer, for ``bench.run``.
+        Layer for ``bench.run``.
 
     Raises:
         InputError: when input, windows and output do not fit each other or the configuration.

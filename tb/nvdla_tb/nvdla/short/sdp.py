@@ -25,7 +25,7 @@ def Sdp(  # noqa: N802
     convert: tuple[int, int, int] = (0, 1, 0),
     nan_to_zero: bool = False,
 ) -> SdpLayer:
-    """Return the SDP layer that computes each element of a cube from the one at the same place of another.
+    """Return an SDP layer, which computes each element of a cube from the element at the same place of another.
 
     ::
 
@@ -33,33 +33,31 @@ def Sdp(  # noqa: N802
         bias = bench.place_operands(bench.rng.integers(-99, 100, 33, dtype=np.int16))
         await bench.run(Sdp(src, bench.reserve(src.shape), bias=bias, scale=3, shift=2, relu=True))
 
-    An element ``x`` becomes ``convert(act(((x + bias) * scale >> shift) + residual))``, where ``act`` is ReLU, PReLU
-    or nothing. Shifts round half away from zero. Steps that are left out are bypassed; the others are dealt out to X1
-    and X2, in this order. For another order or operation, ``dataclasses.replace`` the stages of the layer.
+    Each element ``x`` becomes ``convert(act(((x + bias) * scale >> shift) + residual))``, where ``act`` is ReLU, PReLU
+    or nothing. Shifts round half away from zero. Stages X1 and X2 carry the steps out in this order and bypass those
+    that are left out. For another order or operation, ``dataclasses.replace`` the stages of the layer.
 
-    An operand is one number for all elements, in INT8 and INT16 of 16 bits; or operands in memory as
-    ``place_operands`` returns them, one for each channel or each element.
-
-    Named like a class because it stands for one.
+    An operand is one number for all elements (16 bits in INT8 and INT16), or an operand surface in memory, as
+    ``place_operands`` returns it, with one value for each channel or each element.
 
     Args:
-        src: The cube that is read, (C, H, W).
-        dst: The cube that is written, of the same shape; its precision may be another. None when PDP takes the result
-            on the fly: then the layer is the input of ``Pdp``.
-        bias: What is added.
-        scale: What is multiplied. With a bias in memory, too: the pair that ``place_operands(bias, scale)``
-            returns, as both; or operands of its own, which then take X2.
+        src: Input cube, (C, H, W).
+        dst: Output cube, of the same shape; its precision may differ. None hands the result to PDP on the fly; pass
+            the layer to ``Pdp``.
+        bias: Operand to add.
+        scale: Operand to multiply. If the bias is in memory too, pass the pair that ``place_operands(bias, scale)``
+            returns as both, or a surface of its own, which then uses X2.
         shift: Right shift after the multiplier, 0 to 63 bits; not in FP16.
-        residual: A cube that is added, of the shape and the precision of ``src``: what an earlier layer wrote, say.
+        residual: Cube to add, of the shape and precision of ``src``, such as the output of an earlier layer.
         relu: Whether negative values become 0.
-        prelu: What negative values are multiplied by.
+        prelu: Factor of negative values.
         prelu_shift: Right shift of the products of ``prelu``, 0 to 63 bits; not in FP16.
-        lut: Tables in which Y looks the result up.
+        lut: Lookup tables of stage Y.
         convert: Offset, scale and shift of the output converter: ``(x - offset) * scale >> shift``; not in FP16.
-        nan_to_zero: Whether NaN count as 0, in FP16.
+        nan_to_zero: Whether NaN becomes 0; FP16 only.
 
     Returns:
-        The layer, for ``bench.run`` or ``Pdp``.
+        Layer for ``bench.run`` or ``Pdp``.
 
     Raises:
         InputError: when cubes, operands and steps do not fit each other or the configuration.

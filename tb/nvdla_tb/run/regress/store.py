@@ -21,6 +21,7 @@ from nvdla_tb.plain_data import converted
 from nvdla_tb.run.dut import about
 from nvdla_tb.run.errors import StoreError
 from nvdla_tb.run.folders import failure_folder
+from nvdla_tb.run.systems import is_nvdla
 from nvdla_tb.run.task import Task
 from nvdla_tb.stimulus.result import Device, Dut, Result
 from nvdla_tb.writing import writing
@@ -150,11 +151,13 @@ class Store:
         """Enter a new run with its tasks; ``goal`` and ``complete`` are those of ``Run``.
 
         Raises:
-            InputError: when there is no task, one of them twice, or they are of several devices.
+            InputError: when there is no task, one of them twice, or they are of several devices, which only a system
+                without coverage may play in one run.
         """
         if not tasks:
             raise InputError("a run must have at least one task")
-        _check(tasks, tasks[0].dut.device, tasks[0].dut.evidence)
+        of = tasks[:1] if is_nvdla(tasks[0].dut.config) else tasks[::-1]
+        _check(tasks, {task.dut.device: task.dut.evidence for task in of})
         started = time.time()
         with self._database, closing(self._database.cursor()) as cursor:
             row = (title, started, goal, complete)
@@ -172,7 +175,7 @@ class Store:
         Raises:
             InputError: when one of them is there twice, or of another device than the run.
         """
-        _check(tasks, self.device(run), self.evidence(run))
+        _check(tasks, {self.device(run): self.evidence(run)})
         known = {key for (key,) in self._database.execute("SELECT key FROM tasks WHERE run = ?", (run.id,))}
         fresh = [task for task in tasks if task.key not in known]
         with self._database:
@@ -201,6 +204,20 @@ class Store:
                     hits.update(result.coverage)
             self._database.executemany(_COUNT_BIN, [(run.id, name, count) for name, count in hits.items()])
 
+    def amend(self, run: Run, result: Result) -> None:
+        """Replace a result by the same one of which more is known.
+
+        Raises:
+            InputError: for one that ended another way.
+        """
+        stored = self._read("SELECT ending FROM results WHERE run = ? AND key = ?", (run.id, result.key))
+        ending = result.ending.value
+        if stored != [(ending,)]:
+            raise InputError(f"run {run.id}: {result.key} must have the ending that is stored, not {ending}")
+        values = (msgspec.structs.replace(result, coverage={}).encode().decode(), run.id, result.key)
+        with self._database:
+            self._database.execute("UPDATE results SET result = ? WHERE run = ? AND key = ?", values)
+
     def runs(self) -> list[Run]:
         """Return all runs, the oldest first."""
         rows = self._read("SELECT id, title, started, goal, complete FROM runs ORDER BY id")
@@ -215,7 +232,7 @@ class Store:
         return Run(number, title, started, self._folder / f"{int(number):04}", goal, bool(complete))
 
     def device(self, run: Run) -> Device:
-        """Return the device that all tasks of a run are of."""
+        """Return the device that all tasks of a run are of, the first of those of a system that has several."""
         dut = self._dut(run)
         config, rtl = dut.get("config"), dut.get("rtl")
         if not isinstance(config, str) or not isinstance(rtl, str | None):
@@ -355,13 +372,14 @@ def _in_folder_of(run: Run, result: Result) -> Result:
     return msgspec.structs.replace(result, folder=str(failure_folder(run.folder, result.key)))
 
 
-def _check(tasks: Sequence[Task], device: Device, evidence: str) -> None:
-    """Check that tasks are different, and all of one device with one content."""
+def _check(tasks: Sequence[Task], contents: Mapping[Device, str]) -> None:
+    """Check that tasks are different, and all of some devices with the content of which each is evidence."""
     twice = sorted(key for key, count in Counter(task.key for task in tasks).items() if count > 1)
     if twice:
         raise InputError(f"tasks must be different; more than once: {', '.join(twice)}")
     for task in tasks:
-        if task.dut.device != device:
-            raise InputError(f"tasks of a run must all be of {device}, not of {task.dut.device}: {task.key}")
-        if task.dut.evidence != evidence:
+        device = task.dut.device
+        if device not in contents:
+            raise InputError(f"tasks of a run must all be of {next(iter(contents))}, not of {device}: {task.key}")
+        if task.dut.evidence != contents[device]:
             raise InputError(f"{device} or the testbench must not change during a run: {task.key}")

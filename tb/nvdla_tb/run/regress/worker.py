@@ -21,13 +21,10 @@ from nvdla_tb.coverage.model import model_of
 from nvdla_tb.judge.finding import Check
 from nvdla_tb.judge.verdict import Ending, Verdict
 from nvdla_tb.run import folders
-from nvdla_tb.run.compile.build import build
 from nvdla_tb.run.compile.spec import COVERAGE_FILE, Built
-from nvdla_tb.run.dut import build_spec
 from nvdla_tb.run.errors import LaunchError, VersionError
 from nvdla_tb.run.evidence import check_unchanged
 from nvdla_tb.run.folders import failure_folder
-from nvdla_tb.run.inside import is_worth_it, watched
 from nvdla_tb.run.jobs import Job, Setup, keep_page, run_job
 from nvdla_tb.run.optimise import Model
 from nvdla_tb.run.regress import bundle, code_coverage
@@ -35,7 +32,7 @@ from nvdla_tb.run.regress.cluster import PROJECT, versions
 from nvdla_tb.run.simulate import SharedProcess
 from nvdla_tb.run.space import MACHINE, check_space
 from nvdla_tb.run.systems import is_nvdla
-from nvdla_tb.run.task import BENCH, Task
+from nvdla_tb.run.task import Task
 from nvdla_tb.stimulus.result import Dut, Result
 from nvdla_tb.writing import writing
 
@@ -54,14 +51,15 @@ _MOST_WAVE_CYCLES = 300_000
 NO_WAVES_FILE = "no_waves.txt"
 """Says in the folder of a failure without waves why, and how to get them."""
 
+ONE_OF_EACH = "once all tests have ended, the shortest failure of each signature gets waves"
+"""The reason of the others."""
+
 _COUNTED_TOGETHER = 16
 """Scenarios in one process that counts code coverage: to start it and to write its counts takes longer than most of
 them. So many at most go uncounted when the process or its worker dies."""
 
 _processes: dict[tuple[int, Dut, tuple[str, ...], Limits], SharedProcess] = {}
 _numbers = count()
-_with_waves: set[tuple[Ending, tuple[str, ...]]] = set()
-_watched: set[tuple[str, ...]] = set()
 
 
 @dataclass(frozen=True)
@@ -73,7 +71,7 @@ class Limits:
         build_root: Folder that holds all builds.
         timeout_seconds: Wall-clock limit of each simulation.
         coverage: Folder of the coverage model, or None to count nothing.
-        waves: Whether failures are played again for their waves.
+        waves: Whether failures are played again for their waves, once all tests have ended.
         isolated: Whether every scenario must have a simulator process of its own; else a worker's scenarios
             share one where they can.
         build: How models are compiled, one of ``BUILDS``, or None for optimised ones once they are there.
@@ -162,7 +160,7 @@ def _play(task: Task, limits: Limits) -> Result:
         work_dir = folders.emptied(limits.folder, _worker_name(), name)
         # Before anything is played: a folder that is not ours shall not keep a failure from being told.
         folders.remove(limits.folder, name)
-        built = _built(task.dut, task.plusargs, limits)
+        built = built_for(task.dut, task.plusargs, limits)
         result = _played(task, built, work_dir, limits)
         if result.ending.is_failure:
             check_space(work_dir)
@@ -171,11 +169,8 @@ def _play(task: Task, limits: Limits) -> Result:
             folders.remove(limits.folder, _worker_name(), name)
             return msgspec.structs.replace(result, folder=None)
         if result.ending.is_failure:
-            if task.kind != BENCH and is_worth_it(result) and result.verdict.signature not in _watched:
-                _watched.add(result.verdict.signature)
-                result = watched(_job(task, limits), result, Setup(built, task.dut, limits.timeout_seconds), work_dir)
             if limits.waves:
-                _add_waves(task, result, work_dir, limits)
+                note_no_waves(job_of(task, limits), work_dir, no_waves(result) or ONE_OF_EACH)
             kept = failure_folder(limits.folder, task.key)
             result = msgspec.structs.replace(result, folder=str(kept))
             bundle.write(work_dir, task, result)
@@ -213,42 +208,23 @@ def _broken(task: Task, limits: Limits, verdict: Verdict, started: float) -> Res
     return result
 
 
-def _add_waves(task: Task, result: Result, work_dir: Path, limits: Limits) -> None:
-    """Play a failure again with a model that writes waves, and leave them in its folder, or why there are none.
-
-    Of failures that end the same way with the same signature, a worker does so for the first.
-    """
-    job, reason, built = _job(task, limits), _no_waves(result), None
-    if reason is None:
-        _with_waves.add((result.ending, result.verdict.signature))
-        try:
-            built = build(build_spec(task.dut, waves=True), limits.build_root)
-        except LaunchError as error:
-            reason = str(error)
-    if built is None:
-        (work_dir / NO_WAVES_FILE).write_text(f"{reason}\n{job.rerun_waves or job.rerun}\n", encoding="utf-8")
-        return
-    again = folders.emptied(work_dir, "again")
-    run_job(job, Setup(built, task.dut, limits.timeout_seconds, waves=True), again)
-    for path in again.glob("waves.*"):
-        path.replace(work_dir / path.name)
-    folders.remove(work_dir, again.name)
+def note_no_waves(job: Job, folder: Path, reason: str) -> None:
+    """Say in the folder of a failure why it has no waves, and how to get them."""
+    (folder / NO_WAVES_FILE).write_text(f"{reason}\n{job.rerun_waves or job.rerun}\n", encoding="utf-8")
 
 
-def _no_waves(result: Result) -> str | None:
-    """Return why a failure is not played again for its waves, None when it is."""
+def no_waves(result: Result) -> str | None:
+    """Return why a failure is not played again for its waves, None when it may be."""
     if result.after is not None:
         return f"it passes when it is played alone, without {result.after} before it"
     cycles = result.verdict.cycles
     if cycles > _MOST_WAVE_CYCLES:
         return f"failures must take at most {_MOST_WAVE_CYCLES} cycles to leave waves, not {cycles}"
-    if (result.ending, result.verdict.signature) in _with_waves:
-        return "another failure of this worker with the same signature has waves"
     return None
 
 
 def _played(task: Task, built: Built, work_dir: Path, limits: Limits) -> Result:
-    job = _job(task, limits)
+    job = job_of(task, limits)
     process = None if limits.isolated or job.test is not None else _process(task.dut, task.plusargs, limits)
     result = run_job(job, Setup(built, task.dut, limits.timeout_seconds), work_dir, process)
     if process is not None and task.dut.coverage is not None:
@@ -264,7 +240,7 @@ def _played(task: Task, built: Built, work_dir: Path, limits: Limits) -> Result:
     )
 
 
-def _job(task: Task, limits: Limits) -> Job:
+def job_of(task: Task, limits: Limits) -> Job:
     """Return the job of a task; a scenario that fails is played again from the bundle that it leaves.
 
     Its scenario is made once, although it is played and its coverage is counted.
@@ -285,7 +261,7 @@ def end_processes() -> None:
 def _process(dut: Dut, plusargs: tuple[str, ...], limits: Limits) -> SharedProcess:
     """Return the simulator process of this thread's scenarios on a device."""
     key = threading.get_ident(), dut, plusargs, limits
-    built = _built(dut, plusargs, limits)
+    built = built_for(dut, plusargs, limits)
     process = _processes.get(key)
     if process is not None and process.built.directory == built.directory:
         return process
@@ -305,7 +281,7 @@ def _end(process: SharedProcess, limits: Limits) -> None:
 atexit.register(end_processes)
 
 
-def _built(dut: Dut, plusargs: tuple[str, ...], limits: Limits) -> Built:
+def built_for(dut: Dut, plusargs: tuple[str, ...], limits: Limits) -> Built:
     """Return the model to play on now, whose content must be that with which the run was started."""
     built = _model(dut, limits.build_root, limits.build).current()
     _check_unchanged(dut, plusargs)

@@ -18,6 +18,7 @@ from nvdla_tb.sim.backend import Backend
 from nvdla_tb.sim.clocking import cycle, wait_cycles
 from nvdla_tb.sim.driver import calls
 from nvdla_tb.sim.driver.record import Record
+from nvdla_tb.sim.driver.server import ServedDriver
 from nvdla_tb.sim.driver.thread import DriverThread
 from nvdla_tb.sim.line import InterruptLine
 from nvdla_tb.stimulus.exchange import Driver
@@ -30,6 +31,7 @@ CHECKS = {
     DriverFaultKind.IDLES: Check.HANG,
     DriverFaultKind.WAITS: Check.HANG,
     DriverFaultKind.SILENT: Check.HANG,
+    DriverFaultKind.ABSENT: Check.PROGRAM,
     DriverFaultKind.RETURNED: Check.TEST,
     DriverFaultKind.CALL: Check.PROGRAM,
 }
@@ -67,7 +69,11 @@ class DriverPlayer:
         self._clock, self._line = dut.dla_core_clk, InterruptLine(dut, line_cycles)
         self._status = self._registers.address(self._registers.register("GLB", "S_INTR_STATUS"))
         self._record = Record(record)
-        self._thread = DriverThread(driver.library, driver.entry, self._registers, self._record)
+        self._thread: DriverThread | ServedDriver
+        if driver.where is None:
+            self._thread = DriverThread(driver.library, driver.entry, self._registers, self._record)
+        else:
+            self._thread = ServedDriver(driver.where, self._registers, self._record)
         self.fault: DriverFault | None = None
 
     async def play(self) -> None:
@@ -80,9 +86,10 @@ class DriverPlayer:
         while True:
             try:
                 # The simulation stands still meanwhile.
-                call = self._thread.calls.get(timeout=self._driver.silent_seconds)
+                call = self._thread.asking.calls.get(timeout=self._driver.silent_seconds)
             except Empty:
-                self.fault = self._found(DriverFaultKind.SILENT, f"{self._driver.silent_seconds:g}")
+                kind = DriverFaultKind.SILENT if self._thread.is_there else DriverFaultKind.ABSENT
+                self.fault = self._found(kind, f"{self._driver.silent_seconds:g}")
                 return
             match call:
                 case calls.Returned(code=code):
@@ -97,13 +104,17 @@ class DriverPlayer:
             except InputError as error:
                 self.fault = self._found(DriverFaultKind.CALL, str(error))
                 return
-            self._thread.answers.put(answer)
+            self._thread.asking.answers.put(answer)
 
     def fault_at_end(self, is_stuck: bool) -> DriverFault | None:
-        """Return what the driver did wrong; it does when nothing moves any more and it is not at its end."""
-        if not is_stuck:
-            return self.fault
-        return self._found(DriverFaultKind.WAITS if self._line.is_awaited else DriverFaultKind.IDLES)
+        """Return what the driver did wrong, and answer it no more.
+
+        It does wrong when nothing moves any more and it is not at its end.
+        """
+        if is_stuck:
+            self.fault = self._found(DriverFaultKind.WAITS if self._line.is_awaited else DriverFaultKind.IDLES)
+        self._thread.stop("" if self.fault is None else self.fault.message or f"the driver {self.fault.kind.value}")
+        return self.fault
 
     def _found(self, kind: DriverFaultKind, message: str = "") -> DriverFault:
         return DriverFault(self._driver.name, kind, message, self._record.lines)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from nvdla_tb.paths import HDL
 from nvdla_tb.run.compile import filelist
 from nvdla_tb.run.compile.filelist import ALLOWED, FileList, parse
 from nvdla_tb.run.errors import FileListError
@@ -46,6 +47,33 @@ def test_every_kind_of_entry_is_read_in_order(folder: Path) -> None:
         library_files=(folder / "lib/cell.v",),
         library_extensions=(".v", ".vlib"),
     )
+
+
+def test_a_list_that_a_capital_f_names_is_that_of_the_folder_of_its_list(folder: Path) -> None:
+    (folder / "sub").mkdir()
+    for place, text in ((folder, "a.v"), (folder / "sub", "-F ../inner.f"), (folder.parent, "no_such_file.v")):
+        write(place, text, "list.f" if place.name == "sub" else "inner.f")
+    # Beside the current folder lies another one of that name.
+    assert parse(folder / "sub" / "list.f").sources == (folder / "a.v",)
+    write(folder.parent / "cwd", f"{folder}/b.vlib", "here.f")
+    assert parse(write(folder, "-F here.f")).sources == (folder / "b.vlib",)
+
+
+def test_lists_of_the_testbench_mean_the_same_among_files_that_look_alike(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lists = sorted(HDL.rglob("*.f"))
+    usual = {path: parse(path) for path in lists}
+    here = tmp_path / "above" / "checkout"
+    for path in sorted(HDL.rglob("*")):
+        for root in (here, here.parent, here / path.parent.name, here / "hdl_stubs"):
+            name = root / path.relative_to(HDL)
+            if not path.is_dir():
+                name.parent.mkdir(parents=True, exist_ok=True)
+                name.write_text("wrong", encoding="utf-8")
+    monkeypatch.chdir(here)
+    assert {path: parse(path) for path in lists} == usual
+    assert len(lists) >= 4
 
 
 def test_control_files_are_told_from_sources_by_their_suffix(folder: Path) -> None:

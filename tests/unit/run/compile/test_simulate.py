@@ -35,7 +35,7 @@ def test_a_test_drives_and_reads_the_rtl(model: str, request: pytest.FixtureRequ
 
     assert (result.check, result.message) == (None, ""), result.log_path.read_text()
     assert result.passed
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["results.xml", "sim.log"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["sim.log"]
 
 
 def test_verilator_shows_the_top_ports_and_nothing_else(model_of_verilator: Built, tmp_path: Path) -> None:
@@ -104,14 +104,14 @@ def test_how_it_ended_is_told_and_the_log_says_where_it_stood(
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
 def test_a_signal_that_only_others_send_is_no_crash(number: signal.Signals, tmp_path: Path) -> None:
     ended = Ended(-number, timed_out=False)
-    assert judge(ended, tmp_path / "results.xml", tmp_path / "sim.log", "a.test", 9.0) == (
+    assert judge(ended, tmp_path / "cocotb.ending", tmp_path / "sim.log", "a.test", 9.0) == (
         Check.LOST,
         f"a.test: the simulator was killed by {number.name} from outside",
     )
 
 
 def test_results_of_an_earlier_run_are_not_taken_for_this_ones(model_of_verilator: Built, tmp_path: Path) -> None:
-    (tmp_path / "results.xml").write_text('<testsuites><testsuite><testcase name="old"/></testsuite></testsuites>')
+    (tmp_path / "cocotb.ending").write_text('<testsuites><testsuite><testcase name="old"/></testsuite></testsuites>')
 
     assert run(model_of_verilator, "the_simulator_exits", tmp_path).check is Check.CRASH
 

@@ -57,7 +57,7 @@ VERDICTS = {
 
 
 def task(seed: int, test: str = "random") -> Task:
-    return Task(test, seed, "random", "SDP,PDP", DUT, f"nvdla-tb regress random --first {seed}")
+    return Task(test, seed, "random", "SDP,PDP", DUT, f"nvdla-tb regress random --seed {seed}")
 
 
 def ending_of(seed: int) -> Ending:

@@ -40,7 +40,7 @@ def made(folder: Path) -> Path:
 
 def test_a_bundle_says_seed_command_and_tools(tmp_path: Path) -> None:
     data = json.loads((made(tmp_path) / bundle.BUNDLE_FILE).read_text(encoding="utf-8"))
-    assert (data["task"]["seed"], data["task"]["rerun"]) == (7, "nvdla-tb regress random --first 7")
+    assert (data["task"]["seed"], data["task"]["rerun"]) == (7, "nvdla-tb regress random --seed 7")
     assert data["tools"]["verilator"]
     assert [finding["check"] for finding in data["result"]["verdict"]["findings"]] == ["wrong value", "missing write"]
 

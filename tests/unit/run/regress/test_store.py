@@ -19,11 +19,35 @@ from nvdla_tb.judge.verdict import Ending, Margin, Verdict
 from nvdla_tb.run.folders import failure_folder
 from nvdla_tb.run.regress.store import Store
 from nvdla_tb.stimulus.result import Device, Performance
-from tests.unit.run.regress.tasks import ended, explained, hang, played, stored, task, wrong
+from tests.unit.run.regress.tasks import DUT, ended, explained, hang, played, stored, task, wrong
 
 TASKS = [task(seed) for seed in range(5)]
 EMBEDDED = Device("nv_small", None)
 MARGIN = Margin("layer 0 (CONV, group 0)", "CC DC", "some rule", 9, None, Element(1, 2, 3))
+
+
+def test_a_run_of_a_system_without_coverage_is_of_several_devices(store: Store) -> None:
+    cores = [replace(task(seed), dut=replace(DUT, config=f"dlhdl_int8_{seed}", evidence=str(seed))) for seed in (4, 9)]
+    run = store.start("random", cores)
+    assert (store.tasks(run), store.device(run).config) == (cores, "dlhdl_int8_4")
+    changed = [*cores, replace(task(64), dut=replace(cores[0].dut, evidence="other"))]
+    message = r"^dlhdl_int8_4 on the embedded DUT or the testbench must not change during a run: random\.64\."
+    with pytest.raises(InputError, match=message):
+        store.start("random", changed)
+
+
+def test_more_that_is_known_of_a_failure_takes_its_place_and_no_other_ending(store: Store) -> None:
+    run = store.start("random", TASKS[:2])
+    failure = ended(TASKS[0], Ending.MISMATCH)
+    store.add(run, failure)
+    known = replace(failure, explained=explained("why"))
+    store.amend(run, known)
+    assert [result.explained for result in store.results(run)] == [known.explained]
+    for other in (ended(TASKS[0], Ending.PASSED), ended(TASKS[1], Ending.PASSED)):
+        message = rf"^run 1: {other.key} must have the ending that is stored, not passed$"
+        with pytest.raises(InputError, match=message):
+            store.amend(run, other)
+    assert store.counts(run) == {Ending.MISMATCH: 1, Ending.NOT_PLAYED: 1}
 
 
 @pytest.fixture

@@ -21,12 +21,12 @@ from nvdla_tb.run import space
 from nvdla_tb.run.compile.spec import BuildSpec, Built
 from nvdla_tb.run.errors import LaunchError
 from nvdla_tb.run.folders import MARKER
-from nvdla_tb.run.jobs import Job, PythonTest, Setup
+from nvdla_tb.run.jobs import Job, Setup
 from nvdla_tb.run.regress import code_coverage, worker
-from nvdla_tb.run.regress.worker import NO_WAVES_FILE, Limits, end_processes, execute, record_path
-from nvdla_tb.run.task import BENCH, Task
+from nvdla_tb.run.regress.worker import NO_WAVES_FILE, ONE_OF_EACH, Limits, end_processes, execute, record_path
+from nvdla_tb.run.task import Task
 from nvdla_tb.stimulus.result import Result
-from tests.unit.run.regress.tasks import DUT, VERDICTS, hang, task, wrong
+from tests.unit.run.regress.tasks import DUT, VERDICTS, task, wrong
 from tests.unit.run.regress.test_code_coverage import point, written
 
 LINE = point("line", "sdp", 1)
@@ -66,7 +66,7 @@ def play(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Callable[[
     spec = BuildSpec(HwConfig.load("nv_small"), backend="native", coverage="line")
     built = Built(spec, tmp_path, None, 0.0, cached=True)
     monkeypatch.setattr(Simulator, "all", [], raising=False)
-    monkeypatch.setattr(worker, "_built", lambda *_: built)
+    monkeypatch.setattr(worker, "built_for", lambda *_: built)
     monkeypatch.setattr(worker, "SharedProcess", Simulator)
     monkeypatch.setattr(worker, "run_job", run_job)
     limits = Limits(tmp_path / "run", tmp_path, 1.0)
@@ -78,65 +78,21 @@ def play(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Callable[[
     end_processes()
 
 
-ANOTHER = "another failure of this worker with the same signature has waves"
-
-
-@pytest.fixture
-def again(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Job, Setup]]:
-    """What is played again, with which setup, and leaves waves."""
-    played = []
-
-    def run_job(job: Job, setup: Setup, folder: Path) -> None:
-        played.append((job, setup))
-        (folder / "waves.fst").touch()
-
-    monkeypatch.setattr(worker, "_with_waves", set())
-    monkeypatch.setattr(worker, "build", lambda *_: "model with waves")
-    monkeypatch.setattr(worker, "run_job", run_job)
-    return played
-
-
-@pytest.mark.parametrize("prior", [None, ANOTHER])
-@pytest.mark.parametrize("cycles", [300_000, 300_001])
-def test_a_failure_has_waves_or_says_why_not(
-    again: list[tuple[Job, Setup]], tmp_path: Path, prior: str | None, cycles: int
+@pytest.mark.parametrize(
+    ("cycles", "reason"),
+    [(300_000, ONE_OF_EACH), (300_001, "failures must take at most 300000 cycles to leave waves, not 300001")],
+)
+def test_a_failure_says_why_it_has_no_waves_yet(
+    play: Callable[[int], None], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, cycles: int, reason: str
 ) -> None:
-    failed = task(WRONG).result(Verdict(findings=[wrong()], cycles=cycles), 1.0)
-    before = replace(failed, verdict=Verdict(findings=[wrong(9)]))
-    worker._with_waves |= {(before.ending, before.verdict.signature)} if prior else set()
-    worker._add_waves(task(WRONG), failed, tmp_path, Limits(tmp_path / "a run", tmp_path, 1.0))
-    replay = f"nvdla-tb replay '{tmp_path}/a run/{task(WRONG).key}'"
-    long = "failures must take at most 300000 cycles to leave waves, not 300001"
-    reason = long if cycles == 300_001 else prior
-    assert (tmp_path / "waves.fst").is_file() == (reason is None)
-    assert [job.rerun for job, _ in again] == ([replay] if reason is None else [])
-    if reason is not None:
-        assert (tmp_path / NO_WAVES_FILE).read_text(encoding="utf-8") == f"{reason}\n{replay} --waves\n"
-
-
-def test_a_test_in_python_that_fails_is_played_again_for_its_waves_with_its_plusargs(
-    again: list[tuple[Job, Setup]], tmp_path: Path
-) -> None:
-    played = Task("mine.fails", 0, BENCH, "tests.mine", DUT, "again", plusargs=("+bug=x",))
-    failed = played.result(Verdict(findings=[wrong()], cycles=9))
-    for _ in range(2):
-        worker._add_waves(played, failed, tmp_path, Limits(tmp_path, tmp_path, 1.0))
-    ((job, setup),) = again
-    assert (job.name, job.test, job.plusargs) == ("mine.fails", PythonTest("tests.mine", "fails"), ("+bug=x",))
-    assert (setup.built, setup.waves) == ("model with waves", True)
-    assert (tmp_path / "waves.fst").is_file()
-    assert (tmp_path / NO_WAVES_FILE).read_text(encoding="utf-8") == f"{ANOTHER}\nagain\n"
-
-
-def test_failures_that_end_another_way_have_waves_of_their_own(again: list[tuple[Job, Setup]], tmp_path: Path) -> None:
-    mismatch = task(1).result(Verdict(findings=[wrong()]))
-    hung = task(2).result(Verdict(findings=[wrong(), hang("SDP_0")]))
-    assert mismatch.verdict.signature == hung.verdict.signature
-    for seed, failed in ((1, mismatch), (2, hung), (3, replace(mismatch, seed=3))):
-        (tmp_path / str(seed)).mkdir()
-        worker._add_waves(task(seed), failed, tmp_path / str(seed), Limits(tmp_path, tmp_path, 1.0))
-    assert [path.parent.name for path in sorted(tmp_path.glob(f"*/{NO_WAVES_FILE}"))] == ["3"]
-    assert len(again) == 2
+    verdict = Verdict(findings=[wrong()], cycles=cycles)
+    monkeypatch.setattr(worker, "run_job", lambda job, setup, folder, process: job.result(setup.dut, verdict))
+    execute(
+        replace(task(WRONG), dut=replace(DUT, backend="native")), Limits(tmp_path / "run", tmp_path, 1.0, waves=True)
+    )
+    folder = tmp_path / "run" / task(WRONG).key
+    said = (folder / NO_WAVES_FILE).read_text(encoding="utf-8")
+    assert said == f"{reason}\nnvdla-tb replay {folder} --waves\n"
 
 
 @pytest.mark.parametrize(
@@ -152,7 +108,7 @@ def test_whatever_a_build_or_the_bench_raises_is_the_ending_of_a_task(
     def built(*_: Any) -> Built:
         raise error
 
-    monkeypatch.setattr(worker, "_built", built)
+    monkeypatch.setattr(worker, "built_for", built)
     result = execute(task(1), Limits(tmp_path, tmp_path, 1.0))
     (finding,) = result.verdict.findings
     assert (finding.check, result.ending) == (check, ending)
@@ -166,7 +122,7 @@ def test_whatever_a_build_or_the_bench_raises_is_the_ending_of_a_task(
 
 
 def test_a_task_whose_result_is_there_is_not_played_again(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(worker, "_built", lambda *_: pytest.fail("it must not be built"))
+    monkeypatch.setattr(worker, "built_for", lambda *_: pytest.fail("it must not be built"))
     left = task(1).result(VERDICTS[Ending.HANG], 3.0)
     path = record_path(tmp_path, task(1).key)
     path.parent.mkdir()
@@ -200,7 +156,7 @@ def test_a_worker_changes_over_to_another_model_between_scenarios(
     play(1)
     quick = Simulator.all[0].built
     optimised = dataclasses.replace(quick, directory=tmp_path / "optimised")
-    monkeypatch.setattr(worker, "_built", lambda *_: optimised)
+    monkeypatch.setattr(worker, "built_for", lambda *_: optimised)
     play(2)
     play(3)
     assert [(simulator.built, simulator.closed) for simulator in Simulator.all] == [(quick, 1), (optimised, 0)]
@@ -228,7 +184,7 @@ def test_what_somebody_keeps_where_a_failure_would_lie_stays(play: Callable[[int
 
 
 def test_a_trace_that_cannot_be_read_fails_with_file_and_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(worker, "_built", lambda dut, plusargs, limits: None)
+    monkeypatch.setattr(worker, "built_for", lambda dut, plusargs, limits: None)
     path = tmp_path / "broken.cfg"
     path.write_text("\nnonsense();\n", encoding="utf-8")
     broken = Task("broken", 0, "trace", str(path), DUT, "again")

@@ -1,0 +1,28 @@
+"""``flaky``: tests that passed and failed with the same seed on the same model."""
+
+from __future__ import annotations
+
+import argparse
+
+from nvdla_models.reading import shown
+from nvdla_tb.cli.dut import existing_store
+from nvdla_tb.cli.dut_options import add_results_option
+from nvdla_tb.run.regress.flaky import flaky
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the subcommand's options."""
+    add_results_option(parser)
+
+
+def main(args: argparse.Namespace) -> int:
+    """Carry the subcommand out and return the exit code: 1 when there is one."""
+    with existing_store(args.results) as store:
+        played, found = flaky(store)
+    for test in found:
+        print(shown(test.key))
+        for ending, runs in test.runs.items():
+            print(f"  {ending.value}: run {', '.join(map(str, runs))}")
+        print(f"  rerun: {shown(test.rerun)}")
+    print(f"{len(found)} flaky of {played} tests that were played twice or more with the same content")
+    return int(bool(found))

@@ -1,0 +1,112 @@
+"""Failures are played again once the verdict is there: the shortest of each kind, and no longer than is allowed."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from nvdla_tb.judge.verdict import Verdict
+from nvdla_tb.run.compile.build import Teller
+from nvdla_tb.run.compile.spec import BuildSpec
+from nvdla_tb.run.errors import LaunchError
+from nvdla_tb.run.jobs import Job, PythonTest, Setup
+from nvdla_tb.run.regress import again
+from nvdla_tb.run.regress.again import look_again, worth_looking_at
+from nvdla_tb.run.regress.worker import NO_WAVES_FILE, ONE_OF_EACH, Limits, note_no_waves
+from nvdla_tb.run.task import BENCH, Task
+from nvdla_tb.stimulus.result import Result
+from tests.unit.run.regress.tasks import DUT, hang, task, wrong
+
+LATER = time.time() + 3600.0
+Played = list[tuple[Job, Setup]]
+
+
+def failed(seed: int, cycles: int, *, hangs: bool = False, at: int = 0) -> Result:
+    findings = [wrong(at), *([hang("SDP_0")] if hangs else [])]
+    return replace(task(seed).result(Verdict(findings=findings, cycles=cycles)), folder="somewhere")
+
+
+def test_the_shortest_failure_of_each_ending_and_signature_is_played_again() -> None:
+    results = [failed(1, 900), failed(2, 100), failed(3, 500, hangs=True), failed(4, 50)]
+    results += [task(5).result(Verdict(judged_bytes=8, cycles=1)), replace(failed(6, 1, hangs=True), folder=None)]
+    assert [result.seed for result in worth_looking_at(results, waves=True)] == [4, 3]
+    assert worth_looking_at(results, waves=False) == [], "no cause is asked for, as nobody has explained them"
+    assert worth_looking_at([failed(7, 300_001)], waves=True) == []
+    assert worth_looking_at([replace(failed(8, 10), after="random.1")], waves=True) == []
+
+
+@pytest.fixture
+def played(monkeypatch: pytest.MonkeyPatch) -> Played:
+    """What is played again, with which setup, and leaves waves."""
+    found: Played = []
+
+    def run_job(job: Job, setup: Setup, folder: Path) -> None:
+        found.append((job, setup))
+        (folder / "waves.fst").touch()
+
+    monkeypatch.setattr(again, "build", lambda *_: "model with waves")
+    monkeypatch.setattr(again, "run_job", run_job)
+    return found
+
+
+def looked_at(one: Task, folder: Path, until: float = LATER) -> Result:
+    """Leave what a worker leaves of a failure, and play it again."""
+    limits = Limits(folder, folder, 60.0, waves=True)
+    (folder / one.key).mkdir()
+    result = replace(one.result(Verdict(findings=[wrong()], cycles=9)), folder=str(folder / one.key))
+    job = Job(one.test, one.seed, "again", task(1).job().make)
+    note_no_waves(job, folder / one.key, ONE_OF_EACH)
+    return look_again(one, {one.key: result}, limits, until)
+
+
+def test_it_leaves_waves_in_the_folder_of_the_failure(played: Played, tmp_path: Path) -> None:
+    result = looked_at(task(1), tmp_path)
+    ((job, setup),) = played
+    assert (setup.built, setup.waves, job.kept) == ("model with waves", True, tmp_path / task(1).key)
+    assert [path.name for path in (tmp_path / task(1).key).iterdir()] == ["waves.fst"]
+    assert result.folder == str(tmp_path / task(1).key)
+
+
+def test_a_test_in_python_is_played_again_with_its_plusargs(played: Played, tmp_path: Path) -> None:
+    mine = Task("mine.fails", 0, BENCH, "tests.mine", DUT, "again", plusargs=("+bug=x",))
+    looked_at(mine, tmp_path)
+    ((job, _),) = played
+    assert (job.name, job.test, job.plusargs) == ("mine.fails", PythonTest("tests.mine", "fails"), ("+bug=x",))
+
+
+def test_nothing_is_begun_when_the_time_is_over(played: Played, tmp_path: Path) -> None:
+    looked_at(task(1), tmp_path, time.time() - 1.0)
+    said = (tmp_path / task(1).key / NO_WAVES_FILE).read_text(encoding="utf-8")
+    assert said.startswith("the time for explaining failures was over\n")
+    assert played == []
+
+
+def test_a_build_is_ended_when_the_time_is_over(
+    played: Played, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def build(spec: BuildSpec, root: Path, teller: Teller) -> None:
+        teller.progress("before")
+        time.sleep(0.3)
+        teller.progress("behind it")
+        pytest.fail("it goes on")
+
+    monkeypatch.setattr(again, "build", build)
+    looked_at(task(1), tmp_path, time.time() + 0.2)
+    said = (tmp_path / task(1).key / NO_WAVES_FILE).read_text(encoding="utf-8")
+    assert said.startswith("the time for explaining failures was over\n")
+
+
+def test_a_model_with_waves_that_cannot_be_built_is_the_reason(
+    played: Played, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def build(*_: object) -> None:
+        raise LaunchError("no room")
+
+    monkeypatch.setattr(again, "build", build)
+    result = looked_at(task(1), tmp_path)
+    said = (tmp_path / task(1).key / NO_WAVES_FILE).read_text(encoding="utf-8")
+    assert said.startswith("no room\n")
+    assert result.ending.is_failure

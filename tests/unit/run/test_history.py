@@ -1,0 +1,96 @@
+"""The history of RTL is searched in a copy, and nothing of the repository is executed."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from nvdla_models.errors import InputError
+from nvdla_tb.run.history import History
+
+BROKEN_FROM, COMMITS = 5, 9
+WHO = ("-c", "user.name=A", "-c", "user.email=a@b")
+
+
+def git(folder: Path, *words: str) -> str:
+    ran = subprocess.run(["git", "-C", folder, *WHO, *words], capture_output=True, text=True, check=True)
+    return ran.stdout.strip()
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    """A repository whose file ``rtl/top.v`` is broken from the fifth commit on."""
+    top = tmp_path / "origin"
+    (top / "rtl").mkdir(parents=True)
+    git(top, "init", "--quiet")
+    for number in range(1, COMMITS + 1):
+        (top / "rtl" / "top.v").write_text(f"{'broken' if number >= BROKEN_FROM else 'fine'} {number}\n")
+        (top / "rtl" / "my.f").write_text("top.v\n")
+        git(top, "add", ".")
+        git(top, "commit", "--quiet", "-m", f"change {number}")
+        git(top, "tag", f"v{number}")
+    return top
+
+
+def copied(repository: Path, tmp_path: Path) -> History:
+    folder = tmp_path / "copy"
+    folder.mkdir()
+    return History.of(repository / "rtl" / "my.f", folder)
+
+
+def judge(history: History, text: str = "") -> list[str]:
+    """Return a command that ends with 1 when the file is broken."""
+    return ["sh", "-c", f"{text} ! grep -q broken {history.folder}/rtl/top.v"]
+
+
+def test_the_first_bad_commit_is_found(repository: Path, tmp_path: Path) -> None:
+    history = copied(repository, tmp_path)
+    good, bad = history.commit("v1"), history.commit("HEAD")
+    assert [history.play(commit, judge(history)) for commit in (good, bad)] == [0, 1]
+    found = history.search(good, bad, judge(history))
+    assert found == history.commit(f"v{BROKEN_FROM}")
+    assert history.describe(found).endswith(f" A: change {BROKEN_FROM}")
+    assert git(repository, "status", "--porcelain") == ""
+
+
+def test_a_commit_that_cannot_be_played_is_left_out(repository: Path, tmp_path: Path) -> None:
+    history = copied(repository, tmp_path)
+    unbuilt = judge(history, f"! grep -q '[36]' {history.folder}/rtl/top.v || exit 2;")
+    assert history.search(history.commit("v1"), history.commit("v9"), unbuilt) == history.commit(f"v{BROKEN_FROM}")
+    none = ["sh", "-c", "exit 2"]
+    assert history.search(history.commit("v1"), history.commit("v9"), none) is None
+
+
+def test_nothing_that_the_repository_names_is_executed(repository: Path, tmp_path: Path) -> None:
+    mark = tmp_path / "executed"
+    program = tmp_path / "program"
+    program.write_text(f"#!/bin/sh\ntouch {mark}\ncat\n")
+    program.chmod(0o755)
+    (repository / ".gitattributes").write_text("*.v filter=evil diff=evil\n")
+    git(repository, "add", ".")
+    git(repository, "commit", "--quiet", "-m", "attributes")
+    hooks = repository / ".git" / "hooks"
+    hooks.mkdir(exist_ok=True)
+    for name in ("post-checkout", "post-index-change", "reference-transaction"):
+        (hooks / name).symlink_to(program)
+    for setting in ("filter.evil.smudge", "core.fsmonitor", "diff.evil.textconv", "core.pager", "core.sshCommand"):
+        git(repository, "config", setting, str(program))
+    mark.unlink(missing_ok=True)
+    history = copied(repository, tmp_path)
+    good, bad = history.commit("v1"), history.commit("HEAD")
+    history.play(bad, judge(history))
+    assert history.search(good, bad, judge(history)) == history.commit(f"v{BROKEN_FROM}")
+    assert not mark.exists()
+
+
+def test_what_is_no_repository_or_no_commit_is_refused(repository: Path, tmp_path: Path) -> None:
+    lonely = tmp_path / "lonely.f"
+    lonely.touch()
+    with pytest.raises(InputError, match=rf"^the RTL must lie in a repository of git, not {lonely}$"):
+        History.of(lonely, tmp_path)
+    history = copied(repository, tmp_path)
+    for name in ("v77", "--help"):
+        with pytest.raises(InputError, match=rf"^a commit must be one of {repository}, not {name}$"):
+            history.commit(name)

@@ -13,6 +13,7 @@ from cocotb.triggers import RisingEdge, ValueChange
 
 from nvdla_models.config import HwConfig
 from nvdla_tb.judge.detail import CsbViolation, PortViolation
+from nvdla_tb.judge.judge import Ports
 from nvdla_tb.judge.port_rules import PORT_PREFIX
 from nvdla_tb.judge.wrapped_rules import BROKEN, Broken
 from nvdla_tb.nvdla.memory import MemoryImage
@@ -24,6 +25,7 @@ from nvdla_tb.sim.dbb_memory import DbbMemory
 from nvdla_tb.sim.draws import Draws, Stream
 from nvdla_tb.sim.events import Events
 from nvdla_tb.sim.interrupts import InterruptAgent
+from nvdla_tb.sim.native import is_native
 from nvdla_tb.sim.native_backend import NativeBackend
 from nvdla_tb.sim.ports import is_wrapped, latency_cycles, port_seed, rams_of
 from nvdla_tb.stimulus.settings import BenchSettings
@@ -134,3 +136,19 @@ class CoroutineBackend:
 
 Backend = CoroutineBackend | NativeBackend
 """The agents of one bench."""
+
+
+def backend_of(
+    dut: SimHandleBase, config: HwConfig, settings: BenchSettings, seed: int, events: Events, *, log_reads: bool
+) -> Backend:
+    """Return the back end that the model was built with; see ``CoroutineBackend`` and ``NativeBackend``."""
+    if is_native(dut):
+        return NativeBackend(dut, config, settings, seed, events, log_reads=log_reads)
+    return CoroutineBackend(dut, config, settings, seed, events)
+
+
+def ports_of(dut: SimHandleBase, config: HwConfig, settings: BenchSettings, backend: Backend) -> Ports:
+    """Return the memory ports of a back end as the judge asks for them."""
+    wrapped = [ram for ram in backend.memories if is_wrapped(dut, ram)]
+    latencies = {ram: 0 if ram in wrapped else latency_cycles(config, settings.port, ram) for ram in backend.memories}
+    return Ports(backend.monitors, wrapped, latencies, backend.watch_reads)

@@ -19,7 +19,7 @@ from nvdla_models.errors import InputError
 from nvdla_tb.explain.handovers import load_handovers
 from nvdla_tb.judge.detail import MissingInterrupt, Note, Restless
 from nvdla_tb.judge.finding import BYTES, Check, Finding
-from nvdla_tb.judge.judge import Access, Ports
+from nvdla_tb.judge.judge import Access
 from nvdla_tb.judge.layer_facts import LayerTimes, Traffic
 from nvdla_tb.judge.line import LINE_CYCLES
 from nvdla_tb.judge.scoreboard import Scoreboard
@@ -32,9 +32,8 @@ from nvdla_tb.nvdla.placing import Placing
 from nvdla_tb.nvdla.program.codec import encode
 from nvdla_tb.nvdla.program.ops import Program
 from nvdla_tb.nvdla.program.table import Refused
-from nvdla_tb.nvdla.registers import RegisterMap
 from nvdla_tb.sim.altered import Alterations
-from nvdla_tb.sim.backend import Backend, CoroutineBackend
+from nvdla_tb.sim.backend import CoroutineBackend, backend_of, ports_of
 from nvdla_tb.sim.clocking import (
     QUIET_CYCLES,
     RESET_CYCLES,
@@ -50,10 +49,7 @@ from nvdla_tb.sim.ending import Begun, judge_at_end, judge_before_another
 from nvdla_tb.sim.interrupts import HangError
 from nvdla_tb.sim.judging import Judging, judge_with
 from nvdla_tb.sim.line import InterruptLine
-from nvdla_tb.sim.native import is_native
-from nvdla_tb.sim.native_backend import NativeBackend
 from nvdla_tb.sim.player import SimulationPlayer
-from nvdla_tb.sim.ports import is_wrapped, latency_cycles
 from nvdla_tb.sim.scope import LAYER_SCOPE, WaveScope
 from nvdla_tb.sim.stages import StageWatch
 from nvdla_tb.sim.transactions import Played, transactions
@@ -88,22 +84,17 @@ class Bench(Judging, Placing):
         """Build the agents; ``start`` also resets the DUT."""
         if has_one_clock(dut):
             settings = msgspec.structs.replace(settings, csb_period=1.0, csb_phase=0.0)
-        self.dut, self.config, self.settings, self._seed = dut, config, settings, seed
+        self.dut, self.config, self.settings, self._seed, self._request = dut, config, settings, seed, request
         self.clock = dut.dla_core_clk
-        self.registers = RegisterMap.of(config)
         self.scoreboard = Scoreboard(settings.exact)
-        self.backend = self._build_backend(request)
+        log_reads = request.traffic or bool(settings.saturated_reads)
+        self.backend = backend_of(dut, config, settings, seed, self, log_reads=log_reads)
+        self.registers = self.backend.csb.registers
         self._altered = Alterations(self.backend.memories)
-        wrapped = [ram for ram in self.backend.memories if is_wrapped(dut, ram)]
-        latencies = {
-            ram: 0 if ram in wrapped else latency_cycles(config, settings.port, ram) for ram in self.backend.memories
-        }
-        ports = Ports(self.backend.monitors, wrapped, latencies, self.backend.watch_reads)
+        ports = ports_of(dut, config, settings, self.backend)
         self.judge = judge_with(config, settings, self.scoreboard, self._altered.read, ports)
-        self.times = LayerTimes()
+        self.times, self.verdict = LayerTimes(), self.judge.verdict
         self.judge.watchers.append(self.times)
-        self.verdict = self.judge.verdict
-        self._request = request
         self._refused = Event()
         self.stopped = self._csb_is_dead = False
         self.accesses: list[Access] = []
@@ -123,15 +114,8 @@ class Bench(Judging, Placing):
         self.scope = None
         if isinstance(self.backend, CoroutineBackend) and hasattr(dut, LAYER_SCOPE):
             self.scope = WaveScope(dut, self.backend.monitors, self.scoreboard, request.waves_from)
-        self.watch = None
-        if request.stages is not None:
-            self.watch = StageWatch(dut, self.clock, load_handovers(Path(request.stages)))
-
-    def _build_backend(self, request: Request) -> Backend:
-        given = self.dut, self.config, self.settings, self._seed, self
-        if not is_native(self.dut):
-            return CoroutineBackend(*given)
-        return NativeBackend(*given, log_reads=request.traffic or bool(self.settings.saturated_reads))
+        stages = request.stages
+        self.watch = None if stages is None else StageWatch(dut, self.clock, load_handovers(Path(stages)))
 
     @classmethod
     async def start(

@@ -137,7 +137,9 @@ class ScenarioEntry(Entry, frozen=True, kw_only=True):
     expected_file: str | None = None
 
 
-class _File(PlanFile, frozen=True, kw_only=True):
+class DlhdlPlanFile(PlanFile, frozen=True, kw_only=True):
+    """A plan of this system."""
+
     system: Literal["dlhdl"]
 
 
@@ -214,7 +216,7 @@ def load_plan(path: Path) -> tuple[DlhdlEntry, ...]:
     Raises:
         PlanError: when it is not one; the message names the key and what is allowed.
     """
-    _, scenarios = read_plan(path, _File)
+    _, scenarios = read_plan(path, DlhdlPlanFile)
     entries = []
     for one in scenarios:
         named = {key: one.keys[key] for key in _FILES if isinstance(one.keys.get(key), str)}

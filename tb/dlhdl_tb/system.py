@@ -11,7 +11,7 @@ from dlhdl_tb import deployment, ports, scenario
 from dlhdl_tb.config import PLAN, SYSTEM, DlhdlConfig, embedded_configs
 from dlhdl_tb.explain.runs import explain_dlhdl, seen_in
 from dlhdl_tb.random import random_entry
-from dlhdl_tb.scenario import DlhdlEntry, DlhdlScenario
+from dlhdl_tb.scenario import DlhdlEntry, DlhdlPlanFile, DlhdlScenario, ScenarioEntry
 from nvdla_tb.explain import Explanation
 from nvdla_tb.explain.record import Record
 from nvdla_tb.paths import HDL
@@ -30,6 +30,7 @@ class Dlhdl(System[DlhdlConfig, DlhdlScenario]):
     top = ports.TOP
     entry_module = "dlhdl_tb.sim.entry"
     plan = PLAN
+    plan_types = (DlhdlPlanFile, ScenarioEntry)
     folders = (Path(__file__).parent, Path(dlhdl_models.__path__[0]))
     recipe = (Path(ports.__file__),)
 

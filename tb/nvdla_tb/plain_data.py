@@ -149,7 +149,8 @@ def _is_of(raw: Any, kind: kinds.Type) -> bool:
             numbers = (int,) if isinstance(kind, kinds.IntType) else (int, float)
             return type(raw) in numbers and all(holds(raw, limit) for _, holds, limit in _limits(kind))
         case kinds.StrType():
-            return isinstance(raw, str) and (kind.pattern is None or re.search(kind.pattern, raw) is not None)
+            fits = isinstance(raw, str) and len(raw) >= (kind.min_length or 0)
+            return fits and (kind.pattern is None or re.search(kind.pattern, raw) is not None)
         case kinds.BoolType():
             return isinstance(raw, bool)
         case kinds.NoneType():

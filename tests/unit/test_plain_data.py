@@ -14,13 +14,18 @@ from dlhdl_tb.scenario import ScenarioEntry as DlhdlEntry
 from nvdla_models.errors import InputError
 from nvdla_tb.coverage.model import _File as CoverageFile
 from nvdla_tb.plain_data import converted
+from nvdla_tb.run.compile.ports import PortMapFile
+from nvdla_tb.run.project import ProjectFile
 from nvdla_tb.run.regress.code_exclusions import _File as ExclusionsFile
-from nvdla_tb.run.regress.features import _File as FeaturesFile
+from nvdla_tb.run.regress.features import FeaturesFile
 from nvdla_tb.stimulus.generate.plan import ScenarioEntry
 from nvdla_tb.stimulus.settings import BenchSettings
 
 VALUES = (None, True, -1, 0, 1, 70_000, 1.5, float("nan"), "", "x", "int8", [], [1], [1, 2], ["x"], [{}], {}, {"x": 1})
-TABLES: tuple[Any, ...] = (ScenarioEntry, BenchSettings, DlhdlEntry, FeaturesFile, CoverageFile, ExclusionsFile)
+TABLES: tuple[Any, ...] = (
+    *(ScenarioEntry, BenchSettings, DlhdlEntry, FeaturesFile, CoverageFile, ExclusionsFile),
+    *(ProjectFile, PortMapFile),
+)
 
 
 def sample(kind: kinds.Type) -> Any:

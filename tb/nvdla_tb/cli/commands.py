@@ -69,6 +69,11 @@ COMMANDS = {
         "start a scheduler and workers for regressions, or workers that join a scheduler",
         "nvdla-tb cluster --jobs 8",
     ),
+    "schema": Command(
+        "nvdla_tb.cli.schema",
+        "print the JSON schema of plans, project files, port maps or test plans, for editors",
+        "nvdla-tb schema plan",
+    ),
     "plan": Command(
         "nvdla_tb.cli.plan",
         "print the test plan with the latest result and the coverage of each feature",

@@ -14,7 +14,7 @@ from nvdla_tb.paths import HDL, PACKAGE, PLANS
 from nvdla_tb.run.compile.ports import Port, PortMap, check, expected_ports, load_port_map
 from nvdla_tb.run.compile.wrapper import wrapper_text
 from nvdla_tb.run.system import System
-from nvdla_tb.stimulus.generate.plan import PlanEntry, load_plan
+from nvdla_tb.stimulus.generate.plan import NvdlaPlanFile, PlanEntry, ScenarioEntry, load_plan
 from nvdla_tb.stimulus.generate.random import random_entry
 from nvdla_tb.stimulus.handed_over import FILE_NAME as HANDED_OVER
 from nvdla_tb.stimulus.handed_over import hand_over
@@ -30,6 +30,7 @@ class Nvdla(System[HwConfig, Scenario]):
     top = "NV_nvdla"
     entry_module = "nvdla_tb.sim.entry"
     plan = PLANS / "nv_small.toml"
+    plan_types = (NvdlaPlanFile, ScenarioEntry)
     folders = (PACKAGE, BUILTIN_DIR.parent, HDL)
 
     def embedded(self) -> tuple[HwConfig, ...]:

@@ -1,4 +1,4 @@
-"""The project file of a user's own repository: what is tested and where things lie; needs nothing but Python.
+"""The project file of a user's own repository: what is tested and where things lie.
 
 Every command finds ``nvdla-tb.toml`` in the current folder or in one above it. Options win over it, and it wins over
 what is built in. Its paths are relative to its own folder. One that belongs to somebody else is refused.
@@ -9,35 +9,53 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Any, get_type_hints
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
 
 from nvdla_models.errors import InputError
 from nvdla_models.reading import read_toml, shown
 from nvdla_tb.paths import PROJECT_FILE
+from nvdla_tb.plain_data import converted
 from nvdla_tb.run import owners
 
-
-def _text(folder: Path, value: object, where: str) -> str:
-    if not isinstance(value, str) or not value:
-        raise InputError(f"{where} must be a text, not {value!r}")
-    return value
+_Text = Annotated[str, Meta(min_length=1)]
 
 
-def _path(folder: Path, value: object, where: str) -> Path:
-    return folder / Path(_text(folder, value, where)).expanduser()
+class ProjectFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What is tested, and where things lie; paths are relative to the file.
+
+    Attributes:
+        rtl: file list of the RTL.
+        top: top module.
+        config: name of a configuration, or its file.
+        port_map: file of port differences.
+        sim: simulator.
+        plans: plan files, and names of plans of the testbench.
+        tests: files of tests in Python.
+        results: folder of results.
+        cache: folder of built models.
+    """
+
+    rtl: _Text | None = None
+    top: _Text | None = None
+    config: _Text | None = None
+    port_map: _Text | None = None
+    sim: _Text | None = None
+    plans: tuple[_Text, ...] = ()
+    tests: tuple[_Text, ...] = ()
+    results: _Text | None = None
+    cache: _Text | None = None
 
 
-def _config(folder: Path, value: object, where: str) -> str:
-    text = _text(folder, value, where)
-    return str(_path(folder, text, where)) if text.endswith(".toml") else text
+def _path(folder: Path, text: str | None) -> Path | None:
+    return None if text is None else folder / Path(text).expanduser()
 
 
-def _paths(folder: Path, value: object, where: str) -> tuple[Path, ...]:
-    if not isinstance(value, list):
-        raise InputError(f"{where} must be a list of files, not {value!r}")
+def _paths(folder: Path, texts: tuple[str, ...], where: str) -> tuple[Path, ...]:
     paths: list[Path] = []
-    for entry in value:
-        text = _text(folder, entry, where)
+    for text in texts:
         if "/" not in text and "." not in text:
             paths.append(Path(text))
             continue
@@ -51,31 +69,18 @@ def _paths(folder: Path, value: object, where: str) -> tuple[Path, ...]:
 
 @dataclass(frozen=True)
 class Project:
-    """What the project file says, a key for each field that names its reader; None and empty where it says nothing.
-
-    Attributes:
-        folder: where the file lies.
-        rtl: file list of the RTL.
-        top: top module.
-        config: name of a configuration, or its file.
-        port_map: file of port differences.
-        sim: simulator.
-        plans: plan files; a name without suffix is that of a plan of the testbench.
-        tests: files of tests in Python.
-        results: folder of results.
-        cache: folder of built models.
-    """
+    """What the file in ``folder`` says, with paths as they are from anywhere; None and empty where it says nothing."""
 
     folder: Path
-    rtl: Annotated[Path | None, _path] = None
-    top: Annotated[str | None, _text] = None
-    config: Annotated[str | None, _config] = None
-    port_map: Annotated[Path | None, _path] = None
-    sim: Annotated[str | None, _text] = None
-    plans: Annotated[tuple[Path, ...], _paths] = ()
-    tests: Annotated[tuple[Path, ...], _paths] = ()
-    results: Annotated[Path | None, _path] = None
-    cache: Annotated[Path | None, _path] = None
+    rtl: Path | None = None
+    top: str | None = None
+    config: str | None = None
+    port_map: Path | None = None
+    sim: str | None = None
+    plans: tuple[Path, ...] = ()
+    tests: tuple[Path, ...] = ()
+    results: Path | None = None
+    cache: Path | None = None
 
 
 NONE = Project(Path())
@@ -119,15 +124,21 @@ def results_and_cache() -> tuple[Path | None, Path | None]:
 
 @cache
 def _read(path: Path, _changed: int) -> Project:
-    where = shown(path)
-    hints = get_type_hints(Project, include_extras=True).items()
-    readers = {key: hint.__metadata__[0] for key, hint in hints if hasattr(hint, "__metadata__")}
-    given: dict[str, Any] = {}
-    for key, value in read_toml(path).items():
-        if key not in readers:
-            raise InputError(f"{where}: there is no key {shown(key)}; known: {', '.join(readers)}")
-        given[key] = readers[key](path.parent, value, f"{where}: {key}")
-    return Project(path.parent, **given)
+    where, folder = shown(path), path.parent
+    file = converted(read_toml(path), ProjectFile, where)
+    config = file.config
+    return Project(
+        folder,
+        rtl=_path(folder, file.rtl),
+        top=file.top,
+        config=str(_path(folder, config)) if config is not None and config.endswith(".toml") else config,
+        port_map=_path(folder, file.port_map),
+        sim=file.sim,
+        plans=_paths(folder, file.plans, f"{where}: plans"),
+        tests=_paths(folder, file.tests, f"{where}: tests"),
+        results=_path(folder, file.results),
+        cache=_path(folder, file.cache),
+    )
 
 
 TEMPLATE = """\

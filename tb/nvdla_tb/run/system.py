@@ -13,6 +13,8 @@ from nvdla_tb.explain import Explanation
 from nvdla_tb.explain.record import Record
 from nvdla_tb.run.compile.ports import Port, PortMap
 from nvdla_tb.run.errors import BuildError
+from nvdla_tb.stimulus.generate.layers.entries import Entry as ScenarioTable
+from nvdla_tb.stimulus.generate.plan_file import PlanFile
 from nvdla_tb.stimulus.settings import BenchSettings
 
 
@@ -78,6 +80,7 @@ class System(ABC, Generic[C, S]):
         top: Top module of its embedded devices.
         entry_module: Module with the cocotb test ``play``, which plays the scenario that a ``Request`` names.
         plan: The plan that is played unless another one is named.
+        plan_types: What files of plans hold, and what they say of a scenario.
         folders: Folders whose files decide what is played and how it is judged.
         recipe: Files that the text of the wrapper follows from.
     """
@@ -87,6 +90,7 @@ class System(ABC, Generic[C, S]):
     top: str
     entry_module: str
     plan: Path
+    plan_types: tuple[type[PlanFile], type[ScenarioTable]]
     folders: tuple[Path, ...]
     recipe: tuple[Path, ...] = ()
 

@@ -78,7 +78,7 @@ def test_the_plans_of_the_project_are_played_together(tb: Run, tmp_path: Path) -
 
 def test_a_project_file_that_is_wrong_is_one_message(tb: Run, tmp_path: Path) -> None:
     (tmp_path / PROJECT_FILE).write_text("rlt = 1\n", encoding="utf-8")
-    assert "there is no key rlt; known: rtl, " in tb("run --list").refusal
+    assert "rlt is unknown; allowed: rtl, " in tb("run --list").refusal
 
 
 def test_the_cache_is_listed_and_cleaned(tb: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

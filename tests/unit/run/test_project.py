@@ -39,9 +39,10 @@ def test_it_is_found_from_any_folder_below(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ('rlt = "x"', r"there is no key rlt; known: rtl, top, config, port_map, sim, plans, tests, results, cache$"),
+        ('rlt = "x"', r": rlt is unknown; allowed: rtl, top, config, port_map, sim, plans, tests, results, cache$"),
+        ('top = ""', r": top must be a text, not ''$"),
         ("top = 3", r": top must be a text, not 3$"),
-        ('plans = "x.toml"', r": plans must be a list of files, not 'x\.toml'$"),
+        ('plans = "x.toml"', r": plans must be a list, not 'x\.toml'$"),
         ('plans = ["x.toml"]', r": plans must be files that exist, not .*/x\.toml$"),
         ("top = ", r"nvdla-tb\.toml: Invalid value"),
     ],

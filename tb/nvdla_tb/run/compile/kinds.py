@@ -7,15 +7,14 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
+
+import msgspec
 
 from nvdla_tb.run.errors import PortError
 
 CSB, DBB, CVSRAM = "csb", "dbb", "cvsram"
 """The ports that may be of another kind, as a port map calls them."""
-
-KINDS = {CSB: ("csb", "apb", "axi-lite"), DBB: ("dbb", "axi4"), CVSRAM: ("dbb", "axi4")}
-"""What each of them may be; the first is what it is without a wrapper."""
 
 MEMORIES = {DBB: "mc", CVSRAM: "cvsram"}
 """What the wrapper calls the memory behind a port."""
@@ -49,7 +48,7 @@ class WrappedPort:
     """A port that is of another kind than the bare one.
 
     Attributes:
-        kind: One of ``KINDS``.
+        kind: Its kind, such as ``apb``.
         pins: What the user calls a pin: ``{pin}`` stands for its name and ``{channel}`` for that of its channel; both
             are in capitals when written so.
         names: The pins that are called otherwise.
@@ -73,44 +72,63 @@ class WrappedPort:
         return name
 
 
-def load_wrapped(path: Path, port: str, raw: Mapping[str, Any]) -> WrappedPort | None:
-    """Return what a port map's table says of a port, or None for a bare one.
+class Csb(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="kind", tag="csb"):
+    """CSB as it is without a wrapper."""
+
+
+class Dbb(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="kind", tag="dbb"):
+    """A memory port as it is without a wrapper."""
+
+
+class Wrapped(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="kind"):
+    """What a port map says of a port of another kind: what its pins are called, and which are called otherwise."""
+
+    pins: str = "{pin}"
+    names: dict[str, str] = {}
+
+    @property
+    def kind(self) -> str:
+        """Which kind it is."""
+        return str(self.__struct_config__.tag)
+
+
+class Axi4(Wrapped, frozen=True, tag="axi4"):
+    """A memory port that is AXI4."""
+
+
+class Apb(Wrapped, frozen=True, tag="apb"):
+    """CSB behind a bridge from APB; ``base`` is the address of the first register."""
+
+    base: int = 0
+
+
+class AxiLite(Wrapped, frozen=True, tag="axi-lite"):
+    """CSB behind a bridge from AXI4-Lite; ``base`` is the address of the first register."""
+
+    base: int = 0
+
+
+def wrapped_port(path: Path, port: str, wrapped: Wrapped) -> WrappedPort:
+    """Return the port that a port map's table describes.
 
     Raises:
-        PortError: for an unknown kind, key or pin, and for ill-typed values.
+        PortError: for an unknown pin, and an address that no register has.
     """
-    kinds, kind = KINDS[port], raw.get("kind")
-    if kind not in kinds:
-        raise PortError(f"{path}: {port}.kind must be one of {', '.join(kinds)}, not {kind!r}")
-    is_bare = kind == kinds[0]
-    allowed: dict[str, type] = {"kind": str}
-    if not is_bare:
-        allowed |= {"pins": str, "names": dict} | ({"base": int} if port == CSB else {})
-    for key, value in raw.items():
-        if key not in allowed:
-            raise PortError(f"{path}: {port} has no key {key} as {kind}; allowed: {', '.join(allowed)}")
-        if type(value) is not allowed[key]:
-            raise PortError(f"{path}: {port}.{key} must be a {_TYPES[allowed[key]]}, not {value!r}")
-    if is_bare:
-        return None
-    known = [pin.name for pin in pins_of(kind, 8)]
-    for name in raw.get("names", {}):
+    known = [pin.name for pin in pins_of(wrapped.kind, 8)]
+    for name in wrapped.names:
         if name not in known:
-            raise PortError(f"{path}: {port}.names: {name} is not a pin of {kind}; there are {', '.join(known)}")
-    base = raw.get("base", 0)
+            raise PortError(f"{path}: {port}.names.{name} is not a pin of {wrapped.kind}; there are {', '.join(known)}")
+    base = wrapped.base if isinstance(wrapped, Apb | AxiLite) else 0
     if not 0 <= base < 1 << _ADDRESS_BITS or base % 4:
         raise PortError(f"{path}: {port}.base must be a multiple of 4 in {_ADDRESS_BITS} bits, not {base}")
-    return WrappedPort(kind, raw.get("pins", "{pin}"), raw.get("names", {}), base)
-
-
-_TYPES = {str: "string", dict: "table", int: "number"}
+    return WrappedPort(wrapped.kind, wrapped.pins, wrapped.names, base)
 
 
 def pins_of(kind: str, data_bits: int) -> tuple[Pin, ...]:
     """Return the pins of a kind of port.
 
     Args:
-        kind: One of ``KINDS``.
+        kind: Its kind, such as ``apb``.
         data_bits: Width of the data of the configuration's memory port; a wrapper may have made it wider.
     """
     data = tuple(data_bits << step for step in range((WIDEST_BITS // data_bits).bit_length()))

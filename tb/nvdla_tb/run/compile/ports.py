@@ -7,18 +7,37 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Annotated, Literal
+
+import msgspec
+from msgspec import Meta
 
 from nvdla_models.config import HwConfig
-from nvdla_models.reading import read_toml
-from nvdla_tb.run.compile.kinds import CSB, CVSRAM, DBB, PREFIXES, Pin, WrappedPort, load_wrapped, pins_of, read_pins
+from nvdla_models.reading import read_toml, shown
+from nvdla_tb.plain_data import converted
+from nvdla_tb.run.compile.kinds import (
+    CSB,
+    CVSRAM,
+    DBB,
+    PREFIXES,
+    Apb,
+    Axi4,
+    AxiLite,
+    Csb,
+    Dbb,
+    Pin,
+    Wrapped,
+    WrappedPort,
+    pins_of,
+    read_pins,
+    wrapped_port,
+)
 from nvdla_tb.run.errors import PortError
 
 _GROUPS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_$]*")
 _INTERRUPT = "dla_intr"
 _CLOCKS = ("dla_core_clk", "dla_csb_clk")
-_SOURCES = (*_CLOCKS, "dla_reset_rstn", "!dla_reset_rstn")
-"""What a map's ``[drive]`` may name: ``!`` is for a reset that is active high."""
 
 
 @dataclass(frozen=True)
@@ -28,6 +47,32 @@ class Port:
     name: str
     direction: str
     width: int
+
+
+class PortMapFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A port map.
+
+    Attributes:
+        ports: the user's names, by canonical ones.
+        tie: constants of the user's inputs.
+        drive: clock or reset that the user's inputs get; ``!`` is for a reset that is active high.
+        open: outputs that stay unconnected.
+        absent: canonical inputs that the user's RTL does not have.
+        interrupts: outputs of which any one means ``dla_intr``.
+        csb: the register port, when it is of another kind.
+        dbb: the memory port, when it is of another kind.
+        cvsram: the second memory port, when it is of another kind.
+    """
+
+    ports: dict[str, str] = {}
+    tie: dict[str, Annotated[int, Meta(ge=0)]] = {}
+    drive: dict[str, Literal["dla_core_clk", "dla_csb_clk", "dla_reset_rstn", "!dla_reset_rstn"]] = {}
+    open: tuple[str, ...] = ()
+    absent: tuple[str, ...] = ()
+    interrupts: tuple[str, ...] = ()
+    csb: Csb | Apb | AxiLite | None = None
+    dbb: Dbb | Axi4 | None = None
+    cvsram: Dbb | Axi4 | None = None
 
 
 @dataclass(frozen=True)
@@ -86,10 +131,6 @@ def expected_ports(config: HwConfig) -> tuple[Port, ...]:
 def load_port_map(path: Path, config: HwConfig) -> PortMap:
     """Read a user's port map.
 
-    The file may hold ``open = [...]``, ``absent = [...]``, ``interrupts = [...]``, a table ``[ports]`` (canonical
-    name = user's name), a table ``[tie]`` (user's input = constant), a table ``[drive]`` (user's input = clock or
-    reset), and a table for each of ``[csb]``, ``[dbb]`` and ``[cvsram]`` that is of another kind.
-
     Args:
         path: The TOML file.
         config: Configuration whose ports the map speaks of.
@@ -97,38 +138,13 @@ def load_port_map(path: Path, config: HwConfig) -> PortMap:
     Raises:
         PortError: for an unreadable file, an unknown key or port, an ill-typed value, a name used twice.
     """
-    raw = read_toml(path, PortError)
-    lists = ("open", "absent", "interrupts")
-    allowed = {"ports": dict, "tie": dict, "drive": dict, **dict.fromkeys(lists, list)}
-    allowed |= dict.fromkeys(_wrappable(config), dict)
-    for key, value in raw.items():
-        if key not in allowed:
-            raise PortError(f"{path}: unknown key {key}; allowed: {', '.join(allowed)}")
-        if not isinstance(value, allowed[key]):
-            raise PortError(
-                f"{path}: {key} must be a {'table' if allowed[key] is dict else 'list of names'}, not {value!r}"
-            )
-    for key in lists:
-        for name in raw.get(key, []):
-            if not isinstance(name, str):
-                raise PortError(f"{path}: {key} must be a list of names, not {name!r}")
-    tables = {port: load_wrapped(path, port, raw[port]) for port in _wrappable(config) if port in raw}
-    port_map = PortMap(
-        raw.get("ports", {}),
-        raw.get("tie", {}),
-        tuple(raw.get("open", [])),
-        tuple(raw.get("absent", [])),
-        raw.get("drive", {}),
-        tuple(raw.get("interrupts", [])),
-        {port: wrapped for port, wrapped in tables.items() if wrapped is not None},
-    )
+    file = converted(read_toml(path, PortError), PortMapFile, shown(path), PortError)
+    given = {CSB: file.csb, DBB: file.dbb, CVSRAM: file.cvsram}
+    if file.cvsram is not None and not config.secondary_memif_enable:
+        raise PortError(f"{path}: cvsram must be left out: {config.name} has no secondary memory interface")
+    wrapped = {port: wrapped_port(path, port, one) for port, one in given.items() if isinstance(one, Wrapped)}
+    port_map = PortMap(file.ports, file.tie, file.open, file.absent, file.drive, file.interrupts, wrapped)
     _check_canonical_names(path, port_map, config)
-    for name, value in port_map.ties.items():
-        if type(value) is not int or value < 0:
-            raise PortError(f"{path}: tie of {name} must be a non-negative integer, not {value!r}")
-    for name, source in port_map.drives.items():
-        if source not in _SOURCES:
-            raise PortError(f"{path}: drive of {name} must be one of {', '.join(_SOURCES)}, not {source!r}")
     _check_user_names(path, port_map, config)
     return port_map
 
@@ -267,7 +283,7 @@ def _check_user_names(path: Path, port_map: PortMap, config: HwConfig) -> None:
     lists = {"tie": port_map.ties, "drive": port_map.drives, "interrupt": port_map.interrupts, "open": port_map.open}
     uses += [(name, use) for use, names in lists.items() for name in names]
     for name, use in uses:
-        if not isinstance(name, str) or not _IDENTIFIER.fullmatch(name):
+        if not _IDENTIFIER.fullmatch(name):
             raise PortError(f"{path}: {use} needs a Verilog identifier, not {name!r}")
         if name in taken:
             raise PortError(f"{path}: {name} is used twice, as {taken[name]} and as {use}")
@@ -278,10 +294,6 @@ def memory_bits(config: HwConfig, port: str) -> int:
     """Return the data width of a memory port, or for CSB that of a register."""
     widths = {CSB: 4, DBB: config.primary_memif_width_bytes, CVSRAM: config.secondary_memif_width_bytes}
     return 8 * widths[port]
-
-
-def _wrappable(config: HwConfig) -> tuple[str, ...]:
-    return (CSB, DBB, CVSRAM) if config.secondary_memif_enable else (CSB, DBB)
 
 
 def _widths(pin: Pin) -> str:

@@ -65,7 +65,7 @@ class _Feature(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     bare_registers: bool = False
 
 
-class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class FeaturesFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Plan files, folder of the coverage model and modules of tests in Python, all beside the file; what uses them."""
 
     plans: tuple[str, ...]
@@ -167,8 +167,8 @@ def load_feature_plan(path: Path, config: HwConfig) -> FeaturePlan:
     return FeaturePlan(model, file.level, here, tuple(name for name in known if name not in aimed))
 
 
-def _read(path: Path) -> _File:
-    return converted(read_toml(path, PlanError), _File, path.name, PlanError)
+def _read(path: Path) -> FeaturesFile:
+    return converted(read_toml(path, PlanError), FeaturesFile, path.name, PlanError)
 
 
 @cache
@@ -198,7 +198,7 @@ def _bench_tests(path: Path, module: str) -> Iterator[PlannedTest]:
 
 
 def _feature(
-    path: Path, one: _Feature, file: _File, tests: Sequence[PlannedTest], home: str, model: CoverageModel
+    path: Path, one: _Feature, file: FeaturesFile, tests: Sequence[PlannedTest], home: str, model: CoverageModel
 ) -> Feature:
     where = f"{path.name}: {shown(one.name)}"
     levels = [level.name for level in file.level]

@@ -32,7 +32,9 @@ from nvdla_tb.stimulus.settings import BenchSettings
 _LATEST_RESET = 1 << 20
 
 
-class _File(plan_file.PlanFile, frozen=True, kw_only=True):
+class NvdlaPlanFile(plan_file.PlanFile, frozen=True, kw_only=True):
+    """A plan; ``config`` is the configuration that it was written for."""
+
     config: str
 
 
@@ -155,7 +157,7 @@ def load_plan(path: Path) -> tuple[PlanEntry, ...]:
     Raises:
         PlanError: when it is not a plan; the message names the key and what is allowed.
     """
-    file, described = plan_file.read_plan(path, _File)
+    file, described = plan_file.read_plan(path, NvdlaPlanFile)
     entries = []
     for one in described:
         own = dict(one.keys)

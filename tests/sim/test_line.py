@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -73,7 +74,7 @@ def test_a_wait_for_a_line_that_stays_low_is_a_hang(device: Built, tmp_path: Pat
 
 def test_the_program_goes_on_after_a_failed_poll_where_its_settings_say_so(device: Built, tmp_path: Path) -> None:
     reads = (RegRead(STATUS, 0), Poll(STATUS, 4, mask=4), Poll(STATUS, 2, mask=6), RegRead(STATUS, 0))
-    settings = replace(SETTINGS, continue_on_fail=True)
+    settings = msgspec.structs.replace(SETTINGS, continue_on_fail=True)
     result = played(device, tmp_path / "run", scenario(*reads, *LAYER, *SERVED, settings=settings))
     assert complaints(result.verdict) == [
         f"poll of {STATUS} & 0x4 for equal 0x4 still reads 0x0 after 300 cycles",

@@ -46,6 +46,11 @@ KILLS_A_RUN = 10
 _APART_SECONDS = 1.0
 _LOOK_SECONDS = 0.05
 _PATIENCE_SECONDS = 300.0
+_PATIENCE_RUNS = 10
+"""How long a driver may take, in undisturbed runs: on a busy machine all of them are slow."""
+
+_LONGEST_SECONDS = 3600.0
+"""How long the undisturbed run may take."""
 
 
 @dataclass
@@ -85,12 +90,14 @@ class Campaign:
             played: Options that say what is played.
         """
         self.figures = Figures()
+        self.patience_seconds = _LONGEST_SECONDS
         self._rng, self._folder, self._played = random.Random(seed), folder, played
         started = time.monotonic()
         with marked() as mark:
             quiet = _Run(mark, folder / "undisturbed", self, shared=False)
             quiet.finish()
         self._seconds = time.monotonic() - started
+        self.patience_seconds = max(_PATIENCE_SECONDS, _PATIENCE_RUNS * self._seconds)
         self._wanted = contents(quiet.results)
         self._left = _files(quiet.results)
         self.model = build(build_spec(Dut("nv_small", "verilator", backend="native"), waves=False)).directory
@@ -119,8 +126,9 @@ class Campaign:
         self._expect(run, "files of the model", _files(self.model), self._built)
 
     def problem(self, run: _Run, text: str) -> None:
-        """Note what must not be."""
+        """Note what must not be, and say so at once: a campaign takes an hour."""
         self.figures.problems.append(f"{run.results.parent.name}: {text}")
+        print(self.figures.problems[-1], file=sys.stderr, flush=True)
 
     def lives(self, seconds: float) -> None:
         """Note how long a driver lived that nothing killed: the next kill may come no later."""
@@ -152,7 +160,7 @@ class _Run:
         self.temporary.mkdir(parents=True)
         self.bench = folder / "bench"
         own = {"TMPDIR": str(self.temporary), "NVDLA_RESULTS": str(self.bench)}
-        self._environment = {**mark.environment, **own}
+        self._environment = {**mark.environment, **own, "PYTHONFAULTHANDLER": "1"}
         self._cluster: subprocess.Popen[str] | None = None
         self._address = ""
         self.complete = False
@@ -161,7 +169,7 @@ class _Run:
         """Start a driver, kill until it is dead or done, and return how many kills that took."""
         campaign, killed = self._campaign, 0
         driver, started = self._driver(), time.monotonic()
-        until = started + _PATIENCE_SECONDS
+        until = started + campaign.patience_seconds
         while killed < most and time.monotonic() < until:
             if _has_ended(driver, campaign.moment(first=not killed)):
                 if not killed:
@@ -195,7 +203,7 @@ class _Run:
             self._campaign.problem(self, f"the last driver must end with 0, not {driver.returncode}")
         if self._cluster is not None:
             self._cluster.send_signal(signal.SIGINT)
-            self._cluster.communicate(timeout=_PATIENCE_SECONDS)
+            self._cluster.communicate(timeout=self._campaign.patience_seconds)
 
     def _driver(self) -> subprocess.Popen[str]:
         """Start a run, or resume it if it is in the store."""
@@ -226,11 +234,13 @@ class _Run:
         """Wait for a driver's end, and look at what it has said and left."""
         campaign = self._campaign
         try:
-            _, said = driver.communicate(timeout=_PATIENCE_SECONDS)
+            _, said = driver.communicate(timeout=campaign.patience_seconds)
         except subprocess.TimeoutExpired:
-            campaign.problem(self, f"a driver must end, with {self._mark.processes()}")
-            driver.kill()
+            processes = self._mark.processes()
+            # It says where it stands.
+            driver.send_signal(signal.SIGABRT)
             _, said = driver.communicate()
+            campaign.problem(self, f"a driver must end, with {processes}: {said}")
         ended = driver.returncode
         self.complete = ended == 0
         killed = -ended in SIGNALS
@@ -294,6 +304,8 @@ def main() -> int:
     parser.add_argument("--kills", type=int, default=100, metavar="N", help="default: 100")
     parser.add_argument("--seed", type=int, default=1, metavar="N", help="of all choices (default: 1)")
     args = parser.parse_args()
+    # A shell starts what it plays in the background with interrupts ignored, and clusters are ended by one.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     started = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="campaign-") as folder:
         campaign = Campaign(args.seed, Path(folder))

@@ -56,6 +56,10 @@ constexpr uint64_t HALF_PERIOD_STEPS = 1000;
 uint64_t now = 0;
 uint64_t epoch = 0;
 
+// Where the launcher reads the time; it lies in memory that both share once the bench has said so.
+uint64_t own_time = 0;
+volatile uint64_t* shown_time = &own_time;
+
 // The CSB clock: the time of its next edge, and the steps after a falling edge when the bench starts.
 uint64_t csb_edge = HALF_PERIOD_STEPS;
 uint64_t csb_half_period = HALF_PERIOD_STEPS;
@@ -119,6 +123,11 @@ void nvb_start(uint64_t time, uint64_t half_period, uint64_t delay) {
     csb_rise = time + delay;
     csb_edge = csb_level ? time : csb_rise;
 }
+
+void nvb_show_time(uint64_t* where) {
+    shown_time = where;
+    *shown_time = now;
+}
 }
 
 int main(int argc, char** argv) {
@@ -134,6 +143,7 @@ int main(int argc, char** argv) {
         run_time_step(*top);
         const uint64_t deadline = VerilatedVpi::cbNextDeadline();
         now = std::min<uint64_t>(std::min(next_edge, csb_edge), deadline);
+        *shown_time = now;
         if (VerilatedVpi::callCbs(cbNextSimTime)) settle();
         if (deadline <= now) {
             VerilatedVpi::callTimedCbs();

@@ -14,8 +14,9 @@ from nvdla_tb.judge.detail import BadAccess, Hang, PollExpired, WrongRegister
 from nvdla_tb.judge.finding import Check
 from nvdla_tb.judge.verdict import Ending, Verdict
 from nvdla_tb.nvdla.program.ops import InterruptNotify, MemLoad, Poll, RegRead
+from nvdla_tb.run.choices import BACKENDS
 from nvdla_tb.run.compile.build import build
-from nvdla_tb.run.compile.spec import BACKENDS, BuildSpec
+from nvdla_tb.run.compile.spec import BuildSpec
 from nvdla_tb.run.errors import LaunchError
 from nvdla_tb.stimulus.scenario import Scenario
 from nvdla_tb.stimulus.settings import BenchSettings, PortSettings
@@ -31,9 +32,11 @@ SETTINGS = {
     "no latency": BenchSettings(port=PortSettings(latency_cycles=0)),
     "stress": BenchSettings(csb_stall=0.4, port=STRESS),
     "several outstanding": BenchSettings(csb_outstanding=3, csb_stall=0.4),
-    "reorder without jitter": BenchSettings(port=replace(STRESS, jitter_cycles=0, latency_cycles=40)),
-    "in order with jitter": BenchSettings(port=replace(STRESS, reorder=False, ready_stall=0.7)),
-    "pauses": BenchSettings(port=replace(STRESS, pause_cycles=90, pause_period_cycles=200, write_latency_cycles=77)),
+    "reorder without jitter": BenchSettings(port=msgspec.structs.replace(STRESS, jitter_cycles=0, latency_cycles=40)),
+    "in order with jitter": BenchSettings(port=msgspec.structs.replace(STRESS, reorder=False, ready_stall=0.7)),
+    "pauses": BenchSettings(
+        port=msgspec.structs.replace(STRESS, pause_cycles=90, pause_period_cycles=200, write_latency_cycles=77)
+    ),
     "named pauses": BenchSettings(
         port=PortSettings(2, pause_cycles=140, pause_period_cycles=150, pause_channels="aw r")
     ),

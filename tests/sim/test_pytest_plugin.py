@@ -244,4 +244,4 @@ def test_what_cannot_be_used_is_one_message(repository: Path, tmp_path: Path) ->
     (tmp_path / "pytest.ini").write_text("[pytest]\n", encoding="utf-8")
     assert ran(tmp_path, "--nvdla-config", "nowhere").startswith("ERROR: configuration must be one of nv_full, ")
     (tmp_path / "broken.toml").write_text('config = "nv_small"\nscenario = [{name = "x"}]\n', encoding="utf-8")
-    assert "broken.toml: scenario[0] lacks the key about\n" in ran(tmp_path, "--nvdla")
+    assert "broken.toml: scenario[0].about is missing\n" in ran(tmp_path, "--nvdla")

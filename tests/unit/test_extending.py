@@ -12,6 +12,8 @@ import numpy as np
 import pytest
 
 from nvdla_models.errors import InputError
+from nvdla_tb.cli.command import parser
+from nvdla_tb.paths import PLANS
 from nvdla_tb.run.nvdla import NVDLA
 from nvdla_tb.run.systems import GROUP, added, folders, refuse, system_of
 from tests.repository import ROOT
@@ -119,7 +121,8 @@ def test_the_format_of_the_guide_describes_and_packs(tb: Run, guide: Path) -> No
 
 
 def test_a_format_is_not_replaced_by_a_package(tb: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    files = {"their_cube/layouts.py": 'FORMATS = {"feature": None}\n'}
+    ours = "from nvdla_tb.cli.layout_formats import FORMATS as OURS\n"
+    files = {"their_cube/layouts.py": f'{ours}FORMATS = {{"feature": OURS["weight"]}}\n'}
     install(tmp_path, "their_cube", files, {"nvdla_tb.layouts": {"cube": "their_cube.layouts:FORMATS"}})
     monkeypatch.syspath_prepend(tmp_path)
     refusal = "formats must have names of their own; cube adds feature again"
@@ -160,3 +163,76 @@ def test_a_system_is_not_replaced_by_a_package(system: Path) -> None:
     about.write_text(f"[{GROUP}]\nagain = their_adder.system:ADDER\n")
     with pytest.raises(InputError, match=r"^systems must have names of their own; again adds nvdla again$"):
         added()
+
+
+BROKEN = {
+    "raise ImportError('no \\x1b[2J such thing')": r"ImportError: no \x1b[2J such thing",
+    "raise SystemExit(3)": "SystemExit: 3",
+    "THINGS = 3": "it must name {must}",
+    "THINGS = {'more': 3}": "it must name {must}",
+    "OTHERS = {}": "AttributeError: module 'their_broken' has no attribute 'THINGS'",
+    "THINGS = (": "SyntaxError: '(' was never closed (__init__.py, line 1)",
+}
+MUST = {
+    "nvdla_tb.commands": "a dictionary of Command",
+    "nvdla_tb.layouts": "a dictionary of Format",
+    "nvdla_tb.systems": "a System",
+}
+WORDS = {
+    "nvdla_tb.commands": "configs nv_small",
+    "nvdla_tb.layouts": "describe --format feature --precision int8 --shape 8,4,4",
+    "nvdla_tb.systems": f"run --list --plan {PLANS / 'nv_small.toml'} --only sdp_x1_*",
+}
+
+
+@pytest.mark.parametrize("group", MUST)
+@pytest.mark.parametrize("code", BROKEN)
+def test_a_broken_package_is_named_on_one_line_and_the_command_goes_on(
+    tb: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, group: str, code: str
+) -> None:
+    right = tb(WORDS[group])
+    assert (right.code, right.err) == (0, "")
+    install(
+        tmp_path, "their_broken", {"their_broken/__init__.py": f"{code}\n"}, {group: {"some": "their_broken:THINGS"}}
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr("nvdla_tb.added._told", set())
+    added.cache_clear()
+    try:
+        ran = tb(WORDS[group])
+    finally:
+        added.cache_clear()
+    entry = f"entry point some of their_broken ({group} = their_broken:THINGS)"
+    why = BROKEN[code].format(must=MUST[group])
+    assert (ran.code, ran.out, ran.err) == (0, right.out, f"error: {entry} is left out: {why}\n")
+
+
+@pytest.mark.parametrize(
+    ("code", "why"),
+    [
+        ("raise RuntimeError('not today')", "RuntimeError: not today"),
+        ("def main(args): return 0", "AttributeError: module 'their_broken.lint' has no attribute 'add_arguments'"),
+    ],
+)
+def test_a_broken_subcommand_of_a_package_is_named_when_it_is_chosen_and_stops_no_other(
+    tb: Run,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    code: str,
+    why: str,
+) -> None:
+    commands = (
+        "from nvdla_tb.cli.commands import Command\n"
+        "THINGS = {'lint': Command('their_broken.lint', 'checks 100 % of the names', 'nvdla-tb lint')}\n"
+    )
+    files = {"their_broken/__init__.py": commands, "their_broken/lint.py": f"{code}\n"}
+    install(tmp_path, "their_broken", files, {"nvdla_tb.commands": {"some": "their_broken:THINGS"}})
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr("nvdla_tb.added._told", set())
+    assert tb("configs nv_small").err == ""
+    assert "checks 100 % of the names" in tb("--help").out
+    assert tb("lint").refusal == f"subcommand lint (their_broken.lint) cannot be used: {why}"
+    capsys.readouterr()
+    parser()
+    assert capsys.readouterr().err == f"error: subcommand lint (their_broken.lint) is left out: {why}\n"

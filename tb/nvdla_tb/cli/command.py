@@ -13,7 +13,9 @@ INTERRUPTED = 130
 
 try:
     from nvdla_models.errors import InputError
-    from nvdla_tb.cli.commands import all_commands, completion
+    from nvdla_models.reading import shown
+    from nvdla_tb.added import leave_out
+    from nvdla_tb.cli.commands import COMMANDS, all_commands, completion
     from nvdla_tb.cli.parsing import Parser
     from nvdla_tb.cli.shown import COMPLETION, Completion, Version
     from nvdla_tb.cli.terminal import printable_output
@@ -51,13 +53,25 @@ def parser(chosen: str | None = None) -> argparse.ArgumentParser:
     top.set_defaults(command_line=COMMAND)
     subcommands = top.add_subparsers(dest="command", required=True, metavar="SUBCOMMAND")
     for name, command in commands.items():
+        about = command.help.replace("%", "%%")
         sub = subcommands.add_parser(
-            name, help=command.help, description=f"{command.help}.", epilog=f"example: {command.example}"
+            name, help=about, description=f"{command.help}.", epilog=f"example: {command.example}"
         )
         if chosen in (None, name):
-            module = command.load()
-            module.add_arguments(sub)
-            sub.set_defaults(main=module.main)
+            try:
+                module = command.load()
+                module.add_arguments(sub)
+                sub.set_defaults(main=module.main)
+            except (InputError, ModuleNotFoundError):
+                raise
+            except (Exception, SystemExit) as error:
+                if name in COMMANDS:
+                    raise
+                # Whatever a module of somebody else raises.
+                what, why = f"subcommand {name} ({command.module})", f"{type(error).__name__}: {error}"
+                if chosen == name:
+                    raise InputError(f"{what} cannot be used: {shown(why)}") from error
+                leave_out(what, why)
     return top
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from dataclasses import dataclass
 from importlib import import_module
-from importlib.metadata import entry_points
 from types import ModuleType
-from typing import Protocol, cast
+from typing import Any, Protocol, cast
 
 from nvdla_models.errors import InputError
+from nvdla_tb.added import added
 
 GROUP = "nvdla_tb.commands"
 """The group of entry points by which other packages add subcommands: each names a dictionary like ``COMMANDS``."""
@@ -175,10 +175,15 @@ def all_commands() -> dict[str, Command]:
         InputError: for a name that is given twice.
     """
     found = dict(COMMANDS)
-    for entry in sorted(entry_points(group=GROUP), key=lambda entry: entry.name):
-        added = entry.load()
-        for name in added:
+    for entry, commands in added(GROUP, "a dictionary of Command", _is_right):
+        for name in commands:
             if name in found:
-                raise InputError(f"subcommands must have names of their own; {entry.name} adds {name} again")
-        found |= added
+                raise InputError(f"subcommands must have names of their own; {entry} adds {name} again")
+        found |= commands
     return found
+
+
+def _is_right(value: Any) -> bool:
+    return isinstance(value, dict) and all(
+        isinstance(name, str) and isinstance(command, Command) for name, command in value.items()
+    )

@@ -6,13 +6,13 @@ import argparse
 import os
 import re
 import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TypeVar
+from typing import NamedTuple
 
 from nvdla_models.config import HwConfig
 from nvdla_models.errors import InputError
-from nvdla_models.limits import DATA_BYTES
+from nvdla_models.limits import MEMORY_BYTES
 from nvdla_models.reading import read_bytes, resolved, shown
 from nvdla_tb.cli import numbers
 from nvdla_tb.cli.console import Console
@@ -34,13 +34,14 @@ from nvdla_tb.stimulus.trace.lines import read_memory_file
 INCLUDE = PACKAGE / "sim" / "driver"
 """Folder of ``nvdla_tb.h``."""
 
-_PLACE = re.compile(r"(?P<what>.+)@(?:(?P<ram>MC|CVSRAM):)?(?P<address>0x[0-9a-fA-F]{1,16})", re.DOTALL)
+_AT = r"@(?:(?P<ram>MC|CVSRAM):)?(?P<address>0x[0-9a-fA-F]{1,16})"
+_FILE = re.compile(rf"(?P<what>.+){_AT}", re.DOTALL)
+_ROOM = re.compile(rf"(?P<what>[0-9]{{1,20}}){_AT}")
 _END = "end"
 _FIRST_PORT, _LAST_PORT = 1024, 65535
 _SOCKET_BYTES = 107
 """What the address of a Unix socket takes."""
 
-Placed = TypeVar("Placed", Path, int)
 _HANG_CYCLES = BenchSettings().hang_cycles
 _MOST_CYCLES = 1 << 40
 
@@ -111,7 +112,7 @@ def main(args: argparse.Namespace) -> int:
     config = HwConfig.load(args.config)
     settings = BenchSettings(serve_interrupts=False, hang_cycles=args.hang_cycles)
     name = "client" if args.library is None else args.library.stem
-    scenario = Scenario(name, config.name, tuple(_ops(args)), args.seed, settings)
+    scenario = Scenario(name, config.name, tuple(_ops(args, config)), args.seed, settings)
     library = "" if args.library is None else str(resolved(args.library))
     driver = Driver(library, args.entry, args.silent, where)
     options = again(args, "socket", "tcp") if where is not None else [library, *again(args, "entry")]
@@ -150,44 +151,66 @@ def _where(args: argparse.Namespace) -> str | None:
     return str(path)
 
 
-def _ops(args: argparse.Namespace) -> list[Op]:
+def _ops(args: argparse.Namespace, config: HwConfig) -> list[Op]:
     """Return what is loaded before the driver, and what is compared after it."""
     ops: list[Op] = []
+    limits = {option: MEMORY_BYTES for option in ("memory", "reserve", "expect")}
+
+    def placed(option: str, text: str) -> tuple[Ram, int, int, Chunks]:
+        place = _placed(option, text)
+        chunks, nbytes = ((), int(place.what)) if option == "reserve" else _content(Path(place.what))
+        place.check(config, nbytes, limits[option])
+        limits[option] -= nbytes
+        return place.ram, place.address, nbytes, chunks
+
     for number, text in enumerate(args.memory):
-        path, ram, address = _placed("memory", text, Path)
-        ops.append(MemLoad(ram, address, _chunks(path), f"memory_{number}.dat"))
+        ram, address, _, chunks = placed("memory", text)
+        ops.append(MemLoad(ram, address, chunks, f"memory_{number}.dat"))
     for text in args.reserve:
-        nbytes, ram, address = _placed("reserve", text, int)
+        ram, address, nbytes, _ = placed("reserve", text)
         ops.append(MemInit(ram, address, nbytes))
     if args.expect:
         ops.append(SyncNotify("GLB", _END))
     for number, text in enumerate(args.expect):
-        path, ram, address = _placed("expect", text, Path)
-        chunks = _chunks(path)
-        nbytes = max(offset + len(data) for offset, data in chunks)
+        ram, address, nbytes, chunks = placed("expect", text)
         ops.append(CheckFile(_END, ram, address, nbytes, chunks, f"expect_{number}.dat"))
     return ops
 
 
-def _placed(option: str, text: str, read: Callable[[str], Placed]) -> tuple[Placed, Ram, int]:
+class _Place(NamedTuple):
+    """What an option places, and where."""
+
+    option: str
+    text: str
+    what: str
+    ram: Ram
+    address: int
+
+    def check(self, config: HwConfig, nbytes: int, left: int) -> None:
+        """Refuse bytes that a memory of the configuration has no place for, or more than are left of all together."""
+        if self.ram is Ram.CVSRAM and not config.secondary_memif_enable:
+            raise InputError(f"--{self.option} must be in MC, as {config.name} has no CVSRAM, not {shown(self.text)}")
+        end = 1 << config.memif_address_width_bits
+        if not (1 <= nbytes <= left and self.address + nbytes <= end):
+            rule = f"have at least 1 byte, end by {end:#x}, and have at most {MEMORY_BYTES} bytes in all"
+            raise InputError(f"--{self.option} must {rule}, not {shown(self.text)} ({shown(nbytes)} bytes)")
+
+
+def _placed(option: str, text: str) -> _Place:
     """Return what an option places, and where."""
-    found = _PLACE.fullmatch(text)
-    try:
-        if found is not None:
-            ram = Ram[found["ram"] or "MC"]
-            return read(found["what"]), ram, int(found["address"], 16)
-    except ValueError:
-        pass
-    what = "BYTES" if option == "reserve" else "FILE"
-    raise InputError(f"--{option} must be {what}@0xADDRESS or {what}@RAM:0xADDRESS, not {shown(text)}")
+    found = (_ROOM if option == "reserve" else _FILE).fullmatch(text)
+    if found is None:
+        what = "BYTES" if option == "reserve" else "FILE"
+        raise InputError(f"--{option} must be {what}@0xADDRESS or {what}@RAM:0xADDRESS, not {shown(text)}")
+    return _Place(option, text, found["what"], Ram[found["ram"] or "MC"], int(found["address"], 16))
 
 
-def _chunks(path: Path) -> Chunks:
-    """Return the bytes of a file."""
-    chunks = read_memory_file(path) if path.suffix == ".dat" else ((0, read_bytes(path, DATA_BYTES)),)
+def _content(path: Path) -> tuple[Chunks, int]:
+    """Return the bytes of a file, and how many bytes of memory they take."""
+    chunks = read_memory_file(path) if path.suffix == ".dat" else ((0, read_bytes(path, MEMORY_BYTES)),)
     if not any(data for _, data in chunks):
         raise InputError(f"{shown(path)} must hold at least 1 byte")
-    return chunks
+    return chunks, max(offset + len(data) for offset, data in chunks)
 
 
 def _absolute(option: str, text: str) -> Sequence[str]:

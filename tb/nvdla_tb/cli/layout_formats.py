@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from importlib.metadata import entry_points
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -31,6 +31,7 @@ from nvdla_models.layout import (
 from nvdla_models.layout.raw import Array, ByteArray, check_array, check_index
 from nvdla_models.limits import MEMORY_BYTES
 from nvdla_models.precision import Precision
+from nvdla_tb.added import added
 from nvdla_tb.cli.layout_files import read_memory
 from nvdla_tb.cli.layout_options import OPTIONS, Given, Option
 from nvdla_tb.cli.layout_subjects import CompressedSubject, Coordinates, Subject
@@ -75,13 +76,18 @@ def all_formats() -> dict[str, Format]:
         InputError: for a name that is given twice.
     """
     found = dict(FORMATS)
-    for entry in sorted(entry_points(group=GROUP), key=lambda entry: entry.name):
-        added = entry.load()
-        for name in added:
+    for entry, formats in added(GROUP, "a dictionary of Format", _is_right):
+        for name in formats:
             if name in found:
-                raise InputError(f"formats must have names of their own; {entry.name} adds {name} again")
-        found |= added
+                raise InputError(f"formats must have names of their own; {entry} adds {name} again")
+        found |= formats
     return found
+
+
+def _is_right(value: Any) -> bool:
+    return isinstance(value, dict) and all(
+        isinstance(name, str) and isinstance(form, Format) for name, form in value.items()
+    )
 
 
 def all_options(formats: Mapping[str, Format]) -> dict[str, Option]:

@@ -27,7 +27,7 @@ from nvdla_tb.coverage.model import CoverageModel, load_model
 from nvdla_tb.coverage.status import Hits, item_status, table, totals
 from nvdla_tb.judge.verdict import Ending, Verdict
 from nvdla_tb.paths import COMMAND
-from nvdla_tb.report import failures, page, performance, summary
+from nvdla_tb.report import failures, page, performance, report, summary
 from nvdla_tb.report.features_table import feature_status, section
 from nvdla_tb.report.leads import with_leads
 from nvdla_tb.report.live import LiveReport
@@ -285,6 +285,7 @@ def conclude(store: Store, run: Run, args: argparse.Namespace) -> int:
     page.write_html(run, everything, trend, run.folder / page.PAGE, sections, problems)
     page.write_junit(_head(run, problems), everything, run.folder / page.JUNIT)
     failures.write(everything, run.folder)
+    report.remove_parts(run.folder)
     failing = failures.told(results)
     if failing:
         print(f"\n{failing}\nall of it: {run.folder / failures.FILE_NAME}")

@@ -378,6 +378,22 @@ class Hang(Detail, frozen=True, tag=True):
     awaits_line: bool = False
 
 
+class StandStill(Detail, frozen=True, tag=True):
+    """Simulation time that did not pass while the simulator computed, as it does when RTL loops without a delay.
+
+    Attributes:
+        time_ps: the simulation time, in picoseconds; that of the first cycle.
+        cycles: in which of so many cycles, from that of the finding on, it is.
+        processor_seconds: how long the simulator computed in this time step, 0.0 when it gave up by itself.
+        said: the simulator's words when it gave up, else empty.
+    """
+
+    time_ps: int
+    cycles: int
+    processor_seconds: float
+    said: str
+
+
 class DriverFaultKind(Enum):
     """How a driver in C went wrong."""
 
@@ -470,6 +486,7 @@ AnyDetail = (
     | LineNeverRises
     | ShortGolden
     | Hang
+    | StandStill
     | NoAnswer
     | DriverFault
     | Raised

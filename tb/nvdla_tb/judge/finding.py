@@ -114,6 +114,8 @@ def _cause(detail: details.AnyDetail) -> tuple[str, ...]:
             return ("dla_intr",)
         case details.Hang():
             return (*detail.waiting_for, *(f"{unit.unit} {'/'.join(unit.states)}" for unit in detail.units))
+        case details.StandStill():
+            return ("time",)
         case details.DriverFault():
             return (detail.driver, detail.kind.value)
         case details.Raised():

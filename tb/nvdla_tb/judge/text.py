@@ -101,6 +101,8 @@ def complaint(finding: Finding) -> str:
             return "wait for dla_intr never ends: no interrupt is set, and no layer that was started owes one"
         case details.Hang() as hang:
             return "\n".join(_hang(finding, hang))
+        case details.StandStill() as still:
+            return "\n".join(_stand_still(finding, still))
         case details.NoAnswer() as lost:
             return _no_answer(lost)
         case details.DriverFault() as fault:
@@ -251,3 +253,16 @@ def _hang(finding: Finding, hang: details.Hang) -> list[str]:
     lines += [f"  {unit.unit}.S_STATUS: group 0 {unit.states[0]}, group 1 {unit.states[1]}" for unit in hang.units]
     lines += [] if hang.unanswered is None else [f"  {_no_answer(hang.unanswered)}"]
     return lines if hang.units or hang.unanswered else [*lines, "  every unit's S_STATUS is IDLE"]
+
+
+def _stand_still(finding: Finding, still: details.StandStill) -> list[str]:
+    at = f"{still.time_ps / 1000:.3f} ns"
+    if finding.cycle is not None:
+        last = finding.cycle + still.cycles - 1
+        at = f"cycle {finding.cycle} ({at})" if still.cycles == 1 else f"cycle {finding.cycle} to {last} (from {at} on)"
+    worked = "signals did not settle" if still.said else f"the simulator computed for {still.processor_seconds:.0f} s"
+    return [
+        f"hang: simulation time stood still at {at}: {worked}",
+        *([f"  {still.said}"] if still.said else []),
+        "  the RTL loops in zero time: look for a combinational loop, a loop or a task without delay, that begins then",
+    ]

@@ -70,6 +70,9 @@ def _plain(result: Result) -> dict[str, Any]:
     }
 
 
+_PAGES = (page.PAGE, page.JUNIT, failures.FILE_NAME)
+
+
 def write_pages(head: Head, results: Sequence[Result], folder: Path) -> None:
     """Write what browsers and CI systems read, as regressions do, and what failed at full length.
 
@@ -82,8 +85,15 @@ def write_pages(head: Head, results: Sequence[Result], folder: Path) -> None:
 
 def remove_pages(folder: Path) -> None:
     """Remove the files of ``write_pages``, and what a run that was killed has left of them."""
-    for name in (page.PAGE, page.JUNIT, failures.FILE_NAME):
-        for path in (folder / name, *folder.glob(f".{name}.*")):
+    for name in _PAGES:
+        (folder / name).unlink(missing_ok=True)
+    remove_parts(folder)
+
+
+def remove_parts(folder: Path) -> None:
+    """Remove what a run that was killed while it wrote its pages has left of them."""
+    for name in _PAGES:
+        for path in folder.glob(f".{name}.*"):
             path.unlink(missing_ok=True)
 
 

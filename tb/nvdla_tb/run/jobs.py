@@ -315,7 +315,7 @@ def _simulated(job: Job, setup: Setup, work_dir: Path, process: SharedProcess | 
             shutil.copyfile(run.log_path, work_dir / LOG_NAME)
         tail = last_lines(run.log_path)[-_LOG_LINES:]
         verdict = _of_driver(job.driver, run, work_dir)
-        verdict = verdict or Verdict.of(_check_of(run), "\n".join((run.message, *tail)))
+        verdict = verdict or Verdict(findings=[_finding_of(run, *tail)])
         return job.result(dut, verdict, run.seconds, work_dir)
     verdict = _verdict_of(answer, run)
     if verdict.ending is Ending.REFUSED and not job.refusable:
@@ -325,7 +325,7 @@ def _simulated(job: Job, setup: Setup, work_dir: Path, process: SharedProcess | 
         verdict.refused = None
     if verdict.ending in (Ending.PASSED, Ending.GOLDEN) and not run.passed:
         # The verdict was good, but the simulator did not end as it should.
-        verdict.add(Finding(_check_of(run), Note(run.message)))
+        verdict.add(_finding_of(run))
     result = job.result(dut, verdict, run.seconds, work_dir)
     return msgspec.structs.replace(
         result, performance=answer.performance, explained=answer.explained, layers=answer.layers
@@ -354,14 +354,13 @@ def _tested(job: Job, test: PythonTest, setup: Setup, work_dir: Path) -> Result:
     )
     answer, raised = left_in(work_dir), _raised(run, work_dir)
     if answer is None:
-        verdict = Verdict(self_checking=True) if run.check is None else Verdict.of(run.check, run.message)
-        verdict = verdict if raised is None else Verdict(findings=[raised])
+        verdict = Verdict(self_checking=True) if run.check is None else Verdict(findings=[raised or run.finding])
         return job.result(setup.dut, _of_driver(None, run, work_dir) or verdict, run.seconds, work_dir)
     verdict = _verdict_of(answer, run)
     if raised is not None:
         verdict.add(raised)
     elif run.check is not None and not (run.check is Check.TEST and verdict.ending.is_failure):
-        verdict.add(Finding(run.check, Note(run.message)))
+        verdict.add(run.finding)
     result = job.result(setup.dut, verdict, run.seconds, work_dir)
     return msgspec.structs.replace(result, explained=answer.explained, layers=answer.layers)
 
@@ -382,7 +381,7 @@ def _raised(run: SimResult, work_dir: Path) -> Finding | None:
 def _of_driver(driver: Driver | None, run: SimResult, work_dir: Path) -> Verdict | None:
     """Return the verdict of a process that ended without an answer while a driver in C ran in it, None without one."""
     path = work_dir / ACCESSES_FILE
-    if not path.is_file():
+    if run.standstill is not None or not path.is_file():
         return None
     accesses = tuple(line for line in last_lines(path) if line)[-LAST_ACCESSES:]
     name = "of the test" if driver is None else driver.name
@@ -409,6 +408,11 @@ def _verdict_of(answer: Result, run: SimResult) -> Verdict:
     if answer.verdict.needs_explanation and answer.explained is None:
         answer.verdict.add(Finding(Check.EXPLANATION, Note(f"the testbench could not explain this: {run.message}")))
     return answer.verdict
+
+
+def _finding_of(run: SimResult, *log: str) -> Finding:
+    """Return why a simulation did not pass, with the last lines of its log unless it says where time stood still."""
+    return run.standstill or Finding(_check_of(run), Note("\n".join((run.message, *log))))
 
 
 def _check_of(run: SimResult) -> Check:

@@ -61,7 +61,8 @@ def supervise(
     environment: Mapping[str, str],
     log_path: Path,
     timeout_seconds: float | None = None,
-    meanwhile: Callable[[], None] | None = None,
+    meanwhile: Callable[[], bool | None] | None = None,
+    pass_fds: Sequence[int] = (),
 ) -> Ended:
     """Run ``command`` to its end or its deadline, and leave no process that it has started behind.
 
@@ -74,10 +75,11 @@ def supervise(
         environment: Complete environment.
         log_path: File that standard output and error are appended to.
         timeout_seconds: Deadline in wall-clock seconds, or None.
-        meanwhile: Called about twice a second until the end, or None.
+        meanwhile: Called about twice a second until the end, or None; True ends the command as its deadline does.
+        pass_fds: Open files that the command inherits.
     """
     with log_path.open("ab") as log:
-        process = start(command, cwd=cwd, environment=environment, log=log)
+        process = start(command, cwd=cwd, environment=environment, log=log, pass_fds=pass_fds)
         try:
             return Ended(_wait(process, timeout_seconds, meanwhile), timed_out=False)
         except subprocess.TimeoutExpired:
@@ -161,13 +163,14 @@ def last_relevant_lines(log_path: Path) -> list[str]:
     return (relevant or lines)[-_SHOWN_LINES:]
 
 
-def _wait(process: subprocess.Popen[bytes], timeout_seconds: float | None, meanwhile: Callable[[], None] | None) -> int:
+def _wait(
+    process: subprocess.Popen[bytes], timeout_seconds: float | None, meanwhile: Callable[[], bool | None] | None
+) -> int:
     """Wait for the end of a process, and return its code."""
     if meanwhile is None:
         return process.wait(timeout_seconds)
     deadline = math.inf if timeout_seconds is None else time.monotonic() + timeout_seconds
-    while time.monotonic() < deadline:
-        meanwhile()
+    while time.monotonic() < deadline and not meanwhile():
         with suppress(subprocess.TimeoutExpired):
             return process.wait(max(0.0, min(LOOK_SECONDS, deadline - time.monotonic())))
     raise subprocess.TimeoutExpired(process.args, timeout_seconds or 0.0)

@@ -6,21 +6,25 @@ end is given the socket's number in ``NVDLA_REQUESTS``; it ends when the socket 
 
 from __future__ import annotations
 
+import select
 import socket
 import subprocess
 import time
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from signal import Signals
 from typing import NamedTuple, TextIO
 
-from nvdla_tb.judge.finding import Check
+from nvdla_tb.judge.detail import Note
+from nvdla_tb.judge.finding import Check, Finding
+from nvdla_tb.judge.text import complaint
 from nvdla_tb.run.compile.runners import simulation
 from nvdla_tb.run.compile.spec import Built
 from nvdla_tb.run.errors import LaunchError
-from nvdla_tb.run.process import Ended, abort, kill, last_relevant_lines, start, supervise
+from nvdla_tb.run.process import LOOK_SECONDS, Ended, abort, kill, last_relevant_lines, start, supervise
+from nvdla_tb.run.standstill import Standstill
 from nvdla_tb.run.systems import ENTRY_ENVIRONMENT, system_with
 from nvdla_tb.stimulus.exchange import Request
 
@@ -40,11 +44,12 @@ class SimResult:
     """One finished simulation.
 
     Attributes:
-        check: What went wrong: the test itself, a crash, a timeout, a kill from outside, or a test that let no time
-            pass; None when the test ran and nothing failed.
+        check: What went wrong: the test itself, a crash, a timeout, a kill from outside, time that stood still, or a
+            test that let no time pass; None when the test ran and nothing failed.
         message: Why it did not pass; empty when it did.
         seconds: Wall-clock time.
         log_path: Everything the simulator and the test printed.
+        standstill: That simulation time stood still, None when it did not.
         reported: Whether cocotb reported an ending of its test; False when it could not even load it.
     """
 
@@ -52,12 +57,19 @@ class SimResult:
     message: str
     seconds: float
     log_path: Path
+    standstill: Finding | None = None
     reported: bool = True
 
     @property
     def passed(self) -> bool:
         """Whether the test ran and nothing failed."""
         return self.check is None
+
+    @property
+    def finding(self) -> Finding:
+        """Why it did not pass."""
+        assert self.check is not None
+        return self.standstill or Finding(self.check, Note(self.message))
 
 
 def simulate(
@@ -99,14 +111,31 @@ def simulate(
     arguments += [f"+wave_file={work_dir}/waves.{built.wave_suffix}"] if waves else []
     arguments += plusargs
     make_empty(work_dir)
-    command, environment = simulation(built, test_module, testcase, env, ending_path, arguments, loaded)
-    ended = supervise(
-        command, cwd=work_dir, environment=environment, log_path=log_path, timeout_seconds=timeout_seconds
-    )
-    check, message = judge(ended, ending_path, log_path, f"{test_module}.{testcase}", timeout_seconds)
-    reported = ending_path.is_file()
+    with Standstill() as watch:
+        variables = {**env, **watch.variables}
+        command, environment = simulation(built, test_module, testcase, variables, ending_path, arguments, loaded)
+        ended = supervise(
+            command,
+            cwd=work_dir,
+            environment=environment,
+            log_path=log_path,
+            timeout_seconds=timeout_seconds,
+            meanwhile=watch.look,
+            pass_fds=watch.files,
+        )
+        check, message = judge(ended, ending_path, log_path, f"{test_module}.{testcase}", timeout_seconds)
+        result = _result(check, message, time.monotonic() - started, log_path, watch)
+    result = replace(result, reported=ending_path.is_file())
     ending_path.unlink(missing_ok=True)
-    return SimResult(check, message, time.monotonic() - started, log_path, reported)
+    return result
+
+
+def _result(check: Check | None, message: str, seconds: float, log_path: Path, watch: Standstill) -> SimResult:
+    """Return how a simulation ended; time that stood still is why it was killed, or ended by itself."""
+    found = watch.found(log_path) if check in (Check.TIMEOUT, Check.CRASH) else None
+    if found is not None:
+        return SimResult(found.check, complaint(found), seconds, log_path, found)
+    return SimResult(check, message + watch.where if check is Check.TIMEOUT else message, seconds, log_path)
 
 
 def make_empty(work_dir: Path) -> None:
@@ -167,11 +196,12 @@ _COUNTING_GRACE_SECONDS = 300.0
 
 
 class _Alive(NamedTuple):
-    """A process that waits for requests, and both ways of talking to it."""
+    """A process that waits for requests, both ways of talking to it, and what watches its time."""
 
     process: subprocess.Popen[bytes]
     socket: socket.socket
     answers: TextIO
+    watch: Standstill
 
 
 class SharedProcess:
@@ -215,17 +245,18 @@ class SharedProcess:
         self.scenarios += 1
         self.last = request.so_far.identity
         started = time.monotonic()
-        check, message = None, ""
         ended = _asked(self._alive, request.encode(), timeout_seconds)
         seconds = time.monotonic() - started
         log_path = log_path if log_path.is_file() else self.work_dir / LOG_NAME
-        if ended is not None:
-            test = f"{system_with(self.built.spec.config).entry_module}.{_TEST}"
-            check, message = judge(ended, self.work_dir / ENDING_NAME, log_path, test, timeout_seconds)
-            if check is None:
-                check, message = Check.CRASH, f"{test}: the simulator ended without an answer"
-            self.close()
-        return SimResult(check, message, seconds, log_path)
+        if ended is None:
+            return SimResult(None, "", seconds, log_path)
+        test = f"{system_with(self.built.spec.config).entry_module}.{_TEST}"
+        check, message = judge(ended, self.work_dir / ENDING_NAME, log_path, test, timeout_seconds)
+        if check is None:
+            check, message = Check.CRASH, f"{test}: the simulator ended without an answer"
+        result = _result(check, message, seconds, log_path, self._alive.watch)
+        self.close()
+        return result
 
     def close(self) -> None:
         """End the process, which finishes its test when it can."""
@@ -241,27 +272,37 @@ class SharedProcess:
             pass
         finally:
             kill(alive.process)
+            alive.watch.close()
             (self.work_dir / ENDING_NAME).unlink(missing_ok=True)
 
     def _start(self) -> _Alive:
         ours, theirs = socket.socketpair()
+        watch = Standstill()
         with theirs:
-            variables = {**ENTRY_ENVIRONMENT, _REQUESTS: str(theirs.fileno())}
+            variables = {**ENTRY_ENVIRONMENT, **watch.variables, _REQUESTS: str(theirs.fileno())}
             make_empty(self.work_dir)
             module, results_path = system_with(self.built.spec.config).entry_module, self.work_dir / ENDING_NAME
             command, environment = simulation(self.built, module, _TEST, variables, results_path, self.plusargs)
             with (self.work_dir / LOG_NAME).open("wb") as log:
                 process = start(
-                    command, cwd=self.work_dir, environment=environment, log=log, pass_fds=[theirs.fileno()]
+                    command,
+                    cwd=self.work_dir,
+                    environment=environment,
+                    log=log,
+                    pass_fds=[theirs.fileno(), *watch.files],
                 )
-        return _Alive(process, ours, ours.makefile("r", encoding="utf-8"))
+        return _Alive(process, ours, ours.makefile("r", encoding="utf-8"), watch)
 
 
 def _asked(alive: _Alive, request: str, timeout_seconds: float) -> Ended | None:
     """Have a request carried out; return how the process ended instead of answering, or None."""
+    deadline = time.monotonic() + timeout_seconds
     alive.socket.settimeout(timeout_seconds)
     try:
         alive.socket.sendall(f"{request}\n".encode())
+        while not select.select([alive.socket], [], [], LOOK_SECONDS)[0]:
+            if alive.watch.look() or time.monotonic() > deadline:
+                return abort(alive.process)
         if alive.answers.readline():
             return None
         # It closed the socket without an answer: the test failed, or the process is dead.

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import cache
-from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
 from nvdla_models.errors import InputError
 from nvdla_models.reading import shown
+from nvdla_tb import added as packages
 from nvdla_tb.run.nvdla import NVDLA
 from nvdla_tb.run.system import AnyConfig, System, system_named_in
 
@@ -32,11 +32,11 @@ def added() -> tuple[System[Any, Any], ...]:
     Raises:
         InputError: for a name that is given twice.
     """
-    names, found = {NVDLA.name}, []
-    for entry in sorted(entry_points(group=GROUP), key=lambda entry: entry.name):
-        system: System[Any, Any] = entry.load()
+    names: set[str] = {NVDLA.name}
+    found: list[System[Any, Any]] = []
+    for entry, system in packages.added(GROUP, "a System", lambda value: isinstance(value, System)):
         if system.name in names:
-            raise InputError(f"systems must have names of their own; {entry.name} adds {system.name} again")
+            raise InputError(f"systems must have names of their own; {entry} adds {system.name} again")
         names.add(system.name)
         found.append(system)
     return tuple(found)

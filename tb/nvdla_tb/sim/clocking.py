@@ -9,7 +9,7 @@ from cocotb.simtime import get_sim_time
 from cocotb.triggers import RisingEdge, Timer
 from cocotb.types import Logic, LogicArray
 
-from nvdla_tb.sim import native
+from nvdla_tb.sim import native, pulse
 from nvdla_tb.sim.cycles import Cycles
 
 PERIOD_STEPS = 2000
@@ -83,8 +83,10 @@ def start_clocks(dut: SimHandleBase, csb_period: float = 1.0, csb_phase: float =
         half = PERIOD_STEPS // 2
         _epoch_steps = ((now - half) // PERIOD_STEPS + 1) * PERIOD_STEPS
         native.library().nvb_start(_epoch_steps, csb_half, delay)
+        pulse.begin(_epoch_steps, PERIOD_STEPS, native.library().nvb_show_time)
         return
     _epoch_steps = now
+    pulse.begin(_epoch_steps, PERIOD_STEPS)
     Clock(dut.dla_core_clk, PERIOD_STEPS, unit="step", impl="gpi").start(start_high=False)
     cocotb.start_soon(_start_later(dut.dla_csb_clk, csb_half, delay))
 
@@ -93,6 +95,7 @@ def start_clock(clock: SimHandleBase) -> None:
     """Drive the only clock of a DUT, and count its cycles from here."""
     global _epoch_steps
     _epoch_steps = int(get_sim_time("step"))
+    pulse.begin(_epoch_steps, PERIOD_STEPS)
     Clock(clock, PERIOD_STEPS, unit="step", impl="gpi").start(start_high=False)
 
 

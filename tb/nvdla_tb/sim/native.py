@@ -78,6 +78,7 @@ _SIGNATURES: dict[str, tuple[Any, ...]] = {
     # name: result, arguments
     "nvb_record_bytes": (c_uint32, c_char_p),
     "nvb_start": (None, c_uint64, c_uint64, c_uint64),
+    "nvb_show_time": (None, c_void_p),
     "nvb_csb_configure": (None, POINTER(CsbSettingsRecord)),
     "nvb_csb_drop_all": (None,),
     "nvb_csb_cancel": (None, c_uint32),

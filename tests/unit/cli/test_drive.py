@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from nvdla_models.config import HwConfig
 from nvdla_tb.cli import drive as command
 from nvdla_tb.cli.drive import INCLUDE
 from nvdla_tb.cli.parsing import Parser
@@ -32,6 +33,9 @@ def test_the_table_of_functions_is_that_of_the_header() -> None:
     assert ctypes.sizeof(Functions) == len(Functions._fields_) * ctypes.sizeof(ctypes.c_void_p)
 
 
+RULE = "must have at least 1 byte, end by 0x100000000, and have at most 1073741824 bytes in all"
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -40,12 +44,25 @@ def test_the_table_of_functions_is_that_of_the_header() -> None:
         ("a.so --memory b.bin", "--memory must be FILE@0xADDRESS or FILE@RAM:0xADDRESS, not b.bin"),
         ("a.so --memory b.bin@12", "--memory must be FILE@0xADDRESS or FILE@RAM:0xADDRESS, not b.bin@12"),
         ("a.so --reserve b@0x10", "--reserve must be BYTES@0xADDRESS or BYTES@RAM:0xADDRESS, not b@0x10"),
+        ("a.so --reserve 1_0@0x10", "--reserve must be BYTES@0xADDRESS or BYTES@RAM:0xADDRESS, not 1_0@0x10"),
         ("a.so --expect empty.bin@0x10", "empty.bin must hold at least 1 byte"),
+        ("a.so --memory a.bin@CVSRAM:0x0", "--memory must be in MC, as nv_small has no CVSRAM, not a.bin@CVSRAM:0x0"),
+        ("a.so --expect a.bin@0xfffffffe", f"--expect {RULE}, not a.bin@0xfffffffe (3 bytes)"),
+        ("a.so --reserve 0@0x10", f"--reserve {RULE}, not 0@0x10 (0 bytes)"),
+        (
+            "a.so --reserve 99999999999999999999@0x10",
+            f"--reserve {RULE}, not 99999999999999999999@0x10 (99999999999999999999 bytes)",
+        ),
+        (
+            "a.so --reserve 1073741824@0x0 --reserve 1@0x80000000",
+            f"--reserve {RULE}, not 1@0x80000000 (1 bytes)",
+        ),
     ],
 )
 def test_options_that_cannot_be_are_refused(tb: Run, tmp_path: Path, options: str, message: str) -> None:
     for name in ("a.so", "empty.bin"):
         (tmp_path / name).touch()
+    (tmp_path / "a.bin").write_bytes(b"abc")
     assert tb("drive", options).refusal == message
 
 
@@ -55,7 +72,7 @@ def test_memory_is_loaded_before_and_compared_after_the_driver(tmp_path: Path) -
     parser = Parser()
     command.add_arguments(parser)
     words = f"a.so --memory {path}@0x80 --reserve 64@CVSRAM:0x100 --expect {path}@MC:0x200"
-    load, room, notify, check = command._ops(parser.parse_args(words.split()))
+    load, room, notify, check = command._ops(parser.parse_args(words.split()), HwConfig.load("nv_full"))
     assert load == MemLoad(Ram.MC, 0x80, ((0, b"abc"),), "memory_0.dat")
     assert room == MemInit(Ram.CVSRAM, 0x100, 64)
     assert isinstance(notify, SyncNotify)

@@ -65,6 +65,14 @@ def test_a_run_that_was_played_to_its_end_has_nothing_wrong(tmp_path: Path) -> N
     assert concluded(tmp_path, TASKS) == (0, {"tests": "3"}, [])
 
 
+def test_what_a_killed_driver_has_left_in_the_middle_of_writing_goes_when_the_run_is_complete(tmp_path: Path) -> None:
+    (tmp_path / "0001").mkdir()
+    for name in (page.PAGE, page.JUNIT, "failures.txt"):
+        (tmp_path / "0001" / f".{name}.4711").write_text("half", encoding="utf-8")
+    assert concluded(tmp_path, TASKS)[0] == 0
+    assert list((tmp_path / "0001").glob(".*.4711")) == []
+
+
 def test_tests_that_were_not_played_are_errors_and_keep_a_feature_from_being_green(tmp_path: Path) -> None:
     code, counts, errors = concluded(tmp_path, TASKS[:1])
     assert (code, counts, len(errors)) == (1, {"tests": "3", "errors": "2"}, 2)

@@ -35,6 +35,7 @@ from nvdla_tb.judge.detail import (
     Raised,
     Restless,
     ShortGolden,
+    StandStill,
     UnexpectedInterrupt,
     UnfairTurns,
     UnitState,
@@ -66,6 +67,7 @@ STUCK = Hang(
 )
 MISSED = UnmappedAccess(0x5004, True, 1)
 LOST = NoAnswer("read of PDP.S_STATUS", True, 500)
+LOOPS = "  the RTL loops in zero time: look for a combinational loop, a loop or a task without delay, that begins then"
 
 
 class Told(NamedTuple):
@@ -281,6 +283,23 @@ TOLD = (
         "  dla_intr is high, and GLB.S_INTR_STATUS reads 0x0\n"
         "  every unit's S_STATUS is IDLE",
         ("SDP_0",),
+    ),
+    Told(
+        Finding(Check.HANG, StandStill(61_000, 1, 70.2, ""), None),
+        f"hang: simulation time stood still at 61.000 ns: the simulator computed for 70 s\n{LOOPS}",
+        ("time",),
+    ),
+    Told(
+        Finding(Check.HANG, StandStill(61_000, 1, 0.0, "NBA region did not converge"), 30),
+        "hang: simulation time stood still at cycle 30 (61.000 ns): signals did not settle\n"
+        f"  NBA region did not converge\n{LOOPS}",
+        ("time",),
+    ),
+    Told(
+        Finding(Check.HANG, StandStill(61_000, 64, 70.2, ""), 30),
+        "hang: simulation time stood still at cycle 30 to 93 (from 61.000 ns on): the simulator computed for 70 s\n"
+        f"{LOOPS}",
+        ("time",),
     ),
     Told(
         Finding(Check.TEST, DriverFault("a.so:main", DriverFaultKind.RETURNED, "3", ("read of 0x4: 0x1", "time")), 70),

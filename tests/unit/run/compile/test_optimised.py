@@ -10,12 +10,13 @@ from pathlib import Path
 
 import pytest
 
+from nvdla_tb.run.choices import OPTIMISED, QUICK
 from nvdla_tb.run.compile import build as build_module
 from nvdla_tb.run.compile.build import build
 from nvdla_tb.run.compile.spec import BuildSpec, Built
 from nvdla_tb.run.dut import build_spec
 from nvdla_tb.run.errors import BuildError, LaunchError
-from nvdla_tb.run.optimise import OPTIMISED, QUICK, Model, Optimiser, optimised
+from nvdla_tb.run.optimise import Model, Optimiser, optimised
 from nvdla_tb.stimulus.result import Dut
 from tests.unit.run.compile.test_build import run_tiny
 from tests.unit.run.compile.tiny import CONFIG, write_rtl

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from queue import SimpleQueue
 from typing import Any
 
@@ -42,10 +43,10 @@ class Asking:
         self._record.answer(f"{value:#x}")
         return value
 
-    def mem_write(self, ram: int, address: int, data: bytes) -> None:
-        """Write memory."""
-        self._record.add(f"write of {len(data)} bytes of memory {ram} at {address:#x}")
-        self.ask(calls.MemoryWrite(ram, address, data))
+    def mem_write(self, ram: int, address: int, nbytes: int, data: Callable[[], bytes]) -> None:
+        """Write memory; the bytes are fetched after the access is recorded, as that may fail."""
+        self._record.add(f"write of {nbytes} bytes of memory {ram} at {address:#x}")
+        self.ask(calls.MemoryWrite(ram, address, data()))
 
     def mem_read(self, ram: int, address: int, nbytes: int) -> bytes:
         """Return bytes of memory."""

@@ -136,7 +136,7 @@ class ServedDriver:
             case Operation.MEM_READ:
                 return 0, asking.mem_read(ram, address, nbytes)
             case Operation.MEM_WRITE:
-                asking.mem_write(ram, address, data)
+                asking.mem_write(ram, address, len(data), lambda: data)
             case Operation.ALLOCATE:
                 answer = asking.allocate(ram, nbytes, value)
             case Operation.RESERVE:

@@ -72,11 +72,11 @@ class DriverThread:
         return type_(called)
 
     def _mem_write(self, ram: int, address: int, data: int | None, nbytes: int) -> None:
-        self.asking.mem_write(ram, address, ctypes.string_at(_pointer(data, nbytes), nbytes))
+        self.asking.mem_write(ram, address, nbytes, lambda: ctypes.string_at(_pointer(data, nbytes), nbytes))
 
     def _mem_read(self, ram: int, address: int, to: int | None, nbytes: int) -> None:
-        pointer = _pointer(to, nbytes)
-        ctypes.memmove(pointer, self.asking.mem_read(ram, address, nbytes), nbytes)
+        data = self.asking.mem_read(ram, address, nbytes)
+        ctypes.memmove(_pointer(to, nbytes), data, nbytes)
 
     def _microseconds(self) -> int:
         return self.asking.cycles() // CYCLES_PER_MICROSECOND

@@ -111,7 +111,7 @@ def test_what_a_test_raises_is_told_before_that_nothing_was_compared(
         if answer is not None:
             Result("mine.x", 0, Dut("nv_small", "icarus"), "again", answer).save(work_dir / "result.json")
         (work_dir / "raised.json").write_bytes(msgspec.json.encode(raised))
-        return SimResult(check, "it ended", 2.0, work_dir / "sim.log")
+        return SimResult(check, "it ended", 2.0, work_dir / "sim.log", reported=check is not Check.CRASH)
 
     monkeypatch.setattr(jobs, "simulate", simulate)
     built: Any = None

@@ -60,7 +60,8 @@ def test_a_table_has_its_cells_in_order_and_marks_numbers() -> None:
         sections=[Section("s", ("a", "b:n"), [("1", Cell("2", "bad")), ("3", Cell("4", bar=[("good", 12.345)]))])],
     )
     assert '<tr><th>a</th><th class="n">b</th></tr>' in text
-    assert '<tr><td>1</td><td class="n"><span class="bad">2</span></td></tr>' in text
+    row = '<tr><td data-column="a">1</td><td class="n" data-column="b"><span class="bad">2</span></td></tr>'
+    assert row in text
     assert '<div class="bar"><span class="good" style="width:12.35%"></span></div>4</td>' in text
 
 

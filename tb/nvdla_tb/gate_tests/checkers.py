@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import cocotb
+import msgspec
 import numpy as np
 from cocotb.handle import SimHandleBase
 
@@ -168,7 +169,7 @@ async def a_double_write_with_another_value_is_reported(dut: SimHandleBase) -> N
 
 @cocotb.test()
 async def a_lost_write_response_ends_in_a_hang_report(dut: SimHandleBase) -> None:
-    bench = await Bench.start(dut, CONFIG, replace(QUICK_HANG, port=PortSettings(write_latency_cycles=65535)))
+    bench = await Bench.start(dut, CONFIG, msgspec.structs.replace(QUICK_HANG, port=PortSettings(write_latency_cycles=65535)))
     await bench.run(pass_through(bench))
     hang = found(bench, Check.HANG).detail
     assert isinstance(hang, Hang)

@@ -194,7 +194,7 @@ def _play(task: Task, limits: Limits) -> Result:
     with suppress(OSError):
         folders.remove(limits.folder, _worker_name(), name)
     # It leaves no bundle to replay.
-    return msgspec.structs.replace(result, folder=None, rerun=task.rerun)
+    return msgspec.structs.replace(result, folder=None, rerun=task.rerun, rerun_waves=None)
 
 
 def _broken(task: Task, limits: Limits, verdict: Verdict, started: float) -> Result:

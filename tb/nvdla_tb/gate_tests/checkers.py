@@ -169,7 +169,8 @@ async def a_double_write_with_another_value_is_reported(dut: SimHandleBase) -> N
 
 @cocotb.test()
 async def a_lost_write_response_ends_in_a_hang_report(dut: SimHandleBase) -> None:
-    bench = await Bench.start(dut, CONFIG, msgspec.structs.replace(QUICK_HANG, port=PortSettings(write_latency_cycles=65535)))
+    settings = msgspec.structs.replace(QUICK_HANG, port=PortSettings(write_latency_cycles=65535))
+    bench = await Bench.start(dut, CONFIG, settings)
     await bench.run(pass_through(bench))
     hang = found(bench, Check.HANG).detail
     assert isinstance(hang, Hang)

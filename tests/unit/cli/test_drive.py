@@ -39,7 +39,7 @@ RULE = "must have at least 1 byte, end by 0x100000000, and have at most 10737418
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ("", "DRIVER must be given: the shared library to run"),
+        ("", "DRIVER must be given, the shared library to run, or --socket or --tcp in its place"),
         ("nowhere.so", "DRIVER must be a file, not nowhere.so"),
         ("a.so --memory b.bin", "--memory must be FILE@0xADDRESS or FILE@RAM:0xADDRESS, not b.bin"),
         ("a.so --memory b.bin@12", "--memory must be FILE@0xADDRESS or FILE@RAM:0xADDRESS, not b.bin@12"),

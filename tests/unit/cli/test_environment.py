@@ -111,7 +111,7 @@ def test_an_older_store_that_is_read_only_is_said_so(tb: Run, results: Path, req
         database.executescript("DROP TABLE coverage; PRAGMA user_version = 1;")
     request.getfixturevalue("read_only")
     error = said(tb, f"regress show --results {results}")
-    assert error.endswith("results.sqlite must be a regression store of version 4, not 1")
+    assert error.endswith("results.sqlite must be a regression store of version 5, not 1")
 
 
 def test_a_folder_in_the_place_of_a_store_is_said_so(tmp_path: Path) -> None:

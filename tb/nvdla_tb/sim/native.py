@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable
-from ctypes import POINTER, Structure, c_char_p, c_double, c_uint32, c_uint64, c_void_p
+from ctypes import POINTER, Structure, c_char_p, c_double, c_int, c_uint32, c_uint64, c_void_p
 from functools import cache
 from typing import Any
 
@@ -78,7 +78,7 @@ _SIGNATURES: dict[str, tuple[Any, ...]] = {
     # name: result, arguments
     "nvb_record_bytes": (c_uint32, c_char_p),
     "nvb_start": (None, c_uint64, c_uint64, c_uint64),
-    "nvb_show_time": (None, c_void_p),
+    "nvb_show_time": (None, c_int),
     "nvb_csb_configure": (None, POINTER(CsbSettingsRecord)),
     "nvb_csb_drop_all": (None,),
     "nvb_csb_cancel": (None, c_uint32),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import os
 import signal
 import time
@@ -28,7 +27,8 @@ def begin(epoch_steps: int, cycle_steps: int, show: Callable[[int], None] | None
     Args:
         epoch_steps: When cycle 0 begins.
         cycle_steps: Length of a cycle.
-        show: Has the simulator itself write its time to an address; without it Python writes it now and then.
+        show: Has the simulator itself write its time to the start of a file, given by number; without it Python
+            writes it now and then.
     """
     global _shows
     pulse = _pulse()
@@ -36,7 +36,7 @@ def begin(epoch_steps: int, cycle_steps: int, show: Callable[[int], None] | None
         return
     pulse.epoch_steps, pulse.cycle_steps, pulse.every_cycles = epoch_steps, cycle_steps, 1
     if show is not None:
-        show(ctypes.addressof(pulse))
+        show(int(os.environ[PULSE]))
         return
     if _shows is not None:
         _shows.cancel()

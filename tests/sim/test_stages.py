@@ -51,7 +51,7 @@ def test_the_first_bad_stage_is_that_of_the_bug(
     job = replace(failing(scenario, bug), stages=STAGES)
     result = run_job(job, setup_of(debug_model), tmp_path)
     assert result.explained is not None
-    lines = [line.strip() for line in result.explained.stages]
+    lines = [line.strip() for line in result.explained.watched_lines]
     assert f"first bad stage: {bad}" in lines
     assert any(line.startswith(f"{bad}: first wrong ") for line in lines)
     if right is not None:
@@ -67,7 +67,7 @@ def test_a_failure_is_played_again_on_the_same_model_to_name_the_unit(tmp_path: 
     job = failing("conv_3x3_partial_groups", bug)
     result = run_job(job, setup, tmp_path)
     assert result.explained is not None
-    assert not result.explained.stages
+    assert not result.explained.was_watched
     page = (tmp_path / PAGE_FILE).read_text(encoding="utf-8")
     assert "first bad stage" not in page
     again = watched(job, result, setup, tmp_path)
@@ -78,8 +78,10 @@ def test_a_failure_is_played_again_on_the_same_model_to_name_the_unit(tmp_path: 
     assert again.explained.located
     cause, told = again.explained.units
     assert cause == result.explained.units[0]
-    assert told.startswith(f"{unit}: the first bad hand-over, ")
-    assert (again.verdict, again.explained.headlines) == (result.verdict, result.explained.headlines)
+    assert told.text.startswith(f"{unit}: the first bad hand-over, ")
+    assert again.verdict == result.verdict
+    before, after = ([layer.headline for layer in found.explained.layers] for found in (result, again))
+    assert before == after
     assert "first bad stage" in (tmp_path / PAGE_FILE).read_text(encoding="utf-8")
     assert not (tmp_path / "inside").exists()
 

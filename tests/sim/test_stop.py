@@ -37,7 +37,7 @@ def test_the_first_wrong_byte_ends_the_scenario_and_is_the_one_reported(backend:
     assert whole.explained is not None
     assert stopped.explained is not None
     assert stopped.explained.units[0] == whole.explained.units[0]
-    assert not any("never written" in line for line in stopped.explained.lines)
+    assert not any("never written" in line for line in stopped.explained.layer_lines)
 
 
 def test_a_scenario_without_a_wrong_byte_is_not_stopped(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "Vtop.h"
+#include "Vtop___024root.h"
 #include "harness.h"
 #include "verilated.h"
 #include "verilated_vpi.h"
@@ -67,7 +68,10 @@ volatile uint64_t* shown_time = &own_time;
 uint64_t csb_edge = HALF_PERIOD_STEPS;
 uint64_t csb_half_period = HALF_PERIOD_STEPS;
 uint64_t csb_rise = HALF_PERIOD_STEPS;
-bool csb_level = false;
+bool core_level = false, csb_level = false;
+
+// The exit code that tells the launcher that a test drives a clock; see nvdla_tb.run.simulate.
+constexpr int CLOCK_IS_DRIVEN = 77;
 
 // Report value changes to Python.
 void settle() {
@@ -140,14 +144,19 @@ void nvb_show_time(int file) {
 int main(int argc, char** argv) {
     Verilated::commandArgs(argc, argv);
     auto top = std::make_unique<Vtop>("");
+    // Whatever the model's registers begin with.
+    top->dla_core_clk = top->dla_csb_clk = 0;
     Verilated::fatalOnVpiError(false);
     vlog_startup_routines_bootstrap();
     VerilatedVpi::callCbs(cbStartOfSimulation);
     settle();
 
     uint64_t next_edge = HALF_PERIOD_STEPS;
-    while (!Verilated::gotFinish()) {
+    bool driven = false;
+    while (!Verilated::gotFinish() && !driven) {
         run_time_step(*top);
+        const Vtop___024root& pins = *top->rootp;
+        driven = pins.tb_top__DOT__dla_core_clk != core_level || pins.tb_top__DOT__dla_csb_clk != csb_level;
         const uint64_t deadline = VerilatedVpi::cbNextDeadline();
         now = std::min<uint64_t>(std::min(next_edge, csb_edge), deadline);
         *shown_time = now;
@@ -160,15 +169,15 @@ int main(int argc, char** argv) {
         harness::csb_low = !csb && !csb_level;
         if (core || csb) {
             if (core) {
-                top->dla_core_clk = !top->dla_core_clk;
+                top->dla_core_clk = core_level = !core_level;
                 next_edge += HALF_PERIOD_STEPS;
             }
             if (csb) {
                 top->dla_csb_clk = csb_level = !csb_level;
                 csb_edge = now < csb_rise ? csb_rise : now + csb_half_period;
             }
-            harness::edges += core && top->dla_core_clk;
-            const bool rising = (core && top->dla_core_clk) || (csb && csb_level);
+            harness::edges += core && core_level;
+            const bool rising = (core && core_level) || (csb && csb_level);
             if (rising) harness::cycle = int64_t(now - epoch) / int64_t(2 * HALF_PERIOD_STEPS);
             // A coroutine that waits for the edge samples the pins as they were before it.
             settle();
@@ -179,5 +188,5 @@ int main(int argc, char** argv) {
 #if VM_COVERAGE
     VerilatedCov::write();
 #endif
-    return Verilated::threadContextp()->errorCount() > 0;
+    return driven ? CLOCK_IS_DRIVEN : Verilated::threadContextp()->errorCount() > 0;
 }

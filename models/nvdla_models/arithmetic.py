@@ -66,6 +66,27 @@ Watch = Callable[[Site | None, Step, NDArray[np.int64], int], None]
 """Sees the values that a step takes, and its shift, the bits of its result or the last index of its table."""
 
 
+class Point(Enum):
+    """Where inside an engine numbers are handed on; the value names it in files of hand-overs."""
+
+    X1_ALU = "x1-alu"
+    X1_PRODUCT = "x1-product"
+    X1 = "x1"
+    X2_ALU = "x2-alu"
+    X2_PRODUCT = "x2-product"
+    X2 = "x2"
+    SDP_RESULT = "sdp-result"
+    PDP_ROWS = "pdp-rows"
+    CDP_INPUT = "cdp-input"
+    CDP_SUMS = "cdp-sums"
+    CDP_FACTORS = "cdp-factors"
+    CDP_PRODUCTS = "cdp-products"
+
+
+Handed = Callable[[Point, NDArray[np.int64]], None]
+"""Sees the numbers that are handed on at a point, block by block of a cube."""
+
+
 @dataclass(frozen=True)
 class Rules:
     """How integers are rounded, kept in range and compared; the defaults are the hardware's.
@@ -86,6 +107,7 @@ class Rules:
         prelu_truncates: whether positive numbers are shifted, too, which a PReLU of X1 and X2 does not multiply.
         site: the only site where they hold, the others being right; None for everywhere.
         watch: who sees the values of every step, None for nobody.
+        handed: who sees what is handed on at every point, None for nobody.
     """
 
     rounding: Rounding = Rounding.AWAY
@@ -102,6 +124,12 @@ class Rules:
     prelu_truncates: bool = False
     site: Site | None = None
     watch: Watch | None = None
+    handed: Handed | None = None
+
+    def hand_on(self, point: Point, values: NDArray[np.int64]) -> None:
+        """Show values that are handed on to who sees them."""
+        if self.handed is not None:
+            self.handed(point, values)
 
     def at(self, site: Site) -> Rules:
         """Return the rules that hold at a site."""
@@ -141,7 +169,8 @@ def saturate(values: NDArray[np.int64], bits: int, rules: Rules = HARDWARE) -> N
     if rules.watch is not None:
         rules.watch(rules.site, Step.SATURATE, values, bits)
     low, high = limits(bits)
-    clipped = np.clip(values, -high if rules.symmetric else low, high)
+    # np.clip looks up the limits of the type in each call, which takes as long again.
+    clipped = np.minimum(np.maximum(values, -high if rules.symmetric else low), high)
     if rules.saturates or rules.wraps_at not in (None, bits):
         return clipped
     below, above = rules.wraps

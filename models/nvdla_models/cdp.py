@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nvdla_models import cdp_fp16, lut_fp16, lut_integer
-from nvdla_models.arithmetic import HARDWARE, Rules, Site, channel_blocks, check_range, limits
+from nvdla_models.arithmetic import HARDWARE, Point, Rules, Site, channel_blocks, check_range, limits
 from nvdla_models.converter import Converter, ConverterEncoding
 from nvdla_models.errors import InputError
 from nvdla_models.lut import (
@@ -196,11 +196,15 @@ def compute(params: CdpParams, cube: NDArray[Any], channels: int, rules: Rules =
         data_bits = widths(params.precision).data
         data = params.input_converter.to_width(columns[:, part], data_bits, rules.at(Site.CDP_INPUT))
         data[channels:] = 0
+        rules.hand_on(Point.CDP_INPUT, data)
         sums = _window_sums(params.local_size, data, rules)
+        rules.hand_on(Point.CDP_SUMS, sums)
         found = lut_integer.lookup(params.lut, sums, LutUnit.CDP, rules)
+        rules.hand_on(Point.CDP_FACTORS, found.values)
         if counts is not None:
             counts += LutCounts.published(found.le_place, found.lo_place)
         product = found.values * data if params.multiply else found.values
+        rules.hand_on(Point.CDP_PRODUCTS, product)
         result[:, part] = params.output_converter.convert(product, params.precision, rules.at(Site.CDP_OUTPUT))
     return CdpResult(result.reshape(cube.shape), counts)
 

@@ -5,11 +5,15 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
+
+import msgspec
 
 from dlhdl_models.layout import DlhdlType, parallel_transfer_number, thread_number
 from nvdla_models.errors import InputError
 from nvdla_models.reading import read_toml, shown
 from nvdla_tb.paths import HDL
+from nvdla_tb.plain_data import converted
 
 SYSTEM = "dlhdl"
 """The name of the system: of its plan, of all embedded cores together, and in the configuration of a user's core."""
@@ -21,7 +25,15 @@ EMBEDDED = tuple((data_type, number) for data_type in DlhdlType for number in (4
 """Data type and ConvThreadNumber of the embedded cores."""
 
 EMBEDDED_HEADER = HDL / "dlhdl" / "dlhdl_addr.h"
-_KEYS = {"system": str, "conv_thread_number": int, "data_type": str, "registers": str}
+
+
+class _File(msgspec.Struct, forbid_unknown_fields=True):
+    """What a user's file says of a core."""
+
+    system: Literal["dlhdl"]
+    conv_thread_number: int
+    data_type: DlhdlType
+    registers: str
 
 
 @dataclass(frozen=True)
@@ -104,17 +116,5 @@ def embedded_configs() -> tuple[DlhdlConfig, ...]:
 
 
 def _read(path: Path) -> DlhdlConfig:
-    data = read_toml(path)
-    for key in data:
-        if key not in _KEYS:
-            raise InputError(f"{path} has no key {shown(key)}; allowed: {', '.join(_KEYS)}")
-    for key, kind in _KEYS.items():
-        if type(data.get(key)) is not kind:
-            raise InputError(f"{path}: {key} must be {kind.__name__}, not {shown(repr(data.get(key)))}")
-    if data["system"] != SYSTEM:
-        raise InputError(f"{path}: system must be {SYSTEM}, not {shown(data['system'])}")
-    types = {data_type.value: data_type for data_type in DlhdlType}
-    if data["data_type"] not in types:
-        raise InputError(f"{path}: data_type must be one of {', '.join(types)}, not {shown(data['data_type'])}")
-    header = path.parent / data["registers"]
-    return DlhdlConfig(path.stem, data["conv_thread_number"], types[data["data_type"]], header)
+    found = converted(read_toml(path), _File, str(path))
+    return DlhdlConfig(path.stem, found.conv_thread_number, found.data_type, path.parent / found.registers)

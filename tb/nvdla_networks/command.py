@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import argparse
 import shlex
-from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,19 +12,19 @@ import msgspec
 
 from nvdla_models.config import HwConfig
 from nvdla_models.precision import Precision
-from nvdla_networks.compiled import Compiled
-from nvdla_networks.compiler.accuracy import Accuracy
+from nvdla_networks.compiler.prepare import parse_shape
 from nvdla_networks.errors import NetworkError
-from nvdla_networks.images import Preparation, parse_mean, read_golden, read_input
+from nvdla_networks.golden_trace import with_golden
+from nvdla_networks.images import Preparation, parse_mean, read_golden
 from nvdla_networks.layers import layers_of
-from nvdla_networks.loadable import read_loadable
-from nvdla_networks.model import ACCURACY, load_model
+from nvdla_networks.model import ACCURACY, LoadableModel, OnnxModel, load_model
 from nvdla_networks.network import HardwareTask, Network
 from nvdla_networks.network_junit import write_junit
 from nvdla_networks.network_page import network_page
 from nvdla_networks.network_report import Outcome, report_of
 from nvdla_networks.network_text import cycles_of, print_report, write_json, write_results
-from nvdla_networks.scenario import NetworkScenario, Run, play_networks, results_of, with_golden
+from nvdla_networks.prediction import predictions_of
+from nvdla_networks.scenario import NetworkScenario, Run, play_networks, results_of
 from nvdla_tb.cli import numbers
 from nvdla_tb.cli.dut import again, anywhere, build_dut, dut_arguments
 from nvdla_tb.cli.dut_options import BUILD_ROOT, add_dut_options
@@ -41,17 +39,17 @@ from nvdla_tb.cli.playing import (
     setup_of,
 )
 from nvdla_tb.cli.run_options import add_run_options, output_file
+from nvdla_tb.judge.verdict import Verdict
 from nvdla_tb.nvdla.memory import DUMP_FILE, Range
+from nvdla_tb.nvdla.timing import Machine, WhatIf
 from nvdla_tb.paths import COMMAND
 from nvdla_tb.run import folders
 from nvdla_tb.run.explained import explain_folder
 from nvdla_tb.run.jobs import Job, run_jobs
 from nvdla_tb.run.space import write_whole
 from nvdla_tb.run.systems import refuse
-from nvdla_tb.stimulus.model import play_model
-from nvdla_tb.stimulus.refusal import with_takers
+from nvdla_tb.stimulus.model import Played, play_model
 from nvdla_tb.stimulus.result import Result
-from nvdla_tb.stimulus.scenario import Scenario
 from nvdla_tb.stimulus.trace import write
 
 
@@ -62,7 +60,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--image",
         **several,
-        help="inputs, each a run of the network: .pgm, .png, .jpg, .npy or .dimg (default: one run with zeros)",
+        help="inputs, each a run of the network: .pgm, .png, .jpg, .npy, .npz or .dimg (default: zeros)",
     )
     parser.add_argument("--model-only", action="store_true", help="no simulator: the reference model alone")
     parser.add_argument("--golden", **several, help="expected results, .dimg or .npy, one for each run")
@@ -78,6 +76,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("ONNX")
     about = "calibration inputs: pictures, or .npy (default: those of --image, or random ones)"
     group.add_argument("--samples", **several, help=about)
+    group.add_argument(
+        "--shape",
+        action="append",
+        type=parse_shape,
+        default=[],
+        metavar="INPUT=SIZES",
+        help="sizes of an input that the file leaves free, such as input=1x3x224x224",
+    )
+    group.add_argument("--on-device", action="store_true", help="fail when a node has to run on the host")
     group.add_argument(
         "--precision",
         choices=[precision.value for precision in Precision],
@@ -97,6 +104,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--normalize", type=float, default=1.0, metavar="N", help="divisor of each pixel")
     group.add_argument("--invert", action="store_true", help="invert each pixel: 255 minus its value")
     group.add_argument("--rgb", action="store_true", help="the first channel is red (default: blue)")
+    parser.add_argument(
+        "--what-if",
+        action="append",
+        default=[],
+        metavar="PART=N",
+        help="with --performance: predict for memory, latency or macs times N, such as memory=2x",
+    )
     add_dut_options(parser)
     add_run_options(parser)
 
@@ -105,10 +119,16 @@ def main(args: argparse.Namespace) -> int:
     """Carry the subcommand out and return the exit code."""
     refuse([args.model])
     if args.model_only:
-        check_model_only(args)
+        check_model_only(args, ("performance",))
     before = cycles_before(args)
     config = HwConfig.load(args.config)
-    playing, accurate = networks_of(args, config)
+    what_if = WhatIf.parse(args.what_if)
+    machine = Machine.of(config, what_if=what_if)
+    if args.what_if and not args.performance:
+        raise NetworkError("--what-if must be left out without --performance")
+    if args.what_if and machine is None:
+        raise NetworkError(f"--what-if must be left out for {config.name}: only nv_small's cycles were measured")
+    model, playing = networks_of(args, config)
     if args.golden and args.until is not None:
         raise NetworkError("--golden must be left out with --until, which ends before the results")
     goldens = [read_golden(path) for path in args.golden]
@@ -117,24 +137,34 @@ def main(args: argparse.Namespace) -> int:
     for path in (args.json, args.html):
         remove_earlier_file(path)
     dumps = dump_folder(args.dump, playing.scenario.name) if args.model_only and args.dump is not None else None
-    played = play_model(playing.scenario, config, dumps)
+    played = play_model(playing.scenario, config, dumps) if playing.runs_layers else Played(Verdict())
     if played.verdict.refused is not None:
-        other = partial(_loadable_for, args, playing.scenario.name)
-        played.verdict.refused = with_takers(played.verdict.refused, config, other)
+        played.verdict.refused = model.why_not(played.verdict.refused)
     if args.save_trace:
         saved = write(with_golden(playing.scenario, played), args.save_trace)
         print(f"trace: {saved}" + ("" if played.verdict.refused is None else ", without golden results"))
     expected = [] if played.verdict.refused else results_of(played, playing)
     result, got = None, None
-    if not args.model_only and played.verdict.refused is None:
+    if not args.model_only and playing.runs_layers and played.verdict.refused is None:
         result = _simulate(args, config, playing)
         dump = None if result.folder is None else Path(result.folder) / DUMP_FILE
         if dump is not None and dump.is_file():
             got = results_of(played, playing, dump)
     # A network that is refused, or ends before its results, has none.
-    accuracy = None if args.until is not None or played.verdict.refused is not None else accurate()
+    accuracy = None if args.until is not None or played.verdict.refused is not None else model.accuracy()
     labels = [path.name for path in args.image] or ["zeros"]
-    report = report_of(playing, labels, played, result, expected, got, goldens, accuracy)
+    report = report_of(
+        playing,
+        labels,
+        played,
+        result,
+        expected,
+        got,
+        goldens,
+        accuracy,
+        model.share,
+        predictions_of(playing, played, machine) if args.performance else None,
+    )
     slower = slower_than_before(args, cycles_of(report), before)
     if slower:
         report = replace(report, problems=(*report.problems, *slower))
@@ -153,39 +183,20 @@ def main(args: argparse.Namespace) -> int:
     return 1 if report.outcome is Outcome.FAILED else 0
 
 
-def networks_of(args: argparse.Namespace, config: HwConfig) -> tuple[NetworkScenario, Callable[[], Accuracy | None]]:
-    """Return what the options ask to be played, and what measures the accuracy of its results.
+def networks_of(args: argparse.Namespace, config: HwConfig) -> tuple[LoadableModel | OnnxModel, NetworkScenario]:
+    """Return the model that the options name, and what they ask to be played of it.
 
     Raises:
         NetworkError: for a model or an image that cannot be, or a layer that does not exist.
     """
-    preparation = Preparation(parse_mean(args.mean), args.normalize, args.invert, args.rgb)
-    model = load_model(args, config, preparation)
-    networks, inputs = [], []
-    for path in args.image or [None]:
-        network = model.place()
-        networks.append(network)
-        if path is not None and len(network.inputs) != 1:
-            raise NetworkError(f"--image must be left out for a network with {len(network.inputs)} inputs")
-        inputs.append([None if path is None else read_input(path, i, preparation) for i in network.inputs])
+    model = load_model(args, config, Preparation(parse_mean(args.mean), args.normalize, args.invert, args.rgb))
+    networks, inputs = zip(*(model.run(path) for path in args.image or [None]), strict=True)
     last = None if args.until is None else last_operation(networks[0], args.until)
-    playing = play_networks(model.name, networks, inputs, last=last, counts=args.performance)
+    playing = play_networks(model.network.name, networks, inputs, last=last, counts=args.performance)
     if args.exact:
         settings = msgspec.structs.replace(playing.scenario.settings, exact=True)
         playing = replace(playing, scenario=replace(playing.scenario, settings=settings))
-    return playing, model.accuracy
-
-
-def _loadable_for(args: argparse.Namespace, name: str, config: HwConfig) -> Scenario:
-    """Return the scenario of a loadable, with zeros as its input, for a configuration.
-
-    Raises:
-        InputError: for what the configuration cannot be given, and for ONNX, which is compiled for one anew.
-    """
-    if args.model.suffix.lower() == ".onnx":
-        raise NetworkError(f"{name} must be a loadable")
-    network = Compiled(name, read_loadable(args.model), config).place()
-    return play_networks(name, [network], [[None for _ in network.inputs]]).scenario
+    return model, playing
 
 
 def last_operation(network: Network, layer: str) -> str:
@@ -225,4 +236,6 @@ def _simulate(args: argparse.Namespace, config: HwConfig, playing: NetworkScenar
 def _rerun(args: argparse.Namespace) -> str:
     pictures = [option for option, default in (("mean", "0"), ("normalize", 1.0)) if getattr(args, option) != default]
     options = ("image", "samples", "golden", "until", *pictures, "precision", "accuracy", "invert", "rgb", "per_tensor")
-    return f"{COMMAND} network {shlex.join([anywhere(args.model), *again(args, *options)])} {dut_arguments(args)}"
+    shapes = [word for name, sizes in args.shape for word in ("--shape", f"{name}={'x'.join(map(str, sizes))}")]
+    words = [anywhere(args.model), *again(args, *options, "on_device"), *shapes]
+    return f"{COMMAND} network {shlex.join(words)} {dut_arguments(args)}"

@@ -232,7 +232,7 @@ class _Reader:
             writes = other_registers.lut_loads(
                 engine.name, d.flat(record), is_float=is_float, registers=self._registers
             )
-            self._luts[key] = LutLoad(engine.name, len(self._luts), writes)
+            self._luts[key] = LutLoad(engine.name, writes)
         return self._luts[key]
 
     def _copies(self, name: str, engine: EngineId, flat: Flat) -> Operation:

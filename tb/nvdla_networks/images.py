@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Sequence
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
@@ -12,12 +11,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image
+from PIL import Image, UnidentifiedImageError
 
 from nvdla_models.precision import Precision
 from nvdla_models.reading import read_bytes
 from nvdla_networks.errors import NetworkError
-from nvdla_networks.tensors import Tensor
+from nvdla_networks.sniff import what_else
+from nvdla_networks.tensors import ImageTensor, Tensor
 from nvdla_tb.array_files import read_array
 
 MAX_FILE_BYTES = 1 << 27
@@ -97,7 +97,7 @@ class Preparation:
                 raise NetworkError("input must be a .npy or .dimg: how a picture becomes INT16 is not known")
 
 
-def read_input(path: Path, tensor: Tensor, preparation: Preparation) -> NDArray[Any]:
+def read_input(path: Path, tensor: Tensor | ImageTensor, preparation: Preparation) -> NDArray[Any]:
     """Return a picture, or elements in ``.npy`` or ``.dimg``, as values for an input, (C, H, W) of its type.
 
     Raises:
@@ -119,7 +119,8 @@ def read_input(path: Path, tensor: Tensor, preparation: Preparation) -> NDArray[
         case suffix:
             raise NetworkError(f"{path} must end in {', '.join(SUFFIXES)}, not {suffix or 'nothing'}")
     dtype = tensor.precision.dtype
-    if values.shape != tensor.shape or values.dtype != dtype:
+    allowed = (dtype, tensor.layout.format.element_dtype) if isinstance(tensor, ImageTensor) else (dtype,)
+    if values.shape != tensor.shape or values.dtype not in allowed:
         raise NetworkError(f"{path} must hold {dtype} {tensor.shape}, not {values.dtype} {values.shape}")
     if tensor.range is not None:
         least, most = quantised(np.array(tensor.range), tensor)
@@ -128,10 +129,10 @@ def read_input(path: Path, tensor: Tensor, preparation: Preparation) -> NDArray[
     return values
 
 
-def read_samples(path: Path, shape: tuple[int, int, int], preparation: Preparation) -> list[NDArray[Any]]:
-    """Return a file as real numbers for an input of a shape, a cube (C, H, W) for each sample in it.
+def read_samples(path: Path, shape: tuple[int, ...], preparation: Preparation) -> list[NDArray[Any]]:
+    """Return a file as real numbers for an input of a shape, such as a cube (C, H, W), for each sample in it.
 
-    It is a picture, or a ``.npy`` of floating-point numbers (C, H, W) or (N, C, H, W).
+    It is a picture, or a ``.npy`` of floating-point numbers of the shape, or (N, ...) of it.
 
     Raises:
         NetworkError: for a file of another kind, size or type.
@@ -145,7 +146,7 @@ def read_samples(path: Path, shape: tuple[int, int, int], preparation: Preparati
             raise NetworkError(f"{path} must end in {', '.join((*_PICTURES, '.npy'))}, not {suffix or 'nothing'}")
 
 
-def _samples(path: Path, values: NDArray[Any], shape: tuple[int, int, int], count: int | None) -> list[NDArray[Any]]:
+def _samples(path: Path, values: NDArray[Any], shape: tuple[int, ...], count: int | None) -> list[NDArray[Any]]:
     """Return the samples of an array; ``count`` says how many there must be."""
     several = values if values.ndim == len(shape) + 1 else values[np.newaxis]
     wanted = "x".join(map(str, ("N" if count is None else count, *shape)))
@@ -156,7 +157,7 @@ def _samples(path: Path, values: NDArray[Any], shape: tuple[int, int, int], coun
     return list(several)
 
 
-def quantised(values: NDArray[Any], tensor: Tensor) -> NDArray[Any]:
+def quantised(values: NDArray[Any], tensor: Tensor | ImageTensor) -> NDArray[Any]:
     """Return real numbers as elements of a tensor with a scale, within its range.
 
     Where it has no range, the smallest integer is left out.
@@ -169,14 +170,17 @@ def quantised(values: NDArray[Any], tensor: Tensor) -> NDArray[Any]:
     return np.clip(whole, least, most).astype(tensor.precision.dtype)
 
 
-def _read_picture(path: Path, shape: tuple[int, int, int], rgb: bool) -> NDArray[np.uint8]:
+def _read_picture(path: Path, shape: tuple[int, ...], rgb: bool) -> NDArray[np.uint8]:
     """Return the pixels of a picture, (C, H, W)."""
+    if len(shape) != len("CHW") or shape[0] not in _MODES:
+        raise NetworkError(f"{path}: a picture has 1 or 3 channels, not the {shape[0]} of the input")
     channels, height, width = shape
-    if channels not in _MODES:
-        raise NetworkError(f"{path}: a picture has 1 or 3 channels, not the {channels} of the input")
     data = BytesIO(read_bytes(path, MAX_FILE_BYTES, NetworkError))
     try:
         image = Image.open(data)
+    except UnidentifiedImageError as error:
+        other = what_else(data.getvalue()) or "its format is not known"
+        raise NetworkError(f"{path} must be a picture: {other}") from error
     except (*_NO_PICTURE, Image.DecompressionBombError) as error:
         raise NetworkError(f"{path} must be a picture: {error}") from error
     if image.size != (width, height):
@@ -284,8 +288,10 @@ def parse_mean(text: str) -> tuple[float, ...]:
     return values
 
 
-def differing(first: NDArray[Any], second: NDArray[Any]) -> Sequence[tuple[int, int, int]]:
-    """Return where two results of one shape differ in a bit, as (c, h, w)."""
+def differing(first: NDArray[Any], second: NDArray[Any]) -> int:
+    """Return how many elements of two results of one shape differ in a bit."""
+    if first.dtype.kind not in "biuf":
+        return int((first != second).sum())
     size = first.dtype.itemsize
-    bits = [np.ascontiguousarray(a).view(np.uint8).reshape(*a.shape, size) for a in (first, second)]
-    return [(int(c), int(h), int(w)) for c, h, w in np.argwhere((bits[0] != bits[1]).any(axis=-1))]
+    bits = [np.ascontiguousarray(a).view(np.uint8).reshape(-1, size) for a in (first, second)]
+    return int((bits[0] != bits[1]).any(axis=-1).sum())

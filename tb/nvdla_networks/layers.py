@@ -25,6 +25,8 @@ class NetworkLayer:
         reads: Bytes that it may read.
         writes: Bytes that it may write.
         waits: Operations of other layers whose end it waits for.
+        operations: What the driver programs for it.
+        task: Number of the task in its run.
     """
 
     run: int
@@ -35,6 +37,8 @@ class NetworkLayer:
     reads: tuple[Range, ...] = ()
     writes: tuple[Range, ...] = ()
     waits: tuple[str, ...] = ()
+    operations: tuple[Operation, ...] = ()
+    task: int = 0
 
 
 def flows(layers: Sequence[NetworkLayer]) -> list[tuple[int, int]]:
@@ -51,10 +55,15 @@ def flows(layers: Sequence[NetworkLayer]) -> list[tuple[int, int]]:
 
 def layers_of(runs: Sequence[Run]) -> list[NetworkLayer]:
     """Return the layers of all runs in the order of their tasks' operations."""
-    return [layer for n, run in enumerate(runs) for task in run.hardware for layer in _of_task(n, task)]
+    return [
+        layer
+        for n, run in enumerate(runs)
+        for number, task in enumerate(run.hardware)
+        for layer in _of_task(n, number, task)
+    ]
 
 
-def _of_task(run: int, task: HardwareTask) -> Iterator[NetworkLayer]:
+def _of_task(run: int, task_number: int, task: HardwareTask) -> Iterator[NetworkLayer]:
     parents = {operation.parent for operation in task.operations}
     for number, last in enumerate(task.operations):
         if number in parents:
@@ -74,6 +83,8 @@ def _of_task(run: int, task: HardwareTask) -> Iterator[NetworkLayer]:
                 tuple(span for operation in operations for span in operation.reads),
                 tuple(span for operation in operations for span in operation.writes),
                 _waits(task, operations),
+                tuple(operations),
+                task_number,
             )
 
 

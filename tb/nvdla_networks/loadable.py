@@ -14,6 +14,7 @@ from typing import Any
 from nvdla_models.reading import read_bytes
 from nvdla_networks.errors import NetworkError
 from nvdla_networks.flat import BYTES, I16, I32, STRING, U8, U16, U32, U64, Record, Table, Vector, read_root
+from nvdla_networks.sniff import is_onnx, what_else
 from nvdla_tb.nvdla.memory import Ram
 
 MAX_FILE_BYTES = 1 << 30
@@ -161,6 +162,9 @@ def read_loadable(path: Path) -> Loadable:
     try:
         return parse_loadable(data)
     except NetworkError as error:
+        other = what_else(data) or ("it is an ONNX file; name it .onnx" if is_onnx(data) else None)
+        if other is not None:
+            raise NetworkError(f"{path} must be a loadable: {other}") from error
         raise NetworkError(f"{path}: {error}") from error
 
 

@@ -4,26 +4,38 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from nvdla_models.config import HwConfig
+from nvdla_models.errors import InputError
 from nvdla_models.limits import NETWORK_BYTES
 from nvdla_models.precision import Precision
 from nvdla_models.reading import read_bytes
 from nvdla_networks.compiled import Compiled
 from nvdla_networks.compiler.accuracy import Accuracy, accuracy_of
-from nvdla_networks.compiler.graph import Graph, floats
-from nvdla_networks.compiler.onnx_network import OnnxNetwork, Sample, random_samples
-from nvdla_networks.compiler.reader import parse_onnx
+from nvdla_networks.compiler.cut_network import CutNetwork
+from nvdla_networks.compiler.inputs import FileInput, file_inputs, random_inputs, read_inputs
+from nvdla_networks.compiler.node import ONNX_DOMAINS
+from nvdla_networks.compiler.onnx_network import Sample
+from nvdla_networks.compiler.prepare import fixed, prepared
+from nvdla_networks.compiler.reading import HostNode
 from nvdla_networks.compiler.reference import Reference
+from nvdla_networks.compiler.share import Share
 from nvdla_networks.errors import NetworkError
-from nvdla_networks.images import Preparation, read_samples
+from nvdla_networks.images import Preparation, quantised, read_input
 from nvdla_networks.loadable import read_loadable
 from nvdla_networks.network import Network
+from nvdla_networks.scenario import play_networks
 from nvdla_tb.array_files import read_array
+from nvdla_tb.stimulus.refusal import takers
+from nvdla_tb.stimulus.scenario import Scenario
 
 ACCURACY = 0.98
 """Smallest cosine between results and floating point.
@@ -37,42 +49,99 @@ _MOST_COMPARED = 16
 
 _NAME_LENGTH = 60
 _RANDOM_SAMPLES = 4
+_SHOWN_NODES = 3
+
+
+Values = Sequence[NDArray[Any] | None]
+"""A value for each input that lies in memory; None leaves it zero."""
 
 
 @dataclass(frozen=True)
-class Model:
-    """A network that can be placed in memory, several times; of one from ONNX also what its accuracy is measured with.
+class LoadableModel:
+    """A loadable that can be placed in memory, several times; it has no numbers to measure an accuracy with."""
+
+    network: Compiled
+    preparation: Preparation
+    share: None = None
+
+    def run(self, path: Path | None) -> tuple[Network, Values]:
+        """Return the network in memory that no earlier one has, constants apart, and the values of its inputs."""
+        try:
+            network = self.network.place()
+        except InputError as error:
+            raise NetworkError(self.why_not(str(error))) from error
+        if path is not None and len(network.inputs) != 1:
+            raise NetworkError(f"--image must be left out for a network with {len(network.inputs)} inputs")
+        return network, [None if path is None else read_input(path, i, self.preparation) for i in network.inputs]
+
+    def accuracy(self) -> Accuracy | None:
+        """Return nothing."""
+        return None
+
+    def why_not(self, reason: str) -> str:
+        """Return why the configuration refuses the loadable, with those that it is for."""
+        names = takers(self.network.config, self._scenario)
+        if not names:
+            return reason
+        return f"the loadable is for {' or '.join(names)}, not {self.network.config.name}: {reason}"
+
+    def _scenario(self, config: HwConfig) -> Scenario:
+        """Return what plays the loadable, with zeros as its input, for a configuration."""
+        network = Compiled(self.network.name, self.network.loadable, config).place()
+        return play_networks(network.name, [network], [[None for _ in network.inputs]]).scenario
+
+
+@dataclass(frozen=True)
+class OnnxModel:
+    """A network from ONNX that can be placed in memory, several times, and what its accuracy is measured with.
 
     Attributes:
         network: The network.
-        reference: The file in floating point; None for a loadable, which has no such numbers.
+        reference: The file in floating point.
         samples: Inputs to compare.
         least: Smallest cosine that is allowed.
+        preparation: What becomes of pictures.
     """
 
-    network: Compiled | OnnxNetwork
-    reference: Reference | None = None
-    samples: tuple[Sample, ...] = ()
-    least: float = ACCURACY
+    network: CutNetwork
+    reference: Reference
+    samples: tuple[Sample, ...]
+    least: float
+    preparation: Preparation
 
     @property
-    def name(self) -> str:
-        """Name of the network."""
-        return self.network.name
+    def share(self) -> Share:
+        """The accelerator's share of it."""
+        return self.network.cut.share
 
-    def place(self) -> Network:
-        """Return the network in memory that no earlier one has, constants apart."""
-        return self.network.place()
+    def run(self, path: Path | None) -> tuple[Network, Values]:
+        """Return the network in memory that no earlier one has, constants apart, and the values of its inputs."""
+        network, inputs = self.network.place(), self.network.inputs
+        if path is None:
+            zeros = {each.name: np.zeros(each.sizes, each.dtype) for each in inputs}
+            return network.given(zeros), [None for _ in network.inputs]
+        bound = network.inputs
+        if path.suffix.lower() != ".npz" and len(inputs) == 1 and bound:
+            values = read_input(path, bound[0], self.preparation)
+            real = values.astype(np.float32) * np.float32(bound[0].scale or 1.0)
+            # Parts of the accelerator that take one input may count in steps of different size.
+            every = [values if tensor.scale == bound[0].scale else quantised(real, tensor) for tensor in bound]
+            return network.given({inputs[0].name: real}), every
+        (sample,) = read_inputs(path, inputs, self.preparation)
+        return network.given(sample), [quantised(sample[t.name].reshape(t.shape), t) for t in bound]
 
     def accuracy(self) -> Accuracy | None:
-        """Return how near its results are to floating point, or None for a loadable."""
-        if self.reference is None:
+        """Return how near its results are to floating point, or None where the accelerator computes nothing."""
+        if not self.network.cut.parts:
             return None
-        assert isinstance(self.network, OnnxNetwork)
         return accuracy_of(self.network, self.reference, self.samples, self.least)
 
+    def why_not(self, reason: str) -> str:
+        """Return why the configuration refuses the network, which was compiled for it."""
+        return reason
 
-def load_model(args: argparse.Namespace, config: HwConfig, preparation: Preparation) -> Model:
+
+def load_model(args: argparse.Namespace, config: HwConfig, preparation: Preparation) -> LoadableModel | OnnxModel:
     """Return the model that the options name.
 
     Raises:
@@ -80,23 +149,36 @@ def load_model(args: argparse.Namespace, config: HwConfig, preparation: Preparat
     """
     name = re.sub(r"\W+", "_", args.model.stem)[:_NAME_LENGTH] or "network"
     if args.model.suffix.lower() != ".onnx":
-        for option in ("samples", "precision", "per_tensor", "accuracy"):
+        for option in ("samples", "precision", "per_tensor", "accuracy", "shape", "on_device"):
             if getattr(args, option) not in (None, False, []):
                 raise NetworkError(f"--{option.replace('_', '-')} must be left out: a loadable is compiled already")
-        return Model(Compiled(name, read_loadable(args.model), config))
+        return LoadableModel(Compiled(name, read_loadable(args.model), config), preparation)
     data = read_bytes(args.model, NETWORK_BYTES, NetworkError)
-    graph = parse_onnx(data)
+    whole = fixed(data, dict(args.shape), args.model.parent)
+    model = prepared(whole)
+    inputs = file_inputs(model)
     # A .dimg holds integers of a certain scale, not real numbers.
     shown = [path for path in args.image if path.suffix.lower() != ".dimg"]
     if args.samples:
         shown = [path for path in shown if not _holds_integers(path)]
-    images = _real(graph, shown, preparation)
-    samples = _real(graph, args.samples, preparation) or images or random_samples(graph, _RANDOM_SAMPLES, seed=0)
+    images = _real(inputs, shown, preparation)
+    samples = _real(inputs, args.samples, preparation) or images or random_inputs(inputs, _RANDOM_SAMPLES, seed=0)
     precision = Precision(args.precision or Precision.INT8.value)
-    network = OnnxNetwork.compiled(name, graph, config, samples, precision=precision, per_channel=not args.per_tensor)
+    network = CutNetwork.compiled(name, model, config, samples, precision=precision, per_channel=not args.per_tensor)
+    if args.on_device and network.cut.share.host:
+        raise NetworkError(_not_on_device(network.cut.share.host))
     compared = islice(_once([*images, *samples]), _MOST_COMPARED)
     least = ACCURACY if args.accuracy is None else args.accuracy
-    return Model(network, Reference(data), tuple(compared), least)
+    by_host = any(segment.model is not None for segment in (*network.cut.before, network.cut.after))
+    by_host |= any(node.domain not in ONNX_DOMAINS for node in whole.graph.node)
+    reference = Reference(whole, network.cut.compared, by_host=by_host)
+    return OnnxModel(network, reference, tuple(compared), least, preparation)
+
+
+def _not_on_device(host: Sequence[HostNode]) -> str:
+    nodes = "; ".join(f"{node.operator} {node.name}: {node.reason}" for node in host[:_SHOWN_NODES])
+    more = f"; and {len(host) - _SHOWN_NODES} more" if len(host) > _SHOWN_NODES else ""
+    return f"--on-device must be left out: the host has to run {nodes}{more}"
 
 
 def _holds_integers(path: Path) -> bool:
@@ -113,12 +195,6 @@ def _once(samples: Iterable[Sample]) -> Iterable[Sample]:
             yield sample
 
 
-def _real(graph: Graph, paths: list[Path], preparation: Preparation) -> list[Sample]:
+def _real(inputs: Sequence[FileInput], paths: list[Path], preparation: Preparation) -> list[Sample]:
     """Return files as samples."""
-    if not paths:
-        return []
-    if len(graph.inputs) != 1:
-        raise NetworkError(f"--samples and --image must be left out for a network with {len(graph.inputs)} inputs")
-    (name,) = graph.inputs
-    shape = graph.shapes[name]
-    return [{name: floats(sample)} for path in paths for sample in read_samples(path, shape, preparation)]
+    return [sample for path in paths for sample in read_inputs(path, inputs, preparation)]

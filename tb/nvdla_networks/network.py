@@ -7,11 +7,15 @@ addresses, what each waits for, and what software computes between them.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from numpy.typing import NDArray
 
 from nvdla_models.config import HwConfig
 from nvdla_networks.descriptors import EngineId, Event
-from nvdla_networks.tensors import Tensor
+from nvdla_networks.host import HostGraph
+from nvdla_networks.tensors import ImageTensor, Tensor
 from nvdla_tb.nvdla.memory import Ram, Range
 from nvdla_tb.nvdla.program.ops import RegWrite
 
@@ -47,10 +51,9 @@ class Edge:
 
 @dataclass(frozen=True)
 class LutLoad:
-    """Tables that an operation takes: ``key`` tells them from others of the network."""
+    """Tables that an operation takes, as the register writes that load them."""
 
     unit: str
-    key: int
     writes: tuple[RegWrite, ...]
 
 
@@ -129,13 +132,49 @@ class SoftwareOperation:
 
 
 @dataclass(frozen=True)
+class Source:
+    """A cube of the accelerator as real numbers: where it lies, and the scale of its integers, one or by channel."""
+
+    tensor: Tensor
+    scale: float | tuple[float, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class HostPart:
+    """Nodes that the host computes between parts of the accelerator, in floating point.
+
+    Attributes:
+        graph: The nodes; None where cubes are only moved.
+        sources: Cubes that they take, by their names in the graph.
+        inputs: Inputs of the network that they take.
+        targets: Cubes that they make, and where the accelerator takes them from.
+        moved: Cubes of one part, and where another takes them from.
+        given: Values of the inputs; the network leaves them open.
+    """
+
+    graph: HostGraph | None
+    sources: Mapping[str, Source]
+    inputs: tuple[str, ...] = ()
+    targets: Mapping[str, tuple[Tensor, ...]] = field(default_factory=dict)
+    moved: tuple[tuple[Source, Tensor], ...] = ()
+    given: Mapping[str, NDArray[Any]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class SoftwareTask:
     """Software operations, one after the other."""
 
-    operations: tuple[SoftwareOperation, ...]
+    operations: tuple[SoftwareOperation | HostPart, ...]
 
 
 Task = HardwareTask | SoftwareTask
+
+
+@dataclass(frozen=True)
+class HostOutput:
+    """An output that the host computes, of any shape and type."""
+
+    name: str
 
 
 @dataclass(frozen=True)
@@ -146,5 +185,19 @@ class Network:
     config: HwConfig
     allocations: tuple[Allocation, ...]
     tasks: tuple[Task, ...]
-    inputs: tuple[Tensor, ...]
-    outputs: tuple[Tensor, ...]
+    inputs: tuple[Tensor | ImageTensor, ...]
+    outputs: tuple[Tensor | HostOutput, ...]
+
+    def given(self, values: Mapping[str, NDArray[Any]]) -> Network:
+        """Return the network with values for the inputs that the host takes."""
+        tasks = tuple(
+            task
+            if isinstance(task, HardwareTask)
+            else SoftwareTask(tuple(_given(op, values) for op in task.operations))
+            for task in self.tasks
+        )
+        return replace(self, tasks=tasks)
+
+
+def _given(operation: SoftwareOperation | HostPart, values: Mapping[str, NDArray[Any]]) -> SoftwareOperation | HostPart:
+    return replace(operation, given=values) if isinstance(operation, HostPart) else operation

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from io import BytesIO
 from pathlib import Path
 
-from nvdla_networks.network_report import Outcome, Report, accuracy_lines
+from nvdla_networks.network_lines import accuracy_lines
+from nvdla_networks.network_report import Outcome, Report
 from nvdla_tb.markup import printable
 from nvdla_tb.run.dut import about
 from nvdla_tb.run.space import write_whole

@@ -8,7 +8,8 @@ from math import ceil, log10
 from typing import Any
 
 from nvdla_models.config import HwConfig
-from nvdla_networks.network_report import LayerLine, LayerVerdict, Outcome, Report, accuracy_lines, said
+from nvdla_networks.network_lines import accuracy_lines, share_lines
+from nvdla_networks.network_report import LayerLine, LayerVerdict, Outcome, Report, said
 from nvdla_networks.network_text import classes
 from nvdla_tb.explain import Explanation
 from nvdla_tb.explain.page import pictures
@@ -55,6 +56,7 @@ def network_page(report: Report, config: HwConfig, explanations: Sequence[Explan
         said=said,
         outcome=_OUTCOMES[report.outcome],
         accuracy=accuracy_lines(report),
+        share=share_lines(report),
     )
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any
 
@@ -11,9 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nvdla_networks.compiler.accuracy import Accuracy
+from nvdla_networks.compiler.share import Share
 from nvdla_networks.errors import NetworkError
 from nvdla_networks.images import differing, top_classes, unique
 from nvdla_networks.layers import NetworkLayer, flows, keys, layers_of
+from nvdla_networks.prediction import Prediction
 from nvdla_networks.scenario import NetworkScenario
 from nvdla_tb.judge.layer_facts import LayerFacts
 from nvdla_tb.judge.text import why_not_passed
@@ -58,6 +60,7 @@ class LayerLine:
     waits: tuple[str, ...] = ()
     performance: LayerPerformance | None = None
     facts: LayerFacts | None = None
+    prediction: Prediction | None = None
 
 
 @dataclass(frozen=True)
@@ -92,7 +95,8 @@ class Outcome(Enum):
 class Report:
     """All that is said of a run; ``problems`` fail it.
 
-    ``accuracy`` compares with floating point; None for a loadable, and for a network that has no results.
+    ``accuracy`` compares with floating point; None for a loadable, and for a network that has no results. ``share`` is
+    what the accelerator computes of an ONNX file.
     """
 
     name: str
@@ -103,6 +107,7 @@ class Report:
     problems: tuple[str, ...]
     result: Result | None
     accuracy: Accuracy | None = None
+    share: Share | None = None
 
     @property
     def first_wrong(self) -> LayerLine | None:
@@ -113,14 +118,14 @@ class Report:
     @property
     def outcome(self) -> Outcome:
         """How it ended: passed means that bytes of a device or golden results were compared."""
-        if self.problems or not self.layers:
+        if self.problems or not (self.layers or self.share):
             return Outcome.FAILED
         return Outcome.PASSED if self.compared else Outcome.COMPUTED
 
     @property
     def compared(self) -> bool:
-        """Whether bytes of a device or golden results were compared."""
-        return self.result is not None or any(run.comparisons for run in self.runs)
+        """Whether bytes of a device or golden results of layers were compared."""
+        return bool(self.layers) and (self.result is not None or any(run.comparisons for run in self.runs))
 
     @property
     def passed(self) -> bool:
@@ -137,6 +142,8 @@ def report_of(
     got: Sequence[tuple[NDArray[Any], ...]] | None,
     goldens: Sequence[NDArray[Any]],
     accuracy: Accuracy | None = None,
+    share: Share | None = None,
+    predictions: Mapping[int, Prediction] | None = None,
 ) -> Report:
     """Return the report of what was played.
 
@@ -149,12 +156,16 @@ def report_of(
         got: Results of the RTL, if there are any.
         goldens: A result to compare with for each run, or none.
         accuracy: How near the model's results are to floating point, where that was measured.
+        share: What the accelerator computes of the file, for ONNX.
+        predictions: What is said of layers before they run, by their number; None when nobody asked.
 
     Raises:
         NetworkError: for a golden result of another shape or type.
     """
     found = layers_of(playing.runs)
-    layers = tuple(_layer_lines(found, played, result))
+    foretold = predictions or {}
+    lines = _layer_lines(found, played, result)
+    layers = tuple(replace(line, prediction=foretold.get(line.number)) for line in lines)
     problems = [] if played.verdict.refused is None else [f"refused: {played.verdict.refused}"]
     problems += [] if result is None else why_not_passed(result.verdict)
     if result is not None and not problems:
@@ -185,6 +196,7 @@ def report_of(
         tuple(problems),
         result,
         accuracy,
+        share,
     )
 
 
@@ -210,10 +222,17 @@ def _golden(golden: NDArray[Any], ours: tuple[NDArray[Any], ...], label: str) ->
 
 
 def _compared(what: str, first: NDArray[Any], second: NDArray[Any]) -> Comparison:
-    count = len(differing(first, second))
-    same_class = top_classes(first, 1)[0][0] == top_classes(second, 1)[0][0]
+    if first.shape != second.shape:
+        # A list of found objects, for example.
+        return Comparison(what, Agreement.DIFFERENT, max(first.size, second.size), max(first.size, second.size))
+    count = differing(first, second)
+    same_class = first.dtype.kind in "biuf" and _class(first) == _class(second)
     agreement = Agreement.SAME if not count else Agreement.SAME_CLASS if same_class else Agreement.DIFFERENT
     return Comparison(what, agreement, count, first.size)
+
+
+def _class(values: NDArray[Any]) -> int:
+    return next((number for number, _ in top_classes(values, 1)), 0)
 
 
 def _layer_lines(layers: Sequence[NetworkLayer], played: Played, result: Result | None) -> list[LayerLine]:
@@ -256,21 +275,6 @@ def _verdict(facts: LayerFacts) -> LayerVerdict:
     if not facts.judged_bytes:
         return LayerVerdict.UNFINISHED
     return LayerVerdict.EQUAL if facts.worst_margin is None else LayerVerdict.WITHIN
-
-
-def accuracy_lines(report: Report) -> list[str]:
-    """Return what the numbers of the hardware cost each output against floating point, or why nothing is known."""
-    if report.accuracy is None:
-        return ["against floating point: not measured"]
-    lines = []
-    for output in report.accuracy.outputs:
-        cosine = "none" if output.cosine is None else f"{output.cosine:.5f}"
-        parts = [f"cosine {cosine}", f"largest error {output.largest:.1%}", f"off by {output.error:.1%}"]
-        if output.same_class is not None:
-            parts.append(f"same class for {output.same_class} of {output.samples}")
-        head = f"{output.name} against floating point, {output.samples} sample{'s' * (output.samples > 1)}"
-        lines.append(f"{head}: {', '.join(parts)}")
-    return lines
 
 
 def said(comparison: Comparison) -> str:

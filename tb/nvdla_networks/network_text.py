@@ -11,9 +11,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from nvdla_networks.compiler.share import Share
 from nvdla_networks.images import top_classes, write_dimg
-from nvdla_networks.network_report import LayerLine, LayerVerdict, Report, accuracy_lines, said
+from nvdla_networks.network_lines import accuracy_lines, share_lines
+from nvdla_networks.network_predicted import plain_predictions, prediction_lines
+from nvdla_networks.network_report import LayerLine, LayerVerdict, Report, said
 from nvdla_networks.scenario import NetworkScenario, Results
+from nvdla_networks.tensors import Tensor
 from nvdla_tb.report.performance import table
 from nvdla_tb.report.summary import aligned
 from nvdla_tb.run.space import write_whole
@@ -30,7 +34,7 @@ def print_report(report: Report, most: int, *, performance: bool) -> None:
         if runs > 1:
             print(f"\n{run.label}:")
         rows = [_row(line) for line in report.layers if line.run == number]
-        print(f"\n{aligned([_COLUMNS, *rows], left=5)}\n")
+        print(f"\n{aligned([_COLUMNS, *rows], left=5)}\n" if rows else "")
         for output, values in enumerate(run.expected):
             print(f"model: {classes(values, most)}")
             if run.got is not None:
@@ -40,7 +44,10 @@ def print_report(report: Report, most: int, *, performance: bool) -> None:
         measured = [line.performance for line in report.layers if line.run == number and line.performance is not None]
         if performance and measured:
             print(f"\n{table(measured)}")
-    print("".join(f"\n{line}" for line in accuracy_lines(report)))
+        foretold = prediction_lines([line for line in report.layers if line.run == number])
+        if performance and foretold:
+            print("\n" + "\n".join(foretold))
+    print("".join(f"\n{line}" for line in (*share_lines(report), *accuracy_lines(report))))
     judged = sum(line.judged_bytes for line in report.layers)
     cycles = [line.cycles for line in report.layers if line.cycles is not None]
     print(f"\n{len(report.layers)} layers, {judged} bytes{' judged' if report.result else ''}", end="")
@@ -100,19 +107,20 @@ def _row(line: LayerLine) -> tuple[str, ...]:
 
 
 def classes(values: NDArray[Any], most: int) -> str:
-    """Return the largest elements of a result as text, or type and shape when it has more than one pixel."""
-    if values.shape[1:] != (1, 1):
+    """Return the largest elements of a vector as text, or type and shape of another result."""
+    if max(values.shape, default=1) != values.size or values.dtype.kind not in "biuf":
         return f"{values.dtype} {'x'.join(map(str, values.shape))}"
     return ", ".join(f"{number} ({value:g})" for number, value in top_classes(values, most))
 
 
 def write_results(folder: Path, playing: NetworkScenario, results: Results) -> None:
-    """Save each output of each run as ``.dimg`` and ``.npy`` in a folder, which is made when it is missing."""
+    """Save each output of each run as ``.npy``, and as ``.dimg`` what comes from memory, in a folder that is made."""
     folder.mkdir(parents=True, exist_ok=True)
     for number, (run, values) in enumerate(zip(playing.runs, results, strict=True)):
         for output, (tensor, array) in enumerate(zip(run.network.outputs, values, strict=True)):
             stem = folder / f"run{number}_output{output}"
-            write_dimg(stem.with_suffix(".dimg"), tensor, array)
+            if isinstance(tensor, Tensor):
+                write_dimg(stem.with_suffix(".dimg"), tensor, array)
             np.save(stem.with_suffix(".npy"), array)
 
 
@@ -149,6 +157,7 @@ def plain(report: Report) -> dict[str, Any]:
         "passed": report.passed,
         "outcome": report.outcome.name.lower(),
         "accuracy": _accuracy(report),
+        "share": _share(report.share),
         "problems": list(report.problems),
         "cycles": None if report.result is None else report.result.verdict.cycles,
         "layers": [
@@ -156,6 +165,7 @@ def plain(report: Report) -> dict[str, Any]:
             for line in report.layers
         ],
         "performance": [entry | {"layer": _called(report, line)} for line, entry in measured],
+        "predictions": plain_predictions(report.layers),
         "runs": [
             {
                 "input": run.label,
@@ -165,6 +175,17 @@ def plain(report: Report) -> dict[str, Any]:
             }
             for run in report.runs
         ],
+    }
+
+
+def _share(share: Share | None) -> dict[str, Any] | None:
+    """Return what ran where; None for a loadable."""
+    if share is None:
+        return None
+    return {
+        "multiplications": share.multiplications,
+        "bytes": share.nbytes,
+        "host": [asdict(node) | {"elements": share.of(node)} for node in share.host],
     }
 
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,15 +19,10 @@ from nvdla_networks.tensors import Tensor
 from nvdla_tb.judge.predictor import Expectation
 from nvdla_tb.nvdla.memory import MemoryImage, Ram, Range, load_ranges
 from nvdla_tb.nvdla.program.ops import (
-    CheckCrc,
-    CheckFile,
     CheckNothing,
     MemInit,
     MemLoad,
     Op,
-    Program,
-    SyncNotify,
-    SyncWait,
 )
 from nvdla_tb.nvdla.registers import RegisterMap
 from nvdla_tb.stimulus.model import Played, play_model
@@ -61,16 +55,22 @@ class Run:
         """Tensors that hardware leaves and results are made of."""
         if not self.is_whole:
             return ()
-        sources = tuple(operation.src for task in self.after for operation in task.operations)
-        return (*sources, *self.network.outputs)
+        sources = (
+            tensor for task in self.after for operation in task.operations for tensor in software.taken(operation)
+        )
+        return (*sources, *(output for output in self.network.outputs if isinstance(output, Tensor)))
 
     def results(self, memories: Memories) -> tuple[NDArray[Any], ...]:
         """Return the outputs that memory holds when all hardware has ended; software runs on that memory first."""
         if not self.is_whole:
             return ()
+        made: dict[str, NDArray[Any]] = {}
         for task in self.after:
-            software.run(task, memories)
-        return tuple(read(tensor, memories) for tensor in self.network.outputs)
+            made |= software.run(task, memories)
+        return tuple(
+            read(output, memories) if isinstance(output, Tensor) else made[output.name]
+            for output in self.network.outputs
+        )
 
 
 @dataclass(frozen=True)
@@ -80,23 +80,33 @@ class NetworkScenario:
     scenario: Scenario
     runs: tuple[Run, ...]
 
+    @property
+    def runs_layers(self) -> bool:
+        """Whether hardware has anything to do."""
+        return any(run.hardware for run in self.runs)
+
 
 def read(tensor: Tensor, memories: Memories) -> NDArray[Any]:
     """Return a tensor out of memory, shape (C, H, W)."""
     return tensor.unpack(memories[tensor.ram].read_array(tensor.address, tensor.nbytes))
 
 
-def memories_after(ops: Program, expectations: Iterable[Expectation], config: HwConfig) -> Memories:
+def memories_after(ops: Sequence[Op], expectations: Iterable[Expectation], config: HwConfig) -> Memories:
     """Return memory as a program's loads and the layers that it runs leave it."""
     memories = empty_memories(config)
     for op in ops:
         if isinstance(op, MemInit | MemLoad):
             apply_memory_op(memories, op)
+    _leave(expectations, memories)
+    return memories
+
+
+def _leave(expectations: Iterable[Expectation], memories: Memories) -> None:
+    """Write what layers leave."""
     for expectation in expectations:
         image = memories[expectation.ram]
         there = image.read_array(expectation.address, len(expectation.data))
         image.write(expectation.address, np.where(expectation.must_write, expectation.data, there))
-    return memories
 
 
 def play_networks(
@@ -126,6 +136,17 @@ def play_networks(
     return NetworkScenario(writer.scenario(), tuple(runs))
 
 
+def left_by_model(name: str, network: Network, values: Sequence[NDArray[Any] | None]) -> tuple[Run, Memories]:
+    """Return the run of one network, and memory as the reference model leaves it; each task is played once.
+
+    Raises:
+        NetworkError: for inputs that do not fit, and for layers that the bench refuses.
+    """
+    writer = _Writer(name, network.config, counts=False, last=None)
+    run = writer.add("n0", network, values)
+    return run, writer.computing.memories()
+
+
 class _Writer:
     """Collects the loads and the program of one network after the other."""
 
@@ -146,16 +167,15 @@ class _Writer:
         self._load_inputs(network, values, prefix)
         tasks, cut = _cut(network, self._last)
         hardware = [number for number, task in enumerate(tasks) if isinstance(task, HardwareTask)]
-        if not hardware:
-            raise NetworkError(f"{network.name} must have a task for hardware")
-        used: list[Range] = []
+        last = max(hardware, default=-1)
+        self.computing = computing = _Computing(self._name, self._config, self._loads)
         after = []
         for number, task in enumerate(tasks):
             if isinstance(task, HardwareTask):
                 self._program += self._programmer.write(task, f"{prefix}_t{number}")
-                used += [span for operation in task.operations for span in (*operation.reads, *operation.writes)]
-            elif number < hardware[-1]:
-                self._precompute(task, used, f"{prefix}_t{number}")
+                computing.wait_for(task)
+            elif number < last:
+                self._loads += computing.loads(task, f"{prefix}_t{number}")
             elif not cut:
                 after.append(task)
         ran = tuple(task for task in tasks if isinstance(task, HardwareTask))
@@ -178,27 +198,58 @@ class _Writer:
                 name = f"{prefix}_input{number}.dat"
                 self._loads.append(MemLoad(tensor.ram, tensor.address, ((0, data.tobytes()),), name))
 
-    def _precompute(self, task: SoftwareTask, used: Sequence[Range], prefix: str) -> None:
-        """Load what software before or between hardware computes, from what the model says hardware leaves.
 
-        Memory is loaded before the program begins, so no earlier layer may use what software writes.
-        """
-        expectations: tuple[Expectation, ...] = ()
-        so_far = Scenario(self._name, self._config.name, (*self._loads, *self._program), seed=0)
-        if used:
-            played = play_model(so_far, self._config)
-            if played.verdict.refused is not None:
-                raise NetworkError(f"what comes before software cannot be played: {played.verdict.refused}")
-            expectations = played.expectations
-        memories = memories_after(so_far.ops, expectations, self._config)
+class _Computing:
+    """Computes what software makes before and between hardware, from what the model says hardware leaves.
+
+    Memory is loaded before the program begins, so no earlier layer may use what software writes.
+    """
+
+    def __init__(self, name: str, config: HwConfig, loads: Sequence[Op]) -> None:
+        self._name, self._config, self._loads = name, config, loads
+        self._waiting: list[HardwareTask] = []
+        self._memories: Memories | None = None
+        self._used: list[Range] = []
+
+    def wait_for(self, task: HardwareTask) -> None:
+        """Note a task that comes before the next software."""
+        self._waiting.append(task)
+        self._used += [span for operation in task.operations for span in (*operation.reads, *operation.writes)]
+
+    def loads(self, task: SoftwareTask, prefix: str) -> list[Op]:
+        """Return the loads of what software makes."""
+        memories = self.memories()
         software.run(task, memories)
-        for number, operation in enumerate(task.operations):
-            dst = operation.dst
+        loads: list[Op] = []
+        tensors = [tensor for operation in task.operations for tensor in software.written(operation)]
+        for number, dst in enumerate(tensors):
             there = Range(dst.ram, dst.address, dst.nbytes)
-            if any(overlap(there, span) for span in used):
+            if any(overlap(there, span) for span in self._used):
                 raise NetworkError(f"{dst.name} must be memory that no earlier layer uses")
             data = memories[dst.ram].read(dst.address, dst.nbytes)
-            self._loads.append(MemLoad(dst.ram, dst.address, ((0, data),), f"{prefix}_{number}.dat"))
+            loads.append(MemLoad(dst.ram, dst.address, ((0, data),), f"{prefix}_{number}.dat"))
+        return loads
+
+    def memories(self) -> Memories:
+        """Return memory after the tasks so far; each is played once."""
+        if self._memories is None:
+            self._memories = memories_after(self._loads, (), self._config)
+        programmer = Programmer(RegisterMap.of(self._config), counts=False)
+        program = [op for n, task in enumerate(self._waiting) for op in programmer.write(task, f"t{n}")]
+        self._waiting = []
+        if program:
+            inits = [op for op in self._loads if isinstance(op, MemInit)]
+            there = [
+                MemLoad(ram, address, ((0, data),), f"{ram.name}_{address:x}.dat")
+                for ram, image in self._memories.items()
+                for address, data in image.runs()
+            ]
+            scenario = Scenario(self._name, self._config.name, (*inits, *there, *program), seed=0)
+            played = play_model(scenario, self._config)
+            if played.verdict.refused is not None:
+                raise NetworkError(f"refused: {played.verdict.refused}")
+            _leave(played.expectations, self._memories)
+        return self._memories
 
 
 def _cut(network: Network, last: str | None) -> tuple[tuple[HardwareTask | SoftwareTask, ...], bool]:
@@ -210,57 +261,6 @@ def _cut(network: Network, last: str | None) -> tuple[tuple[HardwareTask | Softw
             return (*network.tasks[:number], until(task, last)), True
     names = ", ".join(op.name for task in network.tasks if isinstance(task, HardwareTask) for op in task.operations)
     raise NetworkError(f"the last layer must be one of {names}, not {last}")
-
-
-def with_golden(scenario: Scenario, played: Played) -> Scenario:
-    """Return a scenario that ends with golden results for all that its layers leave in memory, as the model says.
-
-    Elements that a tolerance judges stand in files, all others in CRCs. A scenario that the model refuses has none.
-    """
-    if played.verdict.refused is not None:
-        return scenario
-    ends = [op for op in scenario.ops if isinstance(op, CheckNothing)]
-    ops = [op for op in scenario.ops if op not in ends]
-    # Golden results are due once all has ended.
-    waits = [SyncWait(_LAST, end.sync_id) for end in ends]
-    memories = memories_after(scenario.ops, played.expectations, HwConfig.load(scenario.config))
-    checks = [_golden(area, memories, number) for number, area in enumerate(_areas(played.expectations))]
-    return replace(scenario, ops=(*ops, *waits, SyncNotify(_LAST, _END), *checks))
-
-
-_LAST, _END = "GLB", "end"
-"""The unit whose sequence waits for all layers, and the event that it raises then."""
-
-
-@dataclass
-class _Area:
-    """Bytes from the first to the last that layers write, and whether a tolerance judges some of them."""
-
-    where: Range
-    tolerated: bool
-
-
-def _areas(expectations: Iterable[Expectation]) -> list[_Area]:
-    """Return the areas that layers write, in the order of their addresses; those that touch are one."""
-    areas: list[_Area] = []
-    spans = [(e.ram, e.address, len(e.data), e.meter() is not None) for e in expectations]
-    for ram, address, nbytes, tolerated in sorted(spans, key=lambda span: (span[0].value, *span[1:3])):
-        last = areas[-1].where if areas else None
-        if last is not None and last.ram is ram and address <= last.address + last.nbytes:
-            end = max(last.address + last.nbytes, address + nbytes)
-            areas[-1].where = Range(ram, last.address, end - last.address)
-            areas[-1].tolerated |= tolerated
-        else:
-            areas.append(_Area(Range(ram, address, nbytes), tolerated))
-    return areas
-
-
-def _golden(area: _Area, memories: Memories, number: int) -> CheckCrc | CheckFile:
-    ram, address, nbytes = area.where.ram, area.where.address, area.where.nbytes
-    data = memories[ram].read(address, nbytes)
-    if area.tolerated:
-        return CheckFile(_END, ram, address, nbytes, ((0, data),), f"golden{number}.dat")
-    return CheckCrc(_END, ram, address, nbytes, zlib.crc32(data))
 
 
 def results_of(played: Played, networks: NetworkScenario, dump: Path | None = None) -> Results:

@@ -15,7 +15,7 @@ from enum import Enum
 
 from nvdla_networks.descriptors import EngineId, Event
 from nvdla_networks.errors import NetworkError
-from nvdla_networks.network import Edge, HardwareTask, Operation
+from nvdla_networks.network import Edge, HardwareTask, LutLoad, Operation
 
 _GROUPS = 2
 
@@ -46,7 +46,7 @@ class Turns:
     """
 
     groups: dict[str, int] = field(default_factory=lambda: defaultdict(int))
-    luts: dict[str, int | None] = field(default_factory=dict)
+    luts: dict[str, LutLoad] = field(default_factory=dict)
 
     def take(self, operation: Operation) -> dict[str, int]:
         """Return the groups of an operation's units; the next operation gets the others."""
@@ -128,9 +128,9 @@ class _Schedule:
                 self._groups[number] = self._turns.take(operation)
                 slots.append(number)
                 self._happened.add(Edge(number, Event.PROGRAMMED))
-                loads = operation.lut is not None and self._turns.luts.get(operation.lut.unit) != operation.lut.key
+                loads = operation.lut is not None and self._turns.luts.get(operation.lut.unit) != operation.lut
                 if operation.lut is not None:
-                    self._turns.luts[operation.lut.unit] = operation.lut.key
+                    self._turns.luts[operation.lut.unit] = operation.lut
                 yield Action(Step.PROGRAM, number, self._groups[number], loads)
 
     def _is_free(self, engine: EngineId) -> bool:
@@ -142,7 +142,7 @@ class _Schedule:
             return False
         lut = self._operations[self._waiting[engine][0]].lut
         others = [self._operations[number].lut for number in slots]
-        return lut is None or all(other is None or other.key == lut.key for other in others)
+        return lut is None or all(other is None or other == lut for other in others)
 
     def _end(self) -> Iterator[Action]:
         """End the operation that was enabled first, of those that get nothing from one that still runs."""

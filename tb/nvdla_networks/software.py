@@ -1,4 +1,4 @@
-"""Steps that the runtime computes on the host: powers and softmax, in its number formats.
+"""Steps that the host computes: powers and softmax in the formats of the public runtime, and nodes of a file.
 
 Source: behaviour of the public runtime, measured against its golden results.
 """
@@ -13,20 +13,29 @@ from numpy.typing import NDArray
 
 from nvdla_models.precision import Precision
 from nvdla_networks.errors import NetworkError
-from nvdla_networks.network import Largest, Power, Softmax, SoftwareOperation, SoftwareTask
+from nvdla_networks.images import quantised
+from nvdla_networks.network import HostPart, Largest, Power, Softmax, SoftwareOperation, SoftwareTask, Source
+from nvdla_networks.tensors import Tensor
 from nvdla_tb.nvdla.memory import MemoryImage, Ram
 
 _INT8_MIN, _INT8_MAX = -128, 127
 _MOST = np.float32(np.finfo(np.float16).max)
 
 
-def run(task: SoftwareTask, memories: Mapping[Ram, MemoryImage]) -> None:
+def run(task: SoftwareTask, memories: Mapping[Ram, MemoryImage]) -> dict[str, NDArray[Any]]:
     """Compute the operations of a task on memory, which changes.
+
+    Returns:
+        What nodes of a file have made, by name.
 
     Raises:
         NetworkError: for an operation that is not known for its precision.
     """
+    made: dict[str, NDArray[Any]] = {}
     for operation in task.operations:
+        if isinstance(operation, HostPart):
+            made |= _run_nodes(operation, memories)
+            continue
         src, dst = operation.src, operation.dst
         values = src.unpack(memories[src.ram].read_array(src.address, src.nbytes))
         match operation.kind:
@@ -35,22 +44,67 @@ def run(task: SoftwareTask, memories: Mapping[Ram, MemoryImage]) -> None:
             case Softmax():
                 result = _softmax(operation, values)
             case Largest():
-                result = np.full(dst.shape, np.argmax(real(operation, values)), dtype=dst.precision.dtype)
-        data = memories[dst.ram].read_array(dst.address, dst.nbytes)
-        dst.place(data, result)
-        memories[dst.ram].write(dst.address, data)
+                result = np.full(dst.shape, np.argmax(real(source_of(operation), values)), dtype=dst.precision.dtype)
+        _write(dst, result, memories)
+    return made
 
 
-def real(operation: SoftwareOperation, values: NDArray[Any]) -> NDArray[np.float32]:
-    """Return the real numbers that the elements of an operation's input stand for, (C, H, W)."""
+def written(operation: SoftwareOperation | HostPart) -> tuple[Tensor, ...]:
+    """Return what an operation writes."""
+    if isinstance(operation, SoftwareOperation):
+        return (operation.dst,)
+    targets = (tensor for tensors in operation.targets.values() for tensor in tensors)
+    return (*targets, *(tensor for _, tensor in operation.moved))
+
+
+def taken(operation: SoftwareOperation | HostPart) -> tuple[Tensor, ...]:
+    """Return what an operation reads of memory."""
+    if isinstance(operation, SoftwareOperation):
+        return (operation.src,)
+    return tuple(source.tensor for source in (*operation.sources.values(), *(source for source, _ in operation.moved)))
+
+
+def _write(tensor: Tensor, values: NDArray[Any], memories: Mapping[Ram, MemoryImage]) -> None:
+    data = memories[tensor.ram].read_array(tensor.address, tensor.nbytes)
+    tensor.place(data, values)
+    memories[tensor.ram].write(tensor.address, data)
+
+
+def _run_nodes(part: HostPart, memories: Mapping[Ram, MemoryImage]) -> dict[str, NDArray[Any]]:
+    """Compute nodes of a file on real numbers, and write what the accelerator takes of them as its numbers."""
+
+    def read(source: Source) -> NDArray[np.float32]:
+        tensor = source.tensor
+        return real(source, tensor.unpack(memories[tensor.ram].read_array(tensor.address, tensor.nbytes)))
+
+    made: dict[str, NDArray[Any]] = {}
+    if part.graph is not None:
+        cubes = {name: read(source) for name, source in part.sources.items()}
+        made = part.graph.values(cubes | {name: part.given[name] for name in part.inputs})
+    for name, tensors in part.targets.items():
+        for tensor in tensors:
+            finite = np.nan_to_num(made[name].astype(np.float64), nan=0.0)
+            _write(tensor, quantised(finite.reshape(tensor.shape), tensor), memories)
+    for source, tensor in part.moved:
+        _write(tensor, quantised(read(source), tensor), memories)
+    return made
+
+
+def source_of(operation: SoftwareOperation) -> Source:
+    """Return what an operation takes, as real numbers."""
+    return Source(operation.src, operation.in_scale)
+
+
+def real(source: Source, values: NDArray[Any]) -> NDArray[np.float32]:
+    """Return the real numbers that the elements of a cube stand for, (C, H, W)."""
     numbers = values.astype(np.float32)
-    if operation.src.precision is Precision.FP16:
+    if source.tensor.precision is Precision.FP16:
         return numbers
-    return np.asarray(numbers * np.asarray(operation.in_scale, dtype=np.float32).reshape(-1, 1, 1), dtype=np.float32)
+    return np.asarray(numbers * np.asarray(source.scale, dtype=np.float32).reshape(-1, 1, 1), dtype=np.float32)
 
 
 def _power(kind: Power, operation: SoftwareOperation, values: NDArray[Any]) -> NDArray[Any]:
-    numbers = real(operation, values)
+    numbers = real(source_of(operation), values)
     with np.errstate(all="ignore"):
         result = np.power(np.float32(kind.shift) + np.float32(kind.scale) * numbers, np.float32(kind.power))
         match operation.dst.precision:
@@ -72,7 +126,7 @@ def _softmax(operation: SoftwareOperation, values: NDArray[Any]) -> NDArray[Any]
                 return _probabilities(values.astype(np.float32)).astype(half)
             case Precision.INT8 | Precision.INT16 if operation.dst.precision is not Precision.INT16:
                 # What FP16 cannot hold counts as its limit: infinities have no probability.
-                numbers = np.clip(real(operation, values), -_MOST, _MOST)
+                numbers = np.clip(real(source_of(operation), values), -_MOST, _MOST)
                 scaled = numbers.astype(half)
                 halves = _probabilities(scaled.astype(np.float32)).astype(half)
                 if operation.dst.precision is Precision.FP16:

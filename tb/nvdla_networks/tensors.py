@@ -1,4 +1,4 @@
-"""Tensors in memory as software sees them: channels in atoms of any size, with strides in bytes."""
+"""Tensors in memory as software sees them: channels in atoms of any size, or pixels, with strides in bytes."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from nvdla_models.layout import PixelLayout
 from nvdla_models.precision import Precision
 from nvdla_networks.errors import NetworkError
 from nvdla_tb.nvdla.memory import Ram
@@ -108,3 +109,55 @@ class Tensor:
         height, width = (np.arange(size, dtype=np.int64) for size in self.shape[1:])
         of_line, of_column = height * self.line_stride_bytes, width * self.atom_bytes
         return self._of_channel()[:, np.newaxis, np.newaxis] + of_line[:, np.newaxis] + of_column
+
+
+@dataclass(frozen=True)
+class ImageTensor:
+    """An input whose pixels lie in memory in one of the hardware's image formats.
+
+    Attributes:
+        name: Its name in the network.
+        ram: Memory port.
+        address: First byte.
+        precision: Type of an element, as the network counts it.
+        shape: (C, H, W); channels of the format beyond C are 0.
+        layout: Where the pixels lie, all channels of the format among them.
+        planes: Where each plane begins, in bytes from the address.
+        scale: None: a loadable does not say what an integer is worth.
+        range: None likewise.
+    """
+
+    name: str
+    ram: Ram
+    address: int
+    precision: Precision
+    shape: tuple[int, int, int]
+    layout: PixelLayout
+    planes: tuple[int, ...]
+    scale: None = None
+    range: None = None
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes from the first to the end of the last."""
+        return max(start + nbytes for start, nbytes in zip(self.planes, self.layout.plane_nbytes, strict=True))
+
+    def place(self, data: NDArray[np.uint8], values: NDArray[Any]) -> None:
+        """Write elements where they belong and leave all other bytes.
+
+        Args:
+            data: ``nbytes`` bytes or more, uint8; changed.
+            values: (C, H, W) of the type of the network or of the format.
+
+        Raises:
+            NetworkError: for values of another shape or type.
+            InputError: for an element of more bits than the format has.
+        """
+        dtype = self.layout.format.element_dtype
+        if values.shape != self.shape or values.dtype not in (dtype, self.precision.dtype):
+            raise NetworkError(f"tensor {self.name!r} must be {dtype} {self.shape}, not {values.dtype} {values.shape}")
+        pixels = np.zeros(self.layout.shape, dtype=dtype)
+        pixels[: len(values)] = np.ascontiguousarray(values).view(dtype)
+        raw = self.layout.pack(pixels)
+        for start, at, nbytes in zip(self.planes, self.layout.plane_offsets, self.layout.plane_nbytes, strict=True):
+            data[start : start + nbytes] = raw[at : at + nbytes]

@@ -1,1 +1,1 @@
-"""Seeded bugs and source mutants: how many of them the bench catches, and whether it says why."""
+"""How good the bench is: which seeded bugs and mutants it catches and explains, and what it costs in time."""

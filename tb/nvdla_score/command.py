@@ -40,6 +40,7 @@ from nvdla_tb.run.compile.recipe import embedded_filelist
 from nvdla_tb.run.errors import BuildError
 from nvdla_tb.run.inside import handovers_of
 from nvdla_tb.run.process import as_ended
+from nvdla_tb.run.simulators import SIMULATORS
 from nvdla_tb.run.systems import is_nvdla
 
 
@@ -204,7 +205,7 @@ def score_mutants(args: argparse.Namespace) -> int:
     (root / "score.json").unlink(missing_ok=True)
     source = folders.made(root, "source")
     # Only Verilator's models can note what is reached.
-    notes = args.sim == "verilator"
+    notes = SIMULATORS[args.sim].translates
     # The hierarchy of the mutated copies is that of the originals.
     repeat, handovers = rerun(args), handovers_of(dut_of(args))
     args.rtl = write_mutants(mutants, files, source, read=design.files, notes=notes)

@@ -15,4 +15,9 @@ COMMANDS = {
         "find bits of the RTL that are tied, or that no output depends on: exclusions of toggle coverage",
         "nvdla-tb unreachable --rtl my_filelist.f --output unreachable.toml",
     ),
+    "bench": Command(
+        "nvdla_score.bench.command",
+        "measure speed against a reference of the same run",
+        "nvdla-tb bench layout --rounds 7",
+    ),
 }

@@ -38,5 +38,6 @@ else:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
     def __dir__() -> list[str]:
-        """Return the names of the module and of ``api``, for completion in a shell or an editor."""
-        return sorted({*globals(), *import_module(f"{__name__}.api").__all__})
+        """Return the public names, for completion in a shell or an editor."""
+        own = {name for name in globals() if name.startswith("__")}
+        return sorted(own | set(import_module(f"{__name__}.api").__all__))

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from importlib.metadata import EntryPoint, entry_points
-from typing import Any
+from typing import Any, TypeVar
 
+from nvdla_models.errors import InputError
 from nvdla_models.reading import shown
 
 _told: set[str] = set()
+
+T = TypeVar("T")
 
 
 def added(group: str, must: str, is_right: Callable[[Any], bool]) -> list[tuple[str, Any]]:
@@ -37,12 +40,38 @@ def added(group: str, must: str, is_right: Callable[[Any], bool]) -> list[tuple[
     return found
 
 
+def with_added(own: Mapping[str, T], group: str, what: str, kind: type[T]) -> dict[str, T]:
+    """Return things of a kind by their names, then those that installed packages add in dictionaries.
+
+    Args:
+        own: Those of the bench.
+        group: The group of entry points.
+        what: What they are called, for the message.
+        kind: Their type.
+
+    Raises:
+        InputError: for a name that is given twice.
+    """
+    found = dict(own)
+    for entry, more in added(group, f"a dictionary of {kind.__name__}", lambda value: _is_of(value, kind)):
+        for name in more:
+            if name in found:
+                raise InputError(f"{what} must have names of their own; {entry} adds {name} again")
+        found |= more
+    return found
+
+
 def leave_out(what: str, why: str) -> None:
     """Say that something that a package adds is left out, and why."""
     line = f"error: {what} is left out: {shown(why)}"
     if line not in _told:
         _told.add(line)
         print(line, file=sys.stderr)
+
+
+def _is_of(value: Any, kind: type) -> bool:
+    """Return whether something that a package names is a dictionary of a kind."""
+    return isinstance(value, dict) and all(isinstance(key, str) and isinstance(value[key], kind) for key in value)
 
 
 def _name(entry: EntryPoint) -> str:

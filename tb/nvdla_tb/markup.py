@@ -70,6 +70,14 @@ class Cell:
 
 
 @dataclass(frozen=True)
+class Head:
+    """A column: its name, and what it holds: ``n`` numbers, ``s`` few values, nothing for text."""
+
+    name: str
+    kind: str
+
+
+@dataclass(frozen=True)
 class Section:
     """A part of a page: a table, or lines that are folded.
 
@@ -79,9 +87,22 @@ class Section:
             which can be selected. None for lines.
         rows: Cells of the table; plain text may stand for a cell.
         lines: Lines to fold.
+        more: What stands below the table, before links.
+        links: Texts and addresses of these.
     """
 
     title: str
     columns: Sequence[str] | None = None
     rows: Iterable[Sequence[Cell | str]] = ()
     lines: Sequence[str] = ()
+    more: str = ""
+    links: Sequence[tuple[str, str]] = ()
+
+    @property
+    def heads(self) -> list[Head]:
+        """The columns of the table."""
+        parts = [column.rpartition(":") for column in self.columns or ()]
+        return [
+            Head(name, kind) if name and kind in ("n", "s") else Head(f"{name}{colon}{kind}", "")
+            for name, colon, kind in parts
+        ]

@@ -30,7 +30,9 @@ from nvdla_models.layout import FeatureLayout, PixelLayout
 from nvdla_models.precision import Precision
 from nvdla_models.reading import parse_json
 from nvdla_networks.compiled import Compiled
+from nvdla_networks.compiler.cut import cut_model
 from nvdla_networks.compiler.onnx_network import OnnxNetwork, random_samples
+from nvdla_networks.compiler.prepare import fixed, prepared
 from nvdla_networks.compiler.reader import read_onnx
 from nvdla_networks.images import Preparation, read_golden, read_input
 from nvdla_networks.loadable import parse_loadable, read_loadable
@@ -58,7 +60,7 @@ from nvdla_tb.run.compile.ports import load_port_map
 from nvdla_tb.run.dut import build_spec
 from nvdla_tb.run.explained import explain_folder
 from nvdla_tb.run.regress import bundle
-from nvdla_tb.run.regress.cluster import Batch, read_settings
+from nvdla_tb.run.regress.batch import Batch, read_settings
 from nvdla_tb.run.regress.code_coverage import read_counts
 from nvdla_tb.run.regress.features import load_feature_plan
 from nvdla_tb.run.regress.store import Store
@@ -70,6 +72,7 @@ from nvdla_tb.stimulus.result import Result
 from nvdla_tb.stimulus.trace import read
 from tests.fuzz import samples
 from tests.fuzz.mutate import Mutate, of_arrays, of_bytes, of_header, of_json, of_words
+from tests.fuzz.structure import of_structure
 
 CORE = DlhdlConfig.load("dlhdl_int8_4")
 SMALL, FULL = HwConfig.load("nv_small"), HwConfig.load("nv_full")
@@ -143,10 +146,6 @@ def _trace(path: Path) -> None:
 
 def _txn(path: Path) -> None:
     refusal(read(path.parent, FULL).ops, FULL, golden=True)
-
-
-def _measured(path: Path) -> None:
-    refusal(read(path, FULL).ops, FULL)
 
 
 def _tensor(path: Path) -> None:
@@ -241,6 +240,10 @@ def _onnx(path: Path) -> None:
     _network(OnnxNetwork.compiled("tiny", graph, SMALL, random_samples(graph, 1, seed=0)).place())
 
 
+def _cut(path: Path) -> None:
+    cut_model(prepared(fixed(path.read_bytes())))
+
+
 def _network(network: Network) -> None:
     """Play a network on the model, as ``network --model-only`` does."""
     playing = play_networks("fuzz", [network], [[None] * len(network.inputs)])
@@ -284,7 +287,6 @@ READERS = (
     Reader("options of a trace", "plusargs.txt", samples.plusargs, _txn, beside=samples.beside_plusargs, weight=12),
     Reader("lines of memory", "memory.dat", samples.memory_lines, lambda path: read_memory(path, 1 << 20, None)),
     Reader("trace data", "memory.dat", samples.data_files, lambda path: read_memory(path, 1 << 20, None)),
-    Reader("measured layer", "sdp_layer.npz", samples.measured, _measured, of_arrays, weight=1),
     Reader("tensor", "tensor.npy", samples.tensors, _tensor, of_header),
     Reader("image", "image.png", samples.images, _image, of_bytes),
     Reader(
@@ -313,6 +315,7 @@ READERS = (
     Reader("code coverage", "coverage.dat", partial(samples.texts, "coverage.dat"), read_counts, weight=12),
     Reader("loadable", "network.nvdla", samples.loadables, _loadable, of_bytes, weight=1),
     Reader("ONNX network", "network.onnx", samples.onnx_networks, _onnx, of_bytes, weight=1),
+    Reader("ONNX file to cut", "network.onnx", samples.onnx_networks, _cut, of_structure, weight=1),
     Reader("picture", "input.pgm", samples.pictures, _picture, of_bytes),
     Reader("result of the runtime", "result.dimg", samples.dumped, read_golden, of_bytes, weight=12),
     Reader("cycles of an earlier run", "run.json", samples.cycles, read_cycles, of_json, weight=12),

@@ -44,7 +44,6 @@ from tests.unit.run.regress.tasks import hang, wrong
 from tests.unit.stimulus.trace import txn_files
 
 TEXTS = ROOT / "tests" / "fuzz" / "texts"
-MEASURED = ROOT / "tests" / "data" / "measured"
 TASK = Task("random", 7, "random", "SDP,PDP", Dut("nv_small", "verilator"), "again")
 VERDICT = Verdict(judged_bytes=8, cycles=900, findings=[wrong(), hang("SDP")])
 RESULT = msgspec.structs.replace(TASK.result(VERDICT, 1.5, Path("gone")), coverage={"SDP.height=1": 3})
@@ -179,11 +178,6 @@ def data_files() -> list[bytes]:
     """Return memory surface files."""
     own = list(beside_traces().values())[:2]
     return [b"{offset:0x0, size:4, payload:0x00 0x10 0x20 0x30},\n{offset:0x4, size:2, payload:0x1 0x2}\n", *own]
-
-
-def measured() -> list[bytes]:
-    """Return the measured layers that the project carries."""
-    return [path.read_bytes() for path in sorted(MEASURED.glob("*.npz"))]
 
 
 def tensors() -> list[bytes]:

@@ -120,7 +120,7 @@ InSimulation = Callable[[Built, str, str], None]
 """Requires that a cocotb test passed for all parameters: the model, the module's import name, the test's name."""
 
 
-def play_module(built: Built, module: str, folder: Path, **env: str) -> tuple[dict[str, str], Path]:
+def play_module(built: Built, module: str, folder: Path, *plusargs: str, **env: str) -> tuple[dict[str, str], Path]:
     """Play all cocotb tests of a module in one simulator process, whose start takes longer than most.
 
     Returns:
@@ -130,7 +130,7 @@ def play_module(built: Built, module: str, folder: Path, **env: str) -> tuple[di
     # No filter: all tests of the module.
     asked = {REQUEST: Request(built.spec.config.name).encode(), "COCOTB_TEST_FILTER": "", **env}
     arguments = [] if built.spec.simulator == "verilator" else ["-none"]
-    command, environment = simulation(built, module, "", asked, results, arguments)
+    command, environment = simulation(built, module, "", asked, results, [*arguments, *plusargs])
     supervise(command, cwd=folder, environment=environment, log_path=log, timeout_seconds=MODULE_SECONDS)
     assert results.is_file(), log.read_text(encoding="utf-8")
     return {str(case.get("name")): problem(case) for case in ElementTree.parse(results).iter("testcase")}, log

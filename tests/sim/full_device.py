@@ -20,9 +20,7 @@ from nvdla_tb.judge.verdict import Ending
 from nvdla_tb.nvdla.program.ops import MemInit, MemLoad, RegRead, RegWrite, SyncWait
 from nvdla_tb.sim.bench import Bench
 from nvdla_tb.sim.clocking import wait_cycles
-from nvdla_tb.stimulus.scenario import Scenario
-from nvdla_tb.stimulus.trace import read
-from tests.repository import ROOT
+from tests.measured import carried
 from tests.unit.nvdla.samples import mismatch
 
 CONFIG = HwConfig.load("nv_full")
@@ -59,11 +57,6 @@ NOT_COMPUTED = {
     "INT8 out of 16 bits": {"SDP.D_DATA_FORMAT": 2},
 }
 """By what a layer asks for and the device lacks, the registers that ask for it."""
-
-
-def measured(layer: str) -> Scenario:
-    """Return a measured layer."""
-    return read(ROOT / "tests" / "data" / "measured" / f"{layer}.npz", CONFIG)
 
 
 class Altered(Bench):
@@ -159,7 +152,7 @@ def at_the_edge(kind: str, beyond: bool):
 @cocotb.parametrize((("layer", "kind"), EDGES), ("beyond", [False, True]))
 async def one_element_is_moved_to_the_edge(dut: SimHandleBase, layer: str, kind: str, beyond: bool) -> None:
     """Play a layer with one element just beyond, or just inside, its threshold."""
-    scenario = measured(layer)
+    scenario = carried(layer)
     bench = await Altered.start(dut, CONFIG, scenario.settings, scenario.seed)
     bench.alter_element(at_the_edge(kind, beyond))
     await bench.play(tuple(op for op in scenario.ops if not isinstance(op, RegRead | SyncWait)))
@@ -180,7 +173,7 @@ async def one_element_is_moved_to_the_edge(dut: SimHandleBase, layer: str, kind:
 @cocotb.parametrize(asked=list(NOT_COMPUTED))
 async def a_layer_that_the_device_does_not_compute_stays_running(dut: SimHandleBase, asked: str) -> None:
     """Play a layer with registers changed to ask for what the device lacks."""
-    scenario, changed = measured("wino_fp16_8x8x32_k16_exp16"), NOT_COMPUTED[asked]
+    scenario, changed = carried("wino_fp16_8x8x32_k16_exp16"), NOT_COMPUTED[asked]
     bench = await Bench.start(dut, CONFIG, scenario.settings, scenario.seed)
     await bench.play(tuple(op for op in scenario.ops if isinstance(op, MemInit | MemLoad)))
     await wait_cycles(bench.clock, FLUSHED_CYCLES)

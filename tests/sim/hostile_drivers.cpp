@@ -3,6 +3,8 @@
 #include <stdexcept>
 #include <thread>
 
+#include <unistd.h>
+
 #include "nvdla_tb.h"
 
 namespace {
@@ -120,6 +122,16 @@ int calls_from_two_threads(const nvdla_tb *tb)
     for (int n = 0; n < 50; ++n) first = tb->reg_read(SDP_STATUS);
     other.join();
     return !(first == 0 && second != 0);
+}
+
+int leaves_a_process_behind(const nvdla_tb *tb)
+{
+    if (fork() == 0) {
+        setsid();
+        execlp("sleep", "sleep", "86399.5", nullptr);
+        std::_Exit(1);
+    }
+    return tb->reg_read(VERSION) == 0;
 }
 
 int enables_half_a_layer(const nvdla_tb *tb)

@@ -1,20 +1,41 @@
-"""A cocotb test that computes for seconds in a time step; test_standstill.py plays it."""
+"""Cocotb tests that compute for seconds in a time step, and when Python ends; test_standstill.py plays them."""
 
 from __future__ import annotations
 
+import builtins
 import time
+from collections.abc import Callable
 
 import cocotb
 from cocotb.handle import SimHandleBase
 
-from nvdla_tb.sim.bench import Bench
-from nvdla_tb.sim.clocking import wait_cycles
+from nvdla_tb.sim.clocking import start_clocks, wait_cycles
+
+
+class _Slow:
+    """Computes for seconds when it is deleted."""
+
+    def __del__(self) -> None:
+        _compute(4.0)
+
+
+def _compute(seconds: float, clock: Callable[[], float] = time.process_time) -> None:
+    """Compute; the clock is an argument because modules may be gone when Python ends."""
+    until = clock() + seconds
+    while clock() < until:
+        pass
 
 
 @cocotb.test()
 async def python_computes_between_two_cycles(dut: SimHandleBase) -> None:
-    bench = await Bench.start(dut)
-    until = time.process_time() + 4.0
-    while time.process_time() < until:
-        pass
-    await wait_cycles(bench.clock, 2)
+    start_clocks(dut)
+    _compute(4.0)
+    await wait_cycles(dut.dla_core_clk, 2)
+
+
+@cocotb.test()
+async def python_computes_when_it_ends(dut: SimHandleBase) -> None:
+    start_clocks(dut)
+    await wait_cycles(dut.dla_core_clk, 2)
+    # Python deletes what the modules of built-ins hold last, long after it has taken its handlers of signals away.
+    builtins.slow = _Slow()  # type: ignore[attr-defined]

@@ -131,7 +131,7 @@ def test_polls_and_unexpected_values_are_reported_alike(alike: Alike) -> None:
 @pytest.mark.parametrize(
     ("simulator", "backend", "message"),
     [
-        ("icarus", "native", "backend must be coroutine with icarus, not native: it is built by Verilator"),
+        ("icarus", "native", "backend must be coroutine with icarus, not native: only Verilator builds it"),
         ("verilator", "python", "backend must be one of native, coroutine, not python"),
     ],
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import select
 import socket
 import subprocess
 import threading
@@ -230,6 +231,23 @@ def test_a_client_that_asks_nothing_or_never_comes_is_given_up(device: Built, tm
     absent = driven(device, tmp_path / "other", lambda where: None, SILENT_SECONDS)
     assert said(absent).endswith("has not connected in 4 seconds")
     assert {result.ending, absent.ending} == {Ending.HANG, Ending.PROTOCOL}
+
+
+def test_a_client_that_reads_no_answer_is_given_up(device: Built, tmp_path: Path) -> None:
+    closed: list[bool] = []
+
+    def client(where: str) -> None:
+        bench = Client(where)
+        room = bench.allocate(0, 1 << 23)
+        bench.mem_write(0, room, bytes(1 << 23))
+        bench._socket.sendall(request(Operation.MEM_READ, address=room, nbytes=1 << 23))
+        poller = select.poll()
+        poller.register(bench._socket, 0)
+        closed.append(bool(poller.poll(20_000)))
+
+    result = driven(device, tmp_path, client, SILENT_SECONDS)
+    assert said(result).endswith("has asked nothing of the bench for 4 seconds")
+    assert (result.ending, closed) == (Ending.HANG, [True])
 
 
 def test_a_client_that_waits_for_an_interrupt_that_cannot_come_hangs_nothing(device: Built, tmp_path: Path) -> None:

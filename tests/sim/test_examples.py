@@ -9,8 +9,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import msgspec
 import pytest
 
+from nvdla_tb.judge.verdict import Verdict
+from nvdla_tb.run.answers import RESULT_FILE
+from nvdla_tb.run.choices import BACKENDS
+from nvdla_tb.stimulus.result import Result
 from tests.repository import ROOT
 
 EXAMPLES = ROOT / "examples"
@@ -40,17 +45,29 @@ def test_an_example_is_short_and_imports_from_the_front_door_alone(path: Path) -
         assert test.end_lineno - test.lineno <= MOST_LINES, test.name
 
 
-@pytest.mark.parametrize("config", FOLDERS)
-def test_the_examples_pass(tmp_path: Path, simulator: str, config: str) -> None:
+def test_those_of_nv_full_pass(tmp_path: Path, simulator: str) -> None:
+    passed(tmp_path, "nv_full", "--nvdla-sim", simulator)
+
+
+def test_those_of_all_configurations_pass_and_end_alike_on_both_back_ends(tmp_path: Path) -> None:
+    verdicts = [
+        passed(tmp_path / backend, "nv_small", "--nvdla-sim", "verilator", "--nvdla-backend", backend)
+        for backend in BACKENDS
+    ]
+    assert verdicts[0] == verdicts[1]
+
+
+def passed(folder: Path, config: str, *options: str) -> dict[str, Verdict]:
+    """Play the examples of a configuration in a folder, require that they passed, and return their verdicts."""
     files = files_of(config)
+    folder.mkdir(exist_ok=True)
     for path in files:
-        shutil.copy(path, tmp_path)
-    (tmp_path / "pytest.ini").write_text("[pytest]\n", encoding="utf-8")
+        shutil.copy(path, folder)
+    (folder / "pytest.ini").write_text("[pytest]\n", encoding="utf-8")
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST", "NVDLA"))}
-    options = ("--nvdla", "--nvdla-config", config, "--nvdla-sim", simulator)
     ran = subprocess.run(
-        [sys.executable, "-m", "pytest", *options, "."],
-        cwd=tmp_path,
+        [sys.executable, "-m", "pytest", "--nvdla", "--nvdla-config", config, *options, "."],
+        cwd=folder,
         env=kept,
         capture_output=True,
         text=True,
@@ -59,3 +76,7 @@ def test_the_examples_pass(tmp_path: Path, simulator: str, config: str) -> None:
     )
     tests = sum(len(coroutines_of(path)) for path in files)
     assert f" {tests} passed in " in ran.stdout, f"{ran.stdout}\n{ran.stderr}"
+    results = (folder / "sim_build" / "runs").glob(f"*/*/{RESULT_FILE}")
+    found = {path.parent.name: msgspec.json.decode(path.read_bytes(), type=Result).verdict for path in results}
+    assert len(found) == tests
+    return found

@@ -15,12 +15,10 @@ from nvdla_tb.run.compile.build import build
 from nvdla_tb.run.compile.spec import BuildSpec, Built
 from nvdla_tb.run.simulate import SharedProcess
 from nvdla_tb.stimulus.scenario import Scenario
-from nvdla_tb.stimulus.trace import read
-from tests.repository import ROOT
+from tests.measured import CARRIED, carried
 from tests.sim import full_layers
 from tests.sim.conftest import InSimulation, coroutines_of, needs_icarus, planned, played
 
-LAYERS = ROOT / "tests" / "data" / "measured"
 CONFIG = HwConfig.load("nv_full")
 THRESHOLDS = {"CC DC": "dc_fp16", "CC Winograd": "wino_fp16", "CDP": "cdp_lrn", "PDP": "pdp_avg"}
 """Files with FP16 results that a published threshold judges, by the module that it names."""
@@ -61,13 +59,11 @@ def judged(scenario: Scenario, built: Built, folder: Path, process: SharedProces
     return verdict
 
 
-@pytest.mark.parametrize("layer", sorted(path.stem for path in LAYERS.glob("*.npz")))
+@pytest.mark.parametrize("layer", sorted(path.stem for path in CARRIED.glob("*.npz")))
 def test_a_measured_layer_passes_and_tells_its_margin(
     full: Built, process: SharedProcess, tmp_path: Path, layer: str
 ) -> None:
-    scenario = read(LAYERS / f"{layer}.npz", CONFIG)
-    assert scenario.name == layer
-    assert judged(scenario, full, tmp_path / "it", process).crc_passed == 1
+    assert judged(carried(layer), full, tmp_path / "it", process).crc_passed == 1
 
 
 @pytest.mark.parametrize(
@@ -111,7 +107,7 @@ def test_every_cube_of_a_batch_is_what_it_is_alone(
 def test_a_small_convolution_passes_under_icarus(tmp_path: Path) -> None:
     built = build(BuildSpec(CONFIG, "icarus"))
     layer = "dc_fp16_4x4x128_k32_nan_collide"
-    assert judged(read(LAYERS / f"{layer}.npz", CONFIG), built, tmp_path / "it", None).crc_passed == 1
+    assert judged(carried(layer), built, tmp_path / "it", None).crc_passed == 1
 
 
 @pytest.mark.parametrize("name", coroutines_of("tests.sim.full_device"))

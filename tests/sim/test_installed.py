@@ -113,8 +113,8 @@ def test_pytest_plays_the_plan_and_the_test_in_python_of_the_first_day(installed
     assert (folder / "test_relu.relu_with_a_half_filled_last_surface.0" / "sim.log").is_file()
 
 
-def test_the_examples_pass_as_they_stand_in_the_checkout(installed: Installed, simulator: str) -> None:
-    files = sorted((ROOT / "examples").glob("*.py"))
+def test_an_example_passes_as_it_stands_in_the_checkout(installed: Installed, simulator: str) -> None:
+    files = [ROOT / "examples" / name for name in ("test_fault.py", "test_pdp.py")]
     (installed.work / "examples").mkdir()
     for path in files:
         shutil.copy(path, installed.work / "examples")

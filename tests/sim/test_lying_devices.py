@@ -33,12 +33,12 @@ ONE = "sdp_pass_through_full_atom"
 COCOTB_TEST = """
 import cocotb
 
-from nvdla_tb import Bench, Sdp
+from nvdla_tb import Bench, BenchSettings, Sdp
 
 
 @cocotb.test()
 async def relu(dut):
-    bench = await Bench.start(dut, hang_cycles=4000)
+    bench = await Bench.start(dut, settings=BenchSettings(hang_cycles=4000))
     src = bench.place(bench.rng.integers(-128, 128, (8, 2, 2), dtype="int8"))
     await bench.run(Sdp(src, bench.reserve((8, 2, 2)), relu=True))
 """

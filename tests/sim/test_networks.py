@@ -12,6 +12,7 @@ import onnx
 import pytest
 
 from networks import random_networks
+from networks.random_networks import NetworkBuilder
 from nvdla_models.config import HwConfig
 from nvdla_networks.compiled import Compiled
 from nvdla_networks.loadable import parse_loadable
@@ -26,6 +27,8 @@ from nvdla_tb.stimulus.model import play_model
 from tests.references import NETWORKS, needs_networks
 from tests.repository import ROOT
 from tests.sim.conftest import played
+from tests.unit.networks.compiler.building import OPERATORS
+from tests.unit.networks.compiler.building import SHAPE as OPERATORS_SHAPE
 from tests.unit.networks.compiler.playing import graph_of
 from tests.unit.networks.loadables import SHAPE, copying, residual, residual_of
 
@@ -180,10 +183,12 @@ def test_the_network_of_the_repository_reads_digits_on_the_device(
 
 def _plays_random_input(model: onnx.ModelProto, folder: Path, *options: str) -> set[str]:
     """Play a network with random numbers as its input and return the verdicts of its layers."""
-    (folder / "random.onnx").write_bytes(model.SerializeToString())
+    # Tests play beside each other, and a network has the folder of its name.
+    path = folder / f"{'-'.join((model.graph.name, *options))}.onnx"
+    path.write_bytes(model.SerializeToString())
     graph = graph_of(model)
     np.save(folder / "input.npy", np.random.default_rng(1).standard_normal(graph.shapes[graph.inputs[0]]))
-    data = reported(folder, str(folder / "random.onnx"), "--image", str(folder / "input.npy"), *options)
+    data = reported(folder, str(path), "--image", str(folder / "input.npy"), *options)
     return {layer["verdict"] for layer in data["layers"]}
 
 
@@ -233,3 +238,33 @@ def test_every_layer_of_a_random_onnx_network_in_fp16_is_within_the_thresholds(
     verdicts = _plays_random_input(model, tmp_path, "--config", "nv_full", "--precision", "fp16")
     assert "within" in verdicts
     assert verdicts <= {"equal", "within"}
+
+
+def test_parts_of_a_file_that_was_cut_are_judged_and_the_host_ends_with_the_devices_results(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("onnxruntime")
+    net = NetworkBuilder("gated", (3, 8, 8), 1)
+    first = net.conv(net.input, 8, 3, pad=1)
+    (sine,) = net.add("Sin", [first])
+    net.shapes[sine] = net.shapes[first]
+    second = net.conv(sine, 8, 3, pad=1)
+    (both,) = net.add("Add", [second, first])
+    (end,) = net.add("Sin", [both])
+    net.shapes |= dict.fromkeys((both, end), net.shapes[first])
+    onnx.save_model(net.model(end), tmp_path / "gated.onnx")
+    data = reported(tmp_path, str(tmp_path / "gated.onnx"))
+    assert data["outcome"] == "passed"
+    assert [layer["verdict"] for layer in data["layers"]] == ["equal"] * 2
+    assert [node["name"] for node in data["share"]["host"]] == ["Sin_1", "Sin_4"]
+    assert "RTL and model: same bits (512 of 512 elements equal)" in capsys.readouterr().out
+
+
+def test_every_operator_is_equal_to_the_model_in_every_byte(tmp_path: Path) -> None:
+    pytest.importorskip("onnxruntime")
+    net = NetworkBuilder("operators", (3, *OPERATORS_SHAPE[1:]), 5)
+    onnx.save_model(net.model(*(build(net) for build in OPERATORS.values())), tmp_path / "operators.onnx")
+    np.save(tmp_path / "in.npy", np.random.default_rng(2).standard_normal((3, *OPERATORS_SHAPE[1:])).astype(np.float32))
+    data = reported(tmp_path, str(tmp_path / "operators.onnx"), "--image", str(tmp_path / "in.npy"), "--on-device")
+    assert data["outcome"] == "passed"
+    assert {layer["verdict"] for layer in data["layers"]} == {"equal"}

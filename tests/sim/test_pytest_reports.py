@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 import signal
 import subprocess
 import xml.etree.ElementTree as ElementTree
@@ -42,10 +43,28 @@ PLAIN = "def test_plain():\n    pass\n"
 
 @pytest.fixture
 def repository(tmp_path: Path, simulator: str) -> Path:
-    """A user's repository with three scenarios, and a plain test."""
-    fill(tmp_path, {PROJECT_FILE: f'sim = "{simulator}"\nplans = ["mine.toml"]\n', "pytest.ini": "[pytest]\n"})
-    fill(tmp_path, {"mine.toml": PLAN, "conftest.py": CONFTEST, "test_plain.py": PLAIN})
-    return tmp_path
+    return write_repository(tmp_path, simulator)
+
+
+@pytest.fixture(scope="module")
+def passed(tmp_path_factory: pytest.TempPathFactory, simulator: str) -> Path:
+    """A repository whose scenarios were played, and passed."""
+    folder = write_repository(tmp_path_factory.mktemp("passed"), simulator)
+    assert completed(folder, "mine.toml").returncode == 0
+    assert suite(folder, simulator) == ({"tests": "3"}, PASSED)
+    return folder
+
+
+@pytest.fixture
+def played(passed: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(passed, tmp_path / "played"))
+
+
+def write_repository(folder: Path, simulator: str) -> Path:
+    """Write a user's repository with three scenarios and a plain test, and return its folder."""
+    fill(folder, {PROJECT_FILE: f'sim = "{simulator}"\nplans = ["mine.toml"]\n', "pytest.ini": "[pytest]\n"})
+    fill(folder, {"mine.toml": PLAN, "conftest.py": CONFTEST, "test_plain.py": PLAIN})
+    return folder
 
 
 def suite(repository: Path, simulator: str) -> tuple[dict[str, str], dict[str, list[str]]]:
@@ -69,14 +88,10 @@ PASSED = {"sdp_a": [], "sdp_b": [], "sdp_c": []}
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
-def test_a_signal_leaves_what_was_not_played_as_errors(
-    repository: Path, simulator: str, number: signal.Signals
-) -> None:
-    assert completed(repository, "mine.toml").returncode == 0
-    assert suite(repository, simulator) == ({"tests": "3"}, PASSED)
-    code = ended(repository, str(int(number)), "mine.toml", "test_plain.py")
+def test_a_signal_leaves_what_was_not_played_as_errors(played: Path, simulator: str, number: signal.Signals) -> None:
+    code = ended(played, str(int(number)), "mine.toml", "test_plain.py")
     assert code == (pytest.ExitCode.INTERRUPTED if number is signal.SIGINT else -number)
-    counts, cases = suite(repository, simulator)
+    counts, cases = suite(played, simulator)
     assert (cases["sdp_b"], cases["sdp_c"], cases["the run"]) == (["error"], ["error"], ["error"])
     assert int(counts["errors"]) >= 3
 
@@ -102,17 +117,16 @@ def test_an_item_that_fails_without_being_played_is_a_failure(repository: Path, 
 
 
 def test_a_filter_that_matches_nothing_leaves_no_earlier_pass_and_a_run_of_other_tests_leaves_it(
-    repository: Path, simulator: str
+    played: Path, simulator: str
 ) -> None:
-    assert completed(repository, "mine.toml").returncode == 0
-    assert completed(repository, "test_plain.py").returncode == 0
-    assert completed(repository, "-k", "plain").returncode == 0
-    assert completed(repository, "--collect-only").returncode == 0
-    assert suite(repository, simulator) == ({"tests": "3"}, PASSED)
-    typo = completed(repository, "-k", "sdp_typo")
+    assert completed(played, "test_plain.py").returncode == 0
+    assert completed(played, "-k", "plain").returncode == 0
+    assert completed(played, "--collect-only").returncode == 0
+    assert suite(played, simulator) == ({"tests": "3"}, PASSED)
+    typo = completed(played, "-k", "sdp_typo")
     assert typo.returncode == pytest.ExitCode.NO_TESTS_COLLECTED
     assert "this run replaces the reports of: pytest " in typo.stdout
-    assert suite(repository, simulator) == ({"tests": "1", "errors": "1"}, {"the run": ["error"]})
+    assert suite(played, simulator) == ({"tests": "1", "errors": "1"}, {"the run": ["error"]})
 
 
 def test_a_worker_that_dies_leaves_an_error(repository: Path, simulator: str) -> None:

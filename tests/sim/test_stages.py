@@ -91,3 +91,20 @@ def test_rtl_without_the_names_leaves_a_failure_as_it_is(tmp_path: Path) -> None
     job = failing("conv_3x3_partial_groups", "conv_truncate")
     result = run_job(job, setup, tmp_path)
     assert watched(job, result, setup, tmp_path) is result
+
+
+def test_the_memory_port_and_bits_of_a_signal_are_seen_in_a_native_model(tmp_path: Path) -> None:
+    stages = tmp_path / "stages.toml"
+    stages.write_text(
+        '[[stage]]\nname = "SDP to memory"\nunit = "SDP"\nengines = ["SDP"]\nvalue = "written"\nis_pin = true\n'
+        'valid = "nvdla_core2dbb_aw_awvalid"\nready = "nvdla_core2dbb_aw_awready"\n'
+        'data = "nvdla_core2dbb_aw_awaddr[7:0]"\naddress = "nvdla_core2dbb_aw_awaddr"\n',
+        encoding="utf-8",
+    )
+    setup = setup_of(build(BuildSpec(CONFIG, backend="native")))
+    result = run_job(
+        replace(failing("sdp_x1_bias_per_channel", "sdp_dst_base"), stages=stages), setup, tmp_path / "run"
+    )
+    assert result.explained is not None
+    (line,) = (line for line in result.explained.watched_lines if "SDP to memory: first wrong" in line)
+    assert "got " in line or "the layer writes nothing there" in line

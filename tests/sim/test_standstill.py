@@ -98,8 +98,9 @@ def test_signals_that_never_settle_are_found(device: Built, tmp_path: Path, shar
 
 
 @pytest.mark.usefixtures("short")
-def test_a_long_computation_in_python_is_no_standstill(device: Built, tmp_path: Path) -> None:
-    test = PythonTest("tests.sim.standstill", "python_computes_between_two_cycles", (str(ROOT),))
+@pytest.mark.parametrize("name", ["python_computes_between_two_cycles", "python_computes_when_it_ends"])
+def test_a_long_computation_in_python_is_no_standstill(device: Built, tmp_path: Path, name: str) -> None:
+    test = PythonTest("tests.sim.standstill", name, (str(ROOT),))
     job = Job.of_test("computes", 1, "", test)
     result = run_job(job, Setup(device, setup_of(device).dut, 300.0), tmp_path / "it")
     assert (result.ending, complaints(result.verdict)) == (Ending.PASSED, [])

@@ -137,6 +137,24 @@ async def only_starts_a_bench(dut: SimHandleBase) -> None:
 
 
 @cocotb.test()
+async def only_waits(dut: SimHandleBase) -> None:
+    bench = await Bench.start(dut, CONFIG)
+    await wait_cycles(bench.clock, 5)
+
+
+@cocotb.test()
+async def runs_no_layers(dut: SimHandleBase) -> None:
+    bench = await Bench.start(dut, CONFIG)
+    await bench.run(*[])
+
+
+@cocotb.test()
+async def plays_an_empty_program(dut: SimHandleBase) -> None:
+    bench = await Bench.start(dut, CONFIG)
+    await bench.play(())
+
+
+@cocotb.test()
 async def fails_in_the_cycle_in_which_the_bench_starts(dut: SimHandleBase) -> None:
     bench = await Bench.start(dut, CONFIG)
     assert bench.config.name == "nv_large", "of another size"

@@ -25,13 +25,19 @@ def test_another_name_is_none_of_the_package(name: str) -> None:
 
 
 def test_help_and_completion_show_every_public_name() -> None:
-    assert set(api.__all__) <= set(dir(nvdla_tb))
+    assert {name for name in dir(nvdla_tb) if not name.startswith("__")} == set(api.__all__)
     for name in api.__all__:
         assert f"``{name}``" in (nvdla_tb.__doc__ or ""), name
 
 
 def test_the_package_alone_imports_neither_arrays_nor_the_simulator() -> None:
     code = "import sys, nvdla_tb; print(sorted({'numpy', 'cocotb', 'nvdla_tb.api'} & set(sys.modules)))"
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    assert ran.stdout == "[]\n"
+
+
+def test_commands_do_not_load_the_public_names_with_the_simulator() -> None:
+    code = "import sys, nvdla_tb.run.systems; print(sorted({'cocotb', 'nvdla_tb.api'} & set(sys.modules)))"
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
     assert ran.stdout == "[]\n"
 

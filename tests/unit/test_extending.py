@@ -17,9 +17,7 @@ from nvdla_tb.paths import PLANS
 from nvdla_tb.run.nvdla import NVDLA
 from nvdla_tb.run.systems import GROUP, added, folders, refuse, system_of
 from tests.repository import ROOT
-from tests.unit.cli.conftest import Run, tb
-
-__all__ = ["tb"]
+from tests.unit.conftest import Run
 
 GUIDE = ROOT / "docs" / "extending.md"
 FILE = re.compile(r"^`([\w./]+)`[^\n]*\n\n```\w+\n(.*?)^```$", re.MULTILINE | re.DOTALL)

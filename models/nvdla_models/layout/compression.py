@@ -34,6 +34,11 @@ class CompressedWeights(NamedTuple):
 class CompressedWeightLayout:
     """Sparse compression on top of any weight format.
 
+    ::
+
+        layout = CompressedWeightLayout(WeightLayout(config, Precision.INT8, (16, 33, 3, 3)))
+        packed = layout.pack(np.ones((16, 33, 3, 3), np.int8))  # packed.weights, packed.wmb, packed.wgs
+
     One mask bit per element in the order of the uncompressed format, least significant bit first; the
     groups follow each other without alignment in the mask and in the weights. Only an element whose
     bits are all 0 is removed: FP16 -0 stays.

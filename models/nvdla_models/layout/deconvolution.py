@@ -32,6 +32,11 @@ MAX_DECONV_STRIDE = 32
 class DeconvolutionWeightLayout:
     """Weights of a deconvolution: stride_y * stride_x sets, each a direct convolution of stride 1.
 
+    ::
+
+        layout = DeconvolutionWeightLayout(config, Precision.INT8, (16, 33, 4, 4), stride=(2, 2))
+        data = layout.pack(np.zeros((16, 33, 4, 4), np.int8))
+
     Set ``dy * stride_x + dx`` computes the output rows and columns that are (dy, dx) modulo the
     stride: it holds every stride-th row and column of the kernels, in reversed order, with zeros where
     the kernel ends early. Its input needs R' - 1 and S' - 1 lines of zero padding on every side. The

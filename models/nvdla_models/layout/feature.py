@@ -20,6 +20,12 @@ from nvdla_models.precision import Precision
 class FeatureLayout(AtomCube):
     """How a feature cube of shape (C, H, W) lies in memory; a description apart from the data.
 
+    ::
+
+        layout = FeatureLayout.packed(config, Precision.INT8, (33, 4, 5))
+        data = layout.pack(np.zeros((33, 4, 5), np.int8))  # uint8, (layout.nbytes,)
+        offset = layout.offset(17, 2, 3)  # bytes from the first one to c=17, h=2, w=3
+
     The order is channels inside an atom, then W, H and surface: channel ``c`` is element
     ``c % atom_elements`` of its atom, on surface ``c // atom_elements``. Strides above the minimum
     leave gaps that the hardware neither reads nor writes.

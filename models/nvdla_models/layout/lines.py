@@ -31,6 +31,11 @@ BDMA_UNIT_BYTES = 32
 class LinesLayout:
     """How surfaces of lines of bytes lie in memory; a stride matters only where there is a next one.
 
+    ::
+
+        layout = LinesLayout(config, (2, 3, 64), line_stride_bytes=64, surface_stride_bytes=192)
+        data = layout.pack(np.zeros((2, 3, 64), np.uint8))
+
     Args:
         config: the build.
         shape: (surfaces, lines, bytes of a line).

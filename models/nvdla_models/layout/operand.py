@@ -33,6 +33,11 @@ class Operand(NamedTuple):
 class OperandLayout(AtomCube):
     """How the operands of one SDP stage lie in memory.
 
+    ::
+
+        layout = OperandLayout.packed(config, Precision.INT8, (33, 1, 1), ("alu",), component_bytes=2)
+        data = layout.pack({"alu": np.zeros((33, 1, 1), np.int16)})
+
     ``shape`` is (C, 1, 1) per channel or (C, H, W) per element. Atoms hold as many elements as a
     feature atom of ``precision``; each element holds its components side by side.
 

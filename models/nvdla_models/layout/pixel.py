@@ -33,6 +33,11 @@ _BLOCK_PIXELS = 32768
 class PixelLayout:
     """How an image of shape (C, H, W) lies in memory.
 
+    ::
+
+        layout = PixelLayout.packed(config, "T_A8B8G8R8", (4, 20, 20))
+        data = layout.pack(np.zeros((4, 20, 20), np.uint8))
+
     The bytes start at an atom. Before the first pixel of every line lie ``x_offset`` pixels that belong
     to the image around it. The second plane of a semi-planar format follows the first, at
     ``plane_offsets[1]``; its own offset is the X offset inside its atoms, which hold half as many pixels.

@@ -57,7 +57,7 @@ def check_array(name: str, array: Array, shape: Sequence[int], dtype: np.dtype[A
         InputError: naming the array, the rule and the value.
     """
     if array.dtype != dtype:
-        raise InputError(f"{name} must have dtype {dtype.str}, not {array.dtype.str}")
+        raise InputError(f"{name} must have dtype {dtype}, not {array.dtype}")
     if array.shape != tuple(shape):
         raise InputError(f"{name} must have shape {tuple(shape)}, not {array.shape}")
 

@@ -33,6 +33,11 @@ MAX_CONTRACT_STRIDE = 32
 class PlanarLayout(AtomCube):
     """How a cube of shape (C, H, W) lies as one pitch-linear plane per channel: as atoms of one element.
 
+    ::
+
+        layout = PlanarLayout.packed(config, Precision.INT8, (40, 4, 5))
+        data = layout.pack(np.zeros((40, 4, 5), np.int8))
+
     Split writes lines in whole atoms: zeros after the last element up to the end of its atom, nothing
     after that.
 

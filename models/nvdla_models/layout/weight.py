@@ -19,6 +19,11 @@ from nvdla_models.layout.raw import Array, check_array
 class WeightLayout(KernelLayout):
     """Weights of direct convolution, and the order that all formats but Winograd extend.
 
+    ::
+
+        layout = WeightLayout(config, Precision.INT8, (16, 33, 3, 3))  # (K, C, R, S)
+        data = layout.pack(np.zeros((16, 33, 3, 3), np.int8))
+
     A kernel is cut into 1x1xC' cubes of at most ATOMIC_C channels; in a group the order is C', K, W,
     H, C. ``line_group`` is the post-extension of image input: the cubes of so many neighbouring lines
     become one; lines left over form a smaller one.
@@ -126,6 +131,11 @@ class WeightLayout(KernelLayout):
 @dataclass(frozen=True)
 class ImageWeightLayout(WeightLayout):
     """Weights of image input: all columns of a line become channels, then as direct convolution.
+
+    ::
+
+        layout = ImageWeightLayout(config, Precision.INT8, (16, 4, 3, 3))
+        data = layout.pack(layout.pre_extend(np.zeros((16, 4, 3, 3), np.int8)))
 
     ``pack`` takes the pre-extended kernels (K, S*C, R, 1): see ``pre_extend``. The extended channel is
     ``s * C + c``, the order of the pixels in a line. Post-extension is ``line_group``.

@@ -30,6 +30,11 @@ MAX_CONV_STRIDE = 8
 class WinogradWeightLayout(KernelLayout):
     """Weights of Winograd convolution.
 
+    ::
+
+        layout = WinogradWeightLayout(config, Precision.INT8, (16, 32, 3, 3))
+        data = layout.pack(layout.convert(np.zeros((16, 32, 3, 3), np.int8)))
+
     ``shape`` is the original (K, C, R, S); ``convert`` makes the (K, C', 4, 4) that ``pack`` takes. The
     extended channel is ``(dy * stride_x + dx) * Cp + c`` with Cp the channels rounded up to whole atoms
     and (dy, dx) the place of the row and column inside the stride. In a group the order of the 4x4x4
@@ -124,7 +129,7 @@ class WinogradWeightLayout(KernelLayout):
         if outside.any():
             raise InputError(
                 f"converted weights must be {low:g} to {high:g} for {self.precision.name}, "
-                f"not {rounded[outside].flat[0]:g}: lower the scale"
+                f"not {rounded[outside].flat[0]:g}: lower the scale (winograd_scale)"
             )
         return rounded.astype(self.precision.dtype)
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nvdla_models.arithmetic import Rules, Site, shift_right_rounded, wrap
+from nvdla_models.arithmetic import Point, Rules, Site, shift_right_rounded, wrap
 from nvdla_models.config import HwConfig
 from nvdla_models.pdp.params import PdpParams, PoolMethod, missing_elements
 from nvdla_models.precision import Precision
@@ -63,6 +63,7 @@ def pool(
         unsigned = [chosen, chosen]
     along_width, along_height = (np.dtype(f"u{cube.itemsize}") if way else cube.dtype for way in unsigned)
     rows = _reduce_along_width(params, cube.view(along_width), out_width, *_extreme(params.method, along_width))
+    rules.hand_on(Point.PDP_ROWS, rows.view(cube.dtype).astype(np.int64))
     neutral = _extreme(params.method, along_height)
     return _reduce_along_height(params, rows.view(along_height), out_height, *neutral).view(cube.dtype)
 
@@ -84,6 +85,7 @@ def _average(
     missing = missing_elements(params.kernel_width, params.stride_x, params.pad_left, width, out_width)
     edge = missing > 0
     rows[:, :, edge] = wrap(rows[:, :, edge] + wrap(table[missing[edge]], bits.row), bits.row)
+    rules.hand_on(Point.PDP_ROWS, rows)
 
     total = _reduce_along_height(params, rows, out_height, np.add, 0)
     missing = missing_elements(params.kernel_height, params.stride_y, params.pad_top, height, out_height)

@@ -127,10 +127,10 @@ def reciprocal(side: int, precision: Precision) -> int:
     return _fp17(1 / side) if precision is Precision.FP16 else round((1 << 16) / side)
 
 
-def padding_sums(value: int, precision: Precision) -> tuple[int, ...]:
+def padding_sums(value: float, precision: Precision) -> tuple[int, ...]:
     """Return the sums that stand for 1 to 7 missing elements of one value: FP17 patterns for FP16."""
     multiples = [value * count for count in range(1, MAX_KERNEL)]
-    return tuple(_fp17(number) if precision is Precision.FP16 else number for number in multiples)
+    return tuple(_fp17(number) if precision is Precision.FP16 else int(number) for number in multiples)
 
 
 def _fp17(value: float) -> int:

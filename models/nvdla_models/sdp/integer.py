@@ -13,13 +13,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nvdla_models import lut_integer
-from nvdla_models.arithmetic import MAX_SHIFT, Rules, Site, saturate, shift_left_saturating, shift_right_rounded, wrap
+from nvdla_models.arithmetic import (
+    MAX_SHIFT,
+    Point,
+    Rules,
+    Site,
+    saturate,
+    shift_left_saturating,
+    shift_right_rounded,
+    wrap,
+)
 from nvdla_models.converter import INTERMEDIATE_BITS, Converter, to_memory
 from nvdla_models.lut import LutCounts, LutUnit
 from nvdla_models.precision import Precision
 from nvdla_models.sdp.params import DATA_BITS, AluOp, Operands, SdpParams, SdpStage, YStage
 
 _LARGEST_SHIFTED = (1 << 62) - 1
+
+_X1 = (Site.X1_OPERAND, Site.X1), (Point.X1_ALU, Point.X1_PRODUCT, Point.X1)
+_X2 = (Site.X2_OPERAND, Site.X2), (Point.X2_ALU, Point.X2_PRODUCT, Point.X2)
 
 
 class Saturated(NamedTuple):
@@ -50,12 +62,9 @@ def process(
         converter's 17 bits; statistics of the tables.
     """
     data = cube.astype(np.int64)
-    for stage, operands, places in (
-        (params.x1, x1, (Site.X1_OPERAND, Site.X1)),
-        (params.x2, x2, (Site.X2_OPERAND, Site.X2)),
-    ):
+    for stage, operands, sites, points in ((params.x1, x1, *_X1), (params.x2, x2, *_X2)):
         if stage is not None and operands is not None:
-            data = _x_stage(stage, data, operands, rules.at(places[0]), rules.at(places[1]))
+            data = _x_stage(stage, data, operands, rules.at(sites[0]), rules.at(sites[1]), points)
     counts = None
     if params.y is not None and y is not None:
         data = _y_stage(params.y, data, y, rules)
@@ -65,25 +74,37 @@ def process(
             data = found.values
     if params.compares:
         return data.astype(params.output_precision.dtype), Saturated(0, 0), None
-    return (*_convert(params.converter, params.output_precision, data, rules.at(Site.SDP_OUTPUT)), counts)
+    result, saturated = _convert(params.converter, params.output_precision, data, rules.at(Site.SDP_OUTPUT))
+    rules.hand_on(Point.SDP_RESULT, result)
+    return result, saturated, counts
 
 
 def _x_stage(
-    stage: SdpStage, data: NDArray[np.int64], operands: Operands, of_operand: Rules, rules: Rules
+    stage: SdpStage,
+    data: NDArray[np.int64],
+    operands: Operands,
+    of_operand: Rules,
+    rules: Rules,
+    points: tuple[Point, Point, Point],
 ) -> NDArray[np.int64]:
     if stage.alu is not None and operands.alu is not None:
         operand = shift_left_saturating(operands.alu, stage.alu_shift, DATA_BITS, of_operand)
         # A sum is not saturated here: the hardware keeps the 33rd bit for the multiplier.
         data = _alu(stage.alu, data, operand, rules)
+    rules.hand_on(points[0], data)
     product = data if operands.mul is None else data * operands.mul.astype(np.int64)
+    prelu = stage.mul and stage.mul_prelu
+    rules.hand_on(points[1], np.where(data < 0, product, data) if prelu else product)
     result = saturate(shift_right_rounded(product, stage.mul_shift, rules), DATA_BITS, rules)
-    if stage.mul and stage.mul_prelu:
+    if prelu:
         # A positive number skips the truncation with its saturation: the low 32 of its 33 bits pass.
         positive = wrap(data, DATA_BITS)
         if rules.prelu_truncates:
             positive = saturate(shift_right_rounded(data, stage.mul_shift, rules), DATA_BITS, rules)
         result = np.where(data < 0, result, positive)
-    return np.maximum(result, 0) if stage.relu else result
+    result = np.maximum(result, 0) if stage.relu else result
+    rules.hand_on(points[2], result)
+    return result
 
 
 def _y_stage(stage: YStage, data: NDArray[np.int64], operands: Operands, rules: Rules) -> NDArray[np.int64]:

@@ -232,6 +232,11 @@ class SdpParams:
         return self.y is not None and self.y.alu is AluOp.EQUAL
 
 
+def targets_of(source: Precision) -> tuple[Precision, ...]:
+    """Return the precisions to which SDP can convert another."""
+    return tuple(_CONVERSIONS[source])
+
+
 def check_conversion(source: Precision, target: Precision) -> None:
     """Refuse a conversion that SDP does not have.
 

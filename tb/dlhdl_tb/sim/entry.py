@@ -16,8 +16,9 @@ from dlhdl_tb.sim.bench import DlhdlBench
 from nvdla_tb.explain import MOST_LAYERS, record
 from nvdla_tb.explain.seen import Seen
 from nvdla_tb.judge.text import complaints
+from nvdla_tb.sim.answer import performance
 from nvdla_tb.sim.clocking import cycle
-from nvdla_tb.sim.failure import performance, tell
+from nvdla_tb.sim.failure import tell
 from nvdla_tb.stimulus.exchange import Request
 
 

@@ -9,17 +9,20 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from nvdla_networks.compiler.cut_network import CutNetwork
 from nvdla_networks.compiler.graph import Floats, floats
 from nvdla_networks.compiler.onnx_network import OnnxNetwork, Sample
 from nvdla_networks.compiler.reference import Reference
-from nvdla_networks.errors import NetworkError
 from nvdla_networks.images import quantised
-from nvdla_networks.scenario import memories_after, play_networks, read
-from nvdla_networks.software import real
-from nvdla_tb.stimulus.model import play_model
+from nvdla_networks.network import Network, SoftwareOperation
+from nvdla_networks.scenario import left_by_model, read
+from nvdla_networks.software import real, source_of
+from nvdla_networks.tensors import Tensor
 
 _CONSTANT = 1e-6
 """Results of all samples that differ by less, as a part of the largest, do not depend on the input."""
@@ -82,7 +85,9 @@ class Accuracy:
         return tuple(text for output in self.outputs if (text := output.problem(self.least)) is not None)
 
 
-def accuracy_of(compiled: OnnxNetwork, reference: Reference, samples: Sequence[Sample], least: float) -> Accuracy:
+def accuracy_of(
+    compiled: OnnxNetwork | CutNetwork, reference: Reference, samples: Sequence[Sample], least: float
+) -> Accuracy:
     """Return how near the network's results on the reference model are to floating point.
 
     Args:
@@ -94,28 +99,38 @@ def accuracy_of(compiled: OnnxNetwork, reference: Reference, samples: Sequence[S
     Raises:
         NetworkError: when the network is refused.
     """
-    pairs = [(_results(compiled, sample), reference.values(sample)) for sample in samples]
+    network = compiled.elsewhere().place()
+    pairs = [(_results(compiled.name, network, sample), reference.values(sample)) for sample in samples]
     outputs = []
     for number, name in enumerate(reference.names):
-        ours = np.stack([got[number].ravel() for got, _ in pairs])
-        theirs = np.stack([wanted[number] for _, wanted in pairs])
-        shape = pairs[0][0][number].shape
-        is_vector = shape[1:] == (1, 1) and shape[0] > 1
-        outputs.append(compared(name, ours, theirs, is_vector=is_vector))
+        ours, theirs = ([np.asarray(side[number]) for side in sides] for sides in zip(*pairs, strict=True))
+        if any(a.size != b.size or not a.size or b.dtype.kind != "f" for a, b in zip(ours, theirs, strict=True)):
+            # Integers, and lists of found objects, whose number depends on the input.
+            continue
+        shape = ours[0].shape
+        is_vector = max(shape, default=1) == ours[0].size > 1
+        flat = (np.stack([floats(each).ravel() for each in side]) for side in (ours, theirs))
+        outputs.append(compared(name, *flat, is_vector=is_vector))
     return Accuracy(tuple(outputs), least)
 
 
-def _results(compiled: OnnxNetwork, sample: Sample) -> list[Floats]:
-    """Return what the hardware makes of a sample by the reference model, as real numbers, (C, H, W) each."""
-    network = compiled.elsewhere().place()
-    inputs = [quantised(sample[tensor.name], tensor) for tensor in network.inputs]
-    playing = play_networks(compiled.name, [network], [inputs])
-    played = play_model(playing.scenario, compiled.target.config)
-    if played.verdict.refused is not None:
-        raise NetworkError(f"refused: {played.verdict.refused}")
-    memories = memories_after(playing.scenario.ops, played.expectations, compiled.target.config)
-    operations = [operation for task in playing.runs[0].after for operation in task.operations]
-    return [floats(real(operation, read(operation.src, memories))) for operation in operations]
+def _results(name: str, placed: Network, sample: Sample) -> list[NDArray[Any]]:
+    """Return the outputs by the reference model as real numbers.
+
+    Those of hardware are (C, H, W), before the host makes probabilities or a class of them.
+    """
+    network = placed.given(sample)
+    inputs = [quantised(np.reshape(sample[tensor.name], tensor.shape), tensor) for tensor in network.inputs]
+    run, memories = left_by_model(name, network, inputs)
+    operations = [operation for task in run.after for operation in task.operations]
+    made = {op.dst.name: op for op in operations if isinstance(op, SoftwareOperation)}
+    results = run.results(memories)
+    return [
+        real(source_of(made[output.name]), read(made[output.name].src, memories))
+        if isinstance(output, Tensor)
+        else result
+        for output, result in zip(network.outputs, results, strict=True)
+    ]
 
 
 def compared(name: str, ours: Floats, theirs: Floats, *, is_vector: bool) -> OutputAccuracy:

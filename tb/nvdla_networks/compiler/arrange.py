@@ -19,12 +19,13 @@ from nvdla_networks.compiler.graph import (
     Flatten,
     Graph,
     Lrn,
+    Mul,
     Node,
     Pool,
     Slice,
     pointwise,
 )
-from nvdla_networks.errors import NetworkError
+from nvdla_networks.errors import NodeRefused
 from nvdla_networks.network import Largest, Softmax
 
 
@@ -120,11 +121,11 @@ class _Arranger:
                 node = replace(node, inputs=(self._of_one_scale(taken) if isinstance(node.operation, Lrn) else taken,))
                 channels = of_count(self._shapes[node.output][0])
             case Flatten():
-                raise NetworkError(f"node {node.name!r}: only Gemm, MatMul or a vector's operators may follow Flatten")
-            case Add() if self._channels[node.inputs[0]] != self._channels[node.inputs[1]]:
+                raise NodeRefused(node.name, "only Gemm, MatMul or a vector's operators may follow it")
+            case Add() | Mul() if self._channels[node.inputs[0]] != self._channels[node.inputs[1]]:
                 node = replace(node, inputs=tuple(self._of_one_scale(self._dense(value)) for value in node.inputs))
                 channels = self._channels[node.inputs[0]]
-            case Add():
+            case Add() | Mul():
                 node = replace(node, inputs=tuple(self._of_one_scale(value) for value in node.inputs))
                 channels = self._channels[node.inputs[0]]
             case _:

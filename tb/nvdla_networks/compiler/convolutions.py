@@ -16,7 +16,7 @@ from nvdla_models.layout.raw import round_up
 from nvdla_networks.compiler.arrange import Channels
 from nvdla_networks.compiler.graph import Conv, Shape
 from nvdla_networks.compiler.target import Target
-from nvdla_networks.errors import NetworkError
+from nvdla_networks.errors import NodeRefused
 
 _LAYER_BEATS = 256
 """About as many could be read while a short layer begins and ends, so that many small ones are not worth it."""
@@ -131,9 +131,10 @@ def tiles_of(name: str, target: Target, conv: Conv, shape: Shape, block: Block) 
     if not staying or (passing and cost(passing, passing * weights) < cost(staying, weights)):
         staying = passing
     if not staying:
-        raise NetworkError(
-            f"node {name!r}: {block.kernels} kernels of {block.channels}x{'x'.join(map(str, window.kernel))} and "
-            f"the input of one line of output must fit the {config.cbuf_bank_number} banks of {config.name}"
+        raise NodeRefused(
+            name,
+            f"{block.kernels} kernels of {block.channels}x{'x'.join(map(str, window.kernel))} and "
+            f"the input of one line of output must fit the {config.cbuf_bank_number} banks of {config.name}",
         )
     most = -(-lines // staying)
     rows = min((most - 1) * window.stride[0] + window.span(0), shape[1])

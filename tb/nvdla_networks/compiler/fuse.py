@@ -6,13 +6,15 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from nvdla_networks.compiler.graph import Add, Affine, Clip, Conv, Floats, Graph, Node, PRelu
+from nvdla_networks.compiler.graph import Add, Affine, Clip, Conv, Floats, Graph, Mul, Node, PRelu, Table
 from nvdla_networks.compiler.target import Target
 
 
 @dataclass(frozen=True, eq=False)
 class Compute:
-    """``activation((convolution of src, or src itself) * scale + shift + other)``.
+    """``activation((convolution of src, or src itself) * scale + shift + other)``, or ``src * other``.
+
+    With a table, the activation is a function of one element, and ``other`` is None.
 
     Attributes:
         name: Name of the first node.
@@ -21,7 +23,9 @@ class Compute:
         conv: The convolution, with its bias; None for a cube out of memory.
         scale: (C,), ones after a convolution.
         shift: (C,), zeros after a convolution.
-        other: A cube that is added element by element.
+        other: A cube that is added, element by element or one element for each channel.
+        multiplies: Whether it multiplies instead; that is all of such a step.
+        looked_up: The value that the tables of Y are asked for, None without.
         activation: Last step.
     """
 
@@ -32,7 +36,9 @@ class Compute:
     scale: Floats
     shift: Floats
     other: str | None = None
-    activation: Clip | PRelu | None = None
+    activation: Clip | PRelu | Table | None = None
+    multiplies: bool = False
+    looked_up: str | None = None
 
     @property
     def inputs(self) -> tuple[str, ...]:
@@ -79,27 +85,34 @@ def _begun(graph: Graph, node: Node) -> Step:
             return replace(plain, scale=scale, shift=shift)
         case Add():
             return replace(plain, other=node.inputs[1])
+        case Mul():
+            return replace(plain, other=node.inputs[1], multiplies=True)
         case Clip() | PRelu() as activation:
             return replace(plain, activation=activation)
+        case Table() as table:
+            return replace(plain, activation=table, looked_up=node.inputs[0])
         case _:
             return node
 
 
 def _with(step: Compute, node: Node, graph: Graph, target: Target) -> Compute | None:
     """Return a step with one more node, or None when it does not fit."""
-    if step.activation is not None:
+    if step.activation is not None or step.multiplies:
         return None
     shifts = bool(step.shift.any())
     match node.operation:
         case Add() if step.other is None and not shifts:
             others = [name for name in node.inputs if name != step.output]
-            return replace(step, other=others[0], output=node.output) if len(others) == 1 else None
+            fits = len(others) == 1 and graph.shapes[step.output] == graph.shapes[node.output]
+            return replace(step, other=others[0], output=node.output) if fits else None
         case Clip() as clip:
             interval = graph.ranges.get(node.output)
             bounds = target.bounds_of(clip, None if interval is None else target.scale_of(interval))
             # The ALU of X2 adds a cube or a number for each channel, or compares with one bound.
             taken = bool(step.other or shifts) + sum(bound is not None for bound in bounds)
             return replace(step, activation=clip, output=node.output) if taken <= 1 else None
+        case Table() as table if step.other is None:
+            return replace(step, activation=table, looked_up=step.output, output=node.output)
         case PRelu() if step.other is None:
             return replace(step, activation=node.operation, output=node.output)
         case _:

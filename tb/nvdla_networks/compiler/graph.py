@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from nvdla_models.activation import Function
 from nvdla_networks.network import Largest, Softmax
 
 Shape = tuple[int, int, int]
@@ -20,6 +21,9 @@ Interval = tuple[float, float]
 """The least and the most of something."""
 
 Floats = NDArray[np.float64]
+
+_MAX_SIDE = 1 << 13
+"""The largest side of a cube."""
 
 
 @dataclass(frozen=True)
@@ -83,9 +87,21 @@ class PRelu:
     slope: Floats
 
 
+@dataclass(frozen=True, eq=False)
+class Table:
+    """A function of each element, by the lookup tables of SDP."""
+
+    function: Function
+
+
 @dataclass(frozen=True)
 class Add:
-    """The sum of two cubes."""
+    """The sum of two cubes; the second may have one element for each channel."""
+
+
+@dataclass(frozen=True)
+class Mul:
+    """The product of two cubes; the second may have one element for each channel."""
 
 
 @dataclass(frozen=True)
@@ -125,7 +141,7 @@ class Flatten:
     """A cube as a vector, in the order C, H, W."""
 
 
-Operation = Conv | Affine | Clip | PRelu | Add | Pool | Lrn | Concat | Slice | Flatten | Softmax | Largest
+Operation = Conv | Affine | Clip | PRelu | Table | Add | Mul | Pool | Lrn | Concat | Slice | Flatten | Softmax | Largest
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,6 +168,15 @@ class Graph:
     outputs: tuple[str, ...]
     shapes: Mapping[str, Shape]
     ranges: Mapping[str, Interval] = field(default_factory=dict)
+
+
+def cube_of(sizes: Sequence[int]) -> Shape | None:
+    """Return a value of one image as a cube: of 1xCxHxW, a line of 1xCxL, a vector of 1xC; None for another."""
+    if len(sizes) not in (2, 3, 4) or sizes[0] != 1 or min(sizes) < 1 or max(sizes[1:]) > _MAX_SIDE:
+        return None
+    channels, *sides = sizes[1:]
+    height, width = [1, 1, *sides][-2:]
+    return channels, height, width
 
 
 def shape_of(operation: Operation, inputs: list[Shape]) -> Shape:

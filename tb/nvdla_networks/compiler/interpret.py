@@ -35,8 +35,12 @@ def computed(operation: ops.Operation, inputs: list[Floats]) -> Floats:
             return np.clip(first, least, most)
         case ops.PRelu(slope=slope):
             return np.where(first < 0, first * _column(slope), first)
+        case ops.Table(function=function):
+            return function(first)
         case ops.Add():
             return first + inputs[1]
+        case ops.Mul():
+            return first * inputs[1]
         case ops.Pool():
             return _pool(operation, first)
         case ops.Lrn():

@@ -55,7 +55,7 @@ class LayerBuilder:
         Args:
             plan: Where values lie.
             target: Configuration and precision.
-            numbers: Integers of the steps of SDP, and tables of CDP, by name.
+            numbers: Integers of the steps of SDP, and tables of CDP, by what they make.
             buffers: Address of each buffer.
             constant: Puts bytes that no layer writes somewhere, and returns their address; the same name gets the same.
         """
@@ -77,7 +77,7 @@ class LayerBuilder:
                 yield from self._pools(pool, self._plan.cubes[step.inputs[0]], self._plan.cubes[step.output])
             case Node(operation=Lrn()):
                 src, dst = self._plan.cubes[step.inputs[0]], self._plan.cubes[step.output]
-                params = self._numbers[step.name]
+                params = self._numbers[step.output]
                 assert isinstance(params, CdpParams)
                 yield CdpLayer(self._surface(src), self._surface(dst), params)
 
@@ -85,7 +85,7 @@ class LayerBuilder:
         return cube.surface(self._buffers[cube.buffer])
 
     def _arithmetic(self, step: Compute) -> Arithmetic:
-        numbers = self._numbers[step.name]
+        numbers = self._numbers[step.output]
         assert isinstance(numbers, Arithmetic)
         return numbers
 
@@ -111,14 +111,17 @@ class LayerBuilder:
         if step.conv is None:
             x1, x2 = self._sources(step, Block(0, len(step.scale), 0, src.shape[0]), dst, other)
             params = self._arithmetic(step).params
-            yield SdpLayer(self._surface(src), self._surface(dst), params, x1, x2)
+            y = None if params.y is None else StageSource()
+            yield SdpLayer(self._surface(src), self._surface(dst), params, x1, x2, y)
             return
         channels = self._plan.channels[step.src]
         for block in blocks_of(step.conv, channels, self._target.lanes, self._plan.pictures.get(step.src)):
             for tile in tiles_of(step.name, self._target, step.conv, src.shape, block):
                 kernels = block.kernel, block.kernels
                 to = dst.lines(tile.line, tile.lines).channels(*kernels)
-                added = None if other is None else other.lines(tile.line, tile.lines).channels(*kernels)
+                added = None if other is None else other.channels(*kernels)
+                if added is not None and added.shape[1:] == dst.shape[1:]:
+                    added = added.lines(tile.line, tile.lines)
                 yield self._convolution(step, step.conv, (block, tile), (src, to), added)
 
     def _convolution(
@@ -144,7 +147,7 @@ class LayerBuilder:
             pad_right=columns.after,
             pad_top=rows.before,
             pad_bottom=rows.after,
-            pad_value=0,
+            pad_value=self._arithmetic(step).pad_value,
             truncate=self._arithmetic(step).truncate,
             precision=self._target.precision,
         )
@@ -159,6 +162,7 @@ class LayerBuilder:
             conversion=PixelConversion(self._target.precision, signed=True) if block.is_image else None,
             x1=x1,
             x2=x2,
+            y=None if self._arithmetic(step).params.y is None else StageSource(),
         )
 
     def _image(self, value: str, buffer: int, rows: Extent, columns: int) -> ImageSurface:
@@ -172,7 +176,7 @@ class LayerBuilder:
         values = self._arithmetic(step).weights
         assert values is not None
         layout, data = packed_weights(self._target, values, conv.groups, block, self._plan.channels[step.src])
-        address = self._constant(f"{step.name}_w{block.kernel}", data)
+        address = self._constant(f"{step.output}_w{block.kernel}", data)
         return WeightSurface(layout, address, whole_bytes=tight_weight_bytes(layout))
 
     def _sources(
@@ -187,9 +191,11 @@ class LayerBuilder:
             if stage is None:
                 return None
             mine = _block_of(operands, block)
+            if name == "x1" and step.multiplies and other is not None:
+                return StageSource(alu=_register(mine.alu), memory=cube_operand(self._surface(other), "mul"))
             if name == "x2" and other is not None:
                 return StageSource(mul=_register(mine.mul), memory=cube_operand(self._surface(other)))
-            return self._source(f"{step.name}_{name}_{block.kernel}", stage, mine, channels)
+            return self._source(f"{step.output}_{name}_{block.kernel}", stage, mine, channels)
 
         return source("x1", numbers.params.x1, numbers.x1), source("x2", numbers.params.x2, numbers.x2)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, MutableMapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,10 +13,16 @@ from numpy.typing import NDArray
 from onnx import checker, numpy_helper, shape_inference
 
 from nvdla_networks.compiler.graph import Floats, Interval, Operation, Shape, floats
-from nvdla_networks.errors import NetworkError
+from nvdla_networks.errors import NetworkError, NodeRefused
 
 _MAX_WINDOW = 1 << 13
 """Of sides, steps and padding: as large as a cube can be."""
+
+NARROW = ("int2", "uint2", "int4", "uint4")
+"""Integers of less than a byte, which numpy takes for bytes of no kind."""
+
+ONNX_DOMAINS = ("", "ai.onnx")
+"""Names of the domain of ONNX's own operators."""
 
 SHOWN = 200
 """Characters of messages of ``onnx`` and of names that refusals quote."""
@@ -39,6 +45,13 @@ class Result:
 
     operation: Operation | None
     inputs: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Chain:
+    """Operations one after the other; ``#0`` among their inputs is the result of the first, and so on."""
+
+    results: tuple[Result, ...]
 
 
 @dataclass(frozen=True)
@@ -93,7 +106,7 @@ class View:
         return np.arange(math.prod(self.sizes)).reshape(self.sizes).transpose(self.order).ravel()
 
 
-Found = Result | Constant | View | Quantised | Ranged
+Found = Result | Chain | Constant | View | Quantised | Ranged
 
 
 class OnnxNode:
@@ -101,23 +114,25 @@ class OnnxNode:
 
     def __init__(
         self,
-        what: str,
         proto: onnx.NodeProto,
+        opset: int,
         inputs: tuple[str, ...],
         shapes: Mapping[str, Shape],
-        constants: Mapping[str, Constant],
+        constants: MutableMapping[str, Constant | onnx.TensorProto],
         views: Mapping[str, View],
         quantised: Mapping[str, Quantised],
+        sizes: Mapping[str, tuple[int, ...]],
     ) -> None:
         """Bind a node to what is known of the values before it."""
-        self.what, self.inputs = what, inputs
+        self._proto, self.opset, self.inputs = proto, opset, inputs
+        self._sizes = sizes
         self.attributes = {attribute.name: attribute for attribute in proto.attribute}
         self.outputs = sum(bool(name) for name in proto.output)
         self.shapes, self._constants, self._views, self._integers = shapes, constants, views, quantised
 
     def refuse(self, rule: str) -> NetworkError:
         """Return the error that names this node."""
-        return NetworkError(f"{self.what}: {rule}")
+        return NodeRefused(self._proto.name, rule, self._proto.op_type)
 
     def demand(self, name: str, allowed: int | tuple[int, ...]) -> None:
         """Refuse an attribute of another value than this one, its default.
@@ -148,9 +163,31 @@ class OnnxNode:
         """Return an attribute that is a list of as many integers as ``default``."""
         values = tuple(int(value) for value in self.attributes[name].ints) if name in self.attributes else ()
         values = values or tuple(default)
+        if len(self._proto.input) and self.rank(0) == len("NCL") and 2 * len(values) == len(default):
+            # Of lines, cubes of height 1, the file has the width alone.
+            values = tuple(size for at, value in enumerate(values) for size in (default[2 * at], value))
         if len(values) != len(default) or not all(0 <= value <= _MAX_WINDOW for value in values):
             raise self.refuse(f"{name} must be {len(default)} numbers from 0 to {_MAX_WINDOW}, not {list(values)}")
         return values
+
+    def integer_list(self, name: str) -> list[int]:
+        """Return an attribute that is a list of integers, empty without it."""
+        return [int(value) for value in self.attributes[name].ints] if name in self.attributes else []
+
+    def dims(self, number: int) -> tuple[int, ...]:
+        """Return the sizes that the file gives an input."""
+        name = self._proto.input[number]
+        if name not in self._sizes:
+            raise self.refuse(f"input {number} must have known sizes")
+        return self._sizes[name]
+
+    def rank(self, number: int) -> int:
+        """Return how many axes the file gives an input."""
+        return len(self.dims(number))
+
+    def is_along_channels(self, default: int) -> bool:
+        """Return whether attribute ``axis`` is that of the channels of the first input, whose versions differ."""
+        return self.rank(0) > 1 and self.integer("axis", default) % self.rank(0) == 1
 
     def text(self, name: str, default: str) -> str:
         """Return an attribute that is text."""
@@ -198,7 +235,11 @@ class OnnxNode:
         """
         if not self.is_constant(number):
             raise self.refuse(f"input {number} must be a constant")
-        return self._constants[self.inputs[number]]
+        name = self.inputs[number]
+        found = self._constants[name]
+        if isinstance(found, onnx.TensorProto):
+            self._constants[name] = found = Constant(array_of(found))
+        return found
 
     def constant(self, number: int) -> Floats:
         """Return the numbers of an input that is a constant."""
@@ -208,21 +249,20 @@ class OnnxNode:
         """Return the integers of an input that is a constant, such as a shape."""
         return [int(size) for size in self.quantised(number).values.ravel()]
 
-    def per_channel(self, number: int, cube: Shape, *, is_vector: bool = False) -> Floats:
+    def per_channel(self, number: int, of: int, *, is_vector: bool = False) -> Floats:
         """Return a constant input as one number for each channel of a cube: a scalar, or 1xCx1x1 and its like.
 
         Args:
             number: Which input.
-            cube: Shape of what it meets.
-            is_vector: Whether (C,) are its channels; else they meet the width, as arrays broadcast.
+            of: The input that is the cube.
+            is_vector: Whether (C,) are its channels; else they meet the last axis, as arrays broadcast.
         """
-        values, channels = self.constant(number), cube[0]
+        values, channels, rank = self.constant(number), self.shape(of)[0], self.rank(of)
         flat = values.ravel()
-        shape = values.shape[1:] if values.ndim == 4 and values.shape[0] == 1 else values.shape
         if flat.size == 1:
             return np.full(channels, flat[0])
-        vector = is_vector or cube[1:] == (1, 1)
-        if flat.size != channels or not (shape[1:] == (1, 1) or (vector and len(shape) <= 2)):
+        wide = (1,) * (rank - values.ndim) + values.shape
+        if flat.size != channels or not (wide == (1, channels, *[1] * (rank - 2)) or (is_vector and values.ndim == 1)):
             raise self.refuse(f"input {number} must be one number, or {channels}x1x1, not {values.shape}")
         return flat
 
@@ -243,7 +283,7 @@ def array_of(tensor: onnx.TensorProto) -> NDArray[Any]:
         values = np.asarray(numpy_helper.to_array(tensor))
     except BROKEN as error:
         raise NetworkError(f"initializer {tensor.name!r} must hold what it says: {first_line(error)}") from error
-    if values.dtype.kind not in "biuf":
+    if values.dtype.kind not in "biuf" and values.dtype.name not in NARROW:
         raise NetworkError(f"initializer {tensor.name!r} must hold numbers, not {values.dtype}")
     if values.dtype.kind == "f" and not np.isfinite(values).all():
         raise NetworkError(f"initializer {tensor.name!r} must hold finite numbers")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -20,12 +21,23 @@ from nvdla_networks.compiler.graph import Floats, Graph, Lrn, Node
 from nvdla_networks.compiler.layers import LayerBuilder
 from nvdla_networks.compiler.operations import TaskWriter
 from nvdla_networks.compiler.plan import Plan, Pooled, planned
-from nvdla_networks.compiler.quantise import Arithmetic, Scales, arithmetic, one_scale, scales_of
+from nvdla_networks.compiler.quantise import Arithmetic, arithmetic
 from nvdla_networks.compiler.reuse import Placed, reusing
+from nvdla_networks.compiler.scales import Scales, scales_of
 from nvdla_networks.compiler.simplify import simplified
+from nvdla_networks.compiler.tabulate import tabulated
 from nvdla_networks.compiler.target import Target
-from nvdla_networks.errors import NetworkError
-from nvdla_networks.network import Allocation, Largest, Network, Power, Softmax, SoftwareOperation, SoftwareTask
+from nvdla_networks.errors import NetworkError, NodeRefused
+from nvdla_networks.network import (
+    Allocation,
+    Largest,
+    Network,
+    Power,
+    Softmax,
+    SoftwareOperation,
+    SoftwareTask,
+    Source,
+)
 from nvdla_networks.places import BASE_ADDRESS, PAGE_BYTES
 from nvdla_networks.tensors import Tensor
 from nvdla_tb.nvdla.memory import Ram
@@ -44,12 +56,15 @@ class OnnxNetwork:
 
     name: str
     graph: Graph
+    outputs: tuple[str, ...]
     target: Target
     _plan: Plan
     _scales: Scales
     _numbers: Mapping[str, Arithmetic | CdpParams]
-    _free: int = BASE_ADDRESS
+    free: int = BASE_ADDRESS
     _constants: dict[str, int] = field(default_factory=dict)
+    sources: dict[str, Source] = field(default_factory=dict)
+    """Where the outputs of the last network lie that was placed."""
 
     @classmethod
     def compiled(
@@ -76,42 +91,58 @@ class OnnxNetwork:
             NetworkError: for what the configuration cannot compute, naming the node.
         """
         target = Target(config, precision)
-        placed = arranged(simplified(graph), target.lanes, scaled=not target.is_float)
+        placed = arranged(tabulated(simplified(graph), target), target.lanes, scaled=not target.is_float)
         steps = fused(placed.graph, target)
         scales = scales_of(placed.graph, steps, samples, target)
         plan = planned(placed, steps, target)
         numbers: dict[str, Arithmetic | CdpParams] = {}
         for step in steps:
             if isinstance(step, Compute):
-                numbers[step.name] = arithmetic(step, scales, target, per_channel=per_channel)
+                try:
+                    numbers[step.output] = arithmetic(step, scales, target, per_channel=per_channel)
+                except InputError as error:
+                    raise NodeRefused(step.name, str(error)) from error
             elif isinstance(lrn := step.operation, Lrn):
-                numbers[step.name] = _normalised(step, lrn, target, placed.graph.shapes[step.output][0], scales)
-        return cls(name, placed.graph, target, plan, scales, numbers)
+                numbers[step.output] = _normalised(step, lrn, target, placed.graph.shapes[step.output][0], scales)
+        return cls(name, placed.graph, graph.outputs, target, plan, scales, numbers)
 
     def elsewhere(self) -> OnnxNetwork:
         """Return the same network, none of which is in memory yet."""
-        return replace(self, _free=BASE_ADDRESS, _constants={})
+        return replace(self, free=BASE_ADDRESS, _constants={})
 
-    def place(self) -> Network:
+    def place(self, results: Collection[str] | None = None, names: Counter[str] | None = None) -> Network:
         """Return the network in memory that no earlier one of this object has, constants apart.
+
+        Args:
+            results: Outputs that the host makes results of; others are left as they are. None for all.
+            names: Names of operations of earlier parts of the network.
 
         Raises:
             NetworkError: for a layer that the hardware does not have, naming the node.
         """
-        placer = _Placer(self.target.config, self._free, self._constants)
+        placer = _Placer(self.target.config, self.free, self._constants)
         buffers = tuple(placer.reserve(f"b{n}", nbytes) for n, nbytes in enumerate(self._plan.buffers))
         builder = LayerBuilder(self._plan, self.target, self._numbers, buffers, placer.constant)
-        writer = TaskWriter(self.target.config)
+        writer = TaskWriter(self.target.config, names)
         for placed in reusing(self._layers(builder)):
             step = placed.step
-            names = (step.compute.name, step.pool.name) if isinstance(step, Pooled) else (step.name,)
-            writer.add(placed.number, names, placed.layer)
+            nodes = (step.compute.name, step.pool.name) if isinstance(step, Pooled) else (step.name,)
+            writer.add(placed.number, nodes, placed.layer)
         inputs = tuple(self._input(value, buffers) for value in self.graph.inputs)
-        operations = [self._host(output, buffers, placer) for output in self.graph.outputs]
-        self._free = placer.free
+        # An output with gaps between its channels has a copy without any, which goes out in its place.
+        ends = dict(zip(self.outputs, self.graph.outputs, strict=True))
+        wanted = [name for name in ends if results is None or name in results]
+        operations = [self._host(name, ends[name], buffers, placer) for name in wanted]
+        cubes = self._plan.cubes
+        self.sources = {name: self._source(value, buffers) for name, value in ends.items() if value in cubes}
+        self.free = placer.free
         outputs = tuple(operation.dst for operation in operations)
         tasks = (writer.task(), SoftwareTask(tuple(operations)))
         return Network(self.name, self.target.config, tuple(placer.allocations), tasks, inputs, outputs)
+
+    def _source(self, value: str, buffers: Sequence[int]) -> Source:
+        scales = tuple(self._scales.scales[value].tolist())
+        return Source(self._tensor(value, buffers), scales[0] if len(set(scales)) == 1 else scales)
 
     def _layers(self, builder: LayerBuilder) -> Iterator[Placed]:
         for number, step in enumerate(self._plan.steps):
@@ -121,11 +152,11 @@ class OnnxNetwork:
             except NetworkError:
                 raise
             except InputError as error:
-                raise NetworkError(f"node {step.name!r}: {error}") from error
+                raise NodeRefused(step.name, str(error)) from error
 
     def _input(self, value: str, buffers: Sequence[int]) -> Tensor:
         """Return an input, with what whoever writes it must know of its integers."""
-        scale, interval = one_scale(self._scales, value), self.graph.ranges.get(value)
+        scale, interval = self._scales.scale(value), self.graph.ranges.get(value)
         return replace(self._tensor(value, buffers), scale=scale, range=interval)
 
     def _tensor(self, value: str, buffers: Sequence[int]) -> Tensor:
@@ -140,27 +171,22 @@ class OnnxNetwork:
             line, surface = cube.line_stride_bytes, cube.surface_stride_bytes
         return Tensor(value, Ram.MC, address, self.target.precision, atom, shape, line, surface)
 
-    def _host(self, output: str, buffers: Sequence[int], placer: _Placer) -> SoftwareOperation:
+    def _host(self, name: str, output: str, buffers: Sequence[int], placer: _Placer) -> SoftwareOperation:
         """Return the host's step after the hardware: real numbers, probabilities or a class."""
         node = next((node for node in self._plan.host if node.output == output), None)
         value = output if node is None else node.inputs[0]
         if value not in self._plan.cubes:
-            raise NetworkError(f"output {output!r} must be computed by hardware before the host computes")
-        src = self._tensor(value, buffers)
+            raise NodeRefused(output if node is None else node.name, "hardware must compute what the host goes on with")
+        source = self._source(value, buffers)
         kind: Power | Softmax | Largest = Power(1.0, 1.0, 0.0)
         if node is not None:
             assert isinstance(node.operation, Softmax | Largest)
             kind = node.operation
         precision = Precision.INT16 if isinstance(kind, Largest) else Precision.FP16
         (_, height, width), atom = self.graph.shapes[output], self.target.config.memory_atomic_bytes
-        dst = Tensor(output, Ram.MC, 0, precision, atom, self.graph.shapes[output], width * atom, height * width * atom)
+        dst = Tensor(name, Ram.MC, 0, precision, atom, self.graph.shapes[output], width * atom, height * width * atom)
         dst = replace(dst, address=placer.reserve(f"o_{len(placer.allocations)}", dst.nbytes))
-        return SoftwareOperation(kind, src, dst, in_scale=_scale_or_scales(self._scales[value]))
-
-
-def _scale_or_scales(scales: Floats) -> float | tuple[float, ...]:
-    each = tuple(scales.tolist())
-    return each[0] if len(set(each)) == 1 else each
+        return SoftwareOperation(kind, source.tensor, dst, in_scale=source.scale)
 
 
 class _Placer:
@@ -197,11 +223,11 @@ def _normalised(node: Node, lrn: Lrn, target: Target, channels: int, scales: Sca
             alpha=lrn.alpha,
             beta=lrn.beta,
             bias=lrn.bias,
-            src_scale=one_scale(scales, node.inputs[0]),
-            dst_scale=one_scale(scales, node.output),
+            src_scale=scales.scale(node.inputs[0]),
+            dst_scale=scales.scale(node.output),
         )
     except InputError as error:
-        raise NetworkError(f"node {node.name!r}: {error}") from error
+        raise NodeRefused(node.name, str(error)) from error
 
 
 def random_samples(graph: Graph, count: int, seed: int) -> list[dict[str, Any]]:

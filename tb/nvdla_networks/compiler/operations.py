@@ -15,6 +15,7 @@ from nvdla_tb.nvdla.engines import CDP, PDP, SDP, chain_of
 from nvdla_tb.nvdla.layers import ConvLayer, Layer, OperandSurface, PooledLayer, SdpLayer, StageSource, Surface
 from nvdla_tb.nvdla.memory import Range
 from nvdla_tb.nvdla.program.lut import ENTRIES, lut_writes
+from nvdla_tb.nvdla.program.ops import RegWrite
 from nvdla_tb.nvdla.program.table import encode_rows
 from nvdla_tb.nvdla.registers import RegisterMap
 from nvdla_tb.nvdla.surfaces import ImageSurface
@@ -45,13 +46,12 @@ class _Done:
 class TaskWriter:
     """Collects operations, layer after layer."""
 
-    def __init__(self, config: HwConfig) -> None:
-        """Start without operations."""
+    def __init__(self, config: HwConfig, names: Counter[str] | None = None) -> None:
+        """Start without operations; ``names`` are those of earlier tasks of the network."""
         self._config, self._registers = config, RegisterMap.of(config)
         self._operations: list[Operation] = []
-        self._names: Counter[str] = Counter()
+        self._names: Counter[str] = Counter() if names is None else names
         self._done: list[_Done] = []
-        self._luts: dict[int, LutLoad] = {}
 
     def task(self) -> HardwareTask:
         """Return the task of all operations."""
@@ -84,9 +84,11 @@ class TaskWriter:
         waits = tuple(self._waits(done))
         self._done.append(done)
         lut = None
+        tables = _taken_tables(words.get(chain.lut_unit, {}))
         if ENTRIES in flat:
-            loads = tuple(lut_writes(chain.lut_unit, flat[ENTRIES]))
-            lut = self._luts.setdefault(hash(loads), LutLoad(chain.lut_unit, len(self._luts), loads))
+            parameters = (RegWrite(f"{chain.lut_unit}.{name}", word) for name, word in tables.items())
+            loads = (*lut_writes(chain.lut_unit, flat[ENTRIES]), *parameters)
+            lut = LutLoad(chain.lut_unit, loads)
         for at, of in enumerate(engines):
             name = names[-1] if of is EngineId.PDP else names[0] if at == 0 else of.name.lower()
             units = tuple(unit for unit in _UNITS[of] if unit in chain.units)
@@ -101,7 +103,7 @@ class TaskWriter:
                 layer.dst.layout.shape,
                 edges=tuple(edges),
                 parent=first + at - 1 if at else None,
-                lut=lut if at == end else None,
+                lut=lut if chain.lut_unit in units else None,
                 reads=reads if at == 0 else (),
                 writes=writes if at == end else (),
             )
@@ -110,11 +112,15 @@ class TaskWriter:
     def _unused(self, name: str, *, numbered: bool) -> str:
         """Return a name that no operation has."""
         clean = re.sub(r"\W+", "_", name).strip("_")[:_NAME_LENGTH] or "layer"
-        number = self._names[clean]
-        self._names[clean] += 1
+        found = clean
         if numbered:
-            return f"{clean}{number}"
-        return self._unused(f"{clean}_{number}", numbered=False) if number else clean
+            found = f"{clean}{self._names[clean]}"
+            self._names[clean] += 1
+        while not numbered and found in self._names:
+            self._names[clean] += 1
+            found = f"{clean}_{self._names[clean] - 1}"
+        self._names[found] += 1
+        return found
 
     def _waits(self, layer: _Done) -> Iterable[Edge]:
         """Yield the ends that a layer waits for: of the last layer of each engine that touches what it touches.
@@ -131,6 +137,11 @@ class TaskWriter:
             layer.before |= {at} | earlier.before
             layer.before |= {n for n in range(at) if self._done[n].engine is earlier.engine}
             yield Edge(earlier.last, Event.COMPLETED)
+
+
+def _taken_tables(words: dict[str, int]) -> dict[str, int]:
+    """Take the registers that both groups share: they are written with the entries, when no layer looks up."""
+    return {name: words.pop(name) for name in list(words) if name.startswith("S_LUT_")}
 
 
 def _reads(layer: Layer) -> tuple[Range, ...]:

@@ -9,13 +9,16 @@ import numpy as np
 
 from nvdla_models.pdp import MAX_KERNEL
 from nvdla_networks.compiler import graph
+from nvdla_networks.compiler.elementwise import ELEMENTWISE
 from nvdla_networks.compiler.graph import Floats, Shape, Window, floats
-from nvdla_networks.compiler.node import Constant, Found, OnnxNode, Result, array_of
+from nvdla_networks.compiler.node import Chain, Constant, Found, OnnxNode, Result
 from nvdla_networks.compiler.quantised import dequantize, quantize
-from nvdla_networks.compiler.rearranging import constant_of_shape, flatten, reshape, transpose, unsqueeze
+from nvdla_networks.compiler.rearranging import flatten, reshape, squeeze, transpose, unsqueeze
 from nvdla_networks.network import Largest, Softmax
 
 _MAX_CHANNELS = 1 << 13
+_MAX_SIDE = 32
+"""Of a kernel of a convolution."""
 
 
 def _window(node: OnnxNode, kernel: tuple[int, ...], shape: Shape, dilation: tuple[int, ...] = (1, 1)) -> Window:
@@ -45,6 +48,8 @@ def _window(node: OnnxNode, kernel: tuple[int, ...], shape: Shape, dilation: tup
 def _conv(node: OnnxNode) -> list[Found]:
     constant = node.quantised(1)
     weights = floats(constant.values)
+    if weights.ndim == node.rank(0) == len("NCL"):
+        weights = weights[:, :, np.newaxis]
     if weights.ndim != 4:
         raise node.refuse(f"weights must be (K, C, R, S), not {weights.shape}")
     shape, kernels = node.shape(0), weights.shape[0]
@@ -99,8 +104,7 @@ def _matmul(node: OnnxNode) -> list[Found]:
 def _batch_normalization(node: OnnxNode) -> list[Found]:
     for name, only in (("training_mode", 0), ("spatial", 1)):
         node.demand(name, only)
-    shape = node.shape(0)
-    scale, shift, mean, variance = (node.per_channel(number, shape, is_vector=True) for number in range(1, 5))
+    scale, shift, mean, variance = (node.per_channel(number, 0, is_vector=True) for number in range(1, 5))
     spread = variance + node.number("epsilon", 1e-5)
     if (spread <= 0).any():
         raise node.refuse("variance and epsilon must be positive together")
@@ -108,55 +112,12 @@ def _batch_normalization(node: OnnxNode) -> list[Found]:
     return node.made(graph.Affine(factor, shift - mean * factor))
 
 
-def _clip(node: OnnxNode) -> list[Found]:
-    bounds = []
-    for number, name in ((1, "min"), (2, "max")):
-        given = node.constant(number).ravel() if node.has(number) else np.zeros(0)
-        default = float(given[0]) if given.size else (np.inf if name == "max" else -np.inf)
-        bounds.append(float(node.attributes[name].f) if name in node.attributes else default)
-    if bounds[0] != 0 or not bounds[1] > 0:
-        raise node.refuse(f"bounds must be 0 and a positive number, not {bounds[0]:g} and {bounds[1]:g}")
-    return node.made(graph.Clip(0.0, bounds[1]))
-
-
-def _constant_input(node: OnnxNode) -> tuple[Floats, str] | None:
-    """Return the constant among two inputs as a number for each channel of the other, and the other's value."""
-    for number, other in ((1, 0), (0, 1)):
-        if node.is_constant(number):
-            return node.per_channel(number, node.shape(other)), node.value(other)
-    return None
-
-
-def _add(node: OnnxNode) -> list[Found]:
-    if found := _constant_input(node):
-        shift, value = found
-        return [Result(graph.Affine(np.ones(len(shift)), shift), (value,))]
-    if node.shape(0) != node.shape(1):
-        raise node.refuse(f"inputs must have one shape, not {node.shape(0)} and {node.shape(1)}")
-    return [Result(graph.Add(), (node.value(0), node.value(1)))]
-
-
-def _sum(node: OnnxNode) -> list[Found]:
-    if len(node.inputs) == 1:
-        return node.made(None)
-    if len(node.inputs) != 2:
-        raise node.refuse(f"inputs must be 1 or 2, not {len(node.inputs)}")
-    return _add(node)
-
-
-def _mul(node: OnnxNode) -> list[Found]:
-    if found := _constant_input(node):
-        scale, value = found
-        return [Result(graph.Affine(scale, np.zeros(len(scale))), (value,))]
-    raise node.refuse("one input must be a constant")
-
-
 def _pool(node: OnnxNode, *, average: bool) -> list[Found]:
     if node.outputs > 1:
         raise node.refuse("indices of the largest elements must not be an output")
     shape = node.shape(0)
     node.demand("dilations", (1, 1))
-    window = _window(node, node.integers("kernel_shape", (0, 0)), shape)
+    window = _window(node, node.integers("kernel_shape", (1, 1)), shape)
     counts_padding = not average or node.integer("count_include_pad", 0) == 1
     if node.integer("ceil_mode", 0):
         ceiled = _ceiled(window, shape)
@@ -193,6 +154,61 @@ def _ceiled(window: Window, shape: Shape) -> Window:
     return Window(window.kernel, window.stride, window.before, (after[0], after[1]))
 
 
+def _mean_of_lines(node: OnnxNode) -> list[Found]:
+    """Return the average of each channel; a large one is an average of averages."""
+    sides = node.shape(0)[1:]
+    inner = tuple(_largest_part(side) for side in sides)
+    if inner == (1, 1):
+        return node.made(graph.Pool(Window(sides), average=True))
+    first = graph.Pool(Window((inner[0], inner[1]), (inner[0], inner[1])), average=True)
+    rest = graph.Pool(Window((sides[0] // inner[0], sides[1] // inner[1])), average=True)
+    return [Chain((Result(first, (node.value(0),)), Result(rest, ("#0",))))]
+
+
+def _largest_part(side: int) -> int:
+    """Return what divides a side so that the rest fits a kernel of a convolution, 1 where it fits or nothing does."""
+    if side <= _MAX_SIDE:
+        return 1
+    return next((part for part in range(MAX_KERNEL, 1, -1) if side % part == 0 and side // part <= _MAX_SIDE), 1)
+
+
+def _reduce_mean(node: OnnxNode) -> list[Found]:
+    given = node.sizes(1) if node.has(1) else [int(axis) for axis in node.integer_list("axes")]
+    rank = node.rank(0)
+    if rank < len("NCL") or sorted(axis % rank for axis in given) != list(range(2, rank)):
+        raise node.refuse(f"axes must be those of lines and columns, not {given}")
+    return _mean_of_lines(node)
+
+
+def _pad(node: OnnxNode) -> list[Found]:
+    """Return padding as convolutions that change no element."""
+    pads = node.sizes(1) if node.has(1) else [int(size) for size in node.integer_list("pads")]
+    value = float(node.constant(2).ravel()[0]) if node.has(2) else node.number("value", 0.0)
+    mode = node.text("mode", "constant")
+    if len(pads) == 2 * node.rank(0) == 2 * len("NCL"):
+        pads = [*pads[:2], 0, pads[2], *pads[3:5], 0, pads[5]]
+    if mode != "constant" or value or len(pads) != 8 or any(pads[at] for at in (0, 1, 4, 5)) or min(pads) < 0:
+        raise node.refuse(f"padding must be zeros around lines and columns, not {mode} {value:g} {pads}")
+    channels = node.shape(0)[0]
+    before, after = (pads[2], pads[3]), (pads[6], pads[7])
+    moves = [_shifted(channels, sizes, end) for sizes, end in ((before, False), (after, True)) if any(sizes)]
+    if not moves:
+        return node.made(None)
+    values = node.value(0), "#0"
+    return [Chain(tuple(Result(move, (value,)) for move, value in zip(moves, values, strict=False)))]
+
+
+def _shifted(channels: int, sizes: tuple[int, int], at_end: bool) -> graph.Conv:
+    """Return the convolution that adds lines and columns before a cube, or at its end.
+
+    Padding is smaller than a kernel, so each kernel has one more than is added, all 0 but one.
+    """
+    kernel = sizes[0] + 1, sizes[1] + 1
+    weights = np.zeros((channels, 1, *kernel))
+    weights[:, 0, sizes[0] if at_end else 0, sizes[1] if at_end else 0] = 1
+    return graph.Conv(weights, np.zeros(channels), Window(kernel, before=sizes, after=sizes), channels)
+
+
 def _lrn(node: OnnxNode) -> list[Found]:
     size = node.integer("size", 0)
     if size % 2 == 0 or not 1 <= size <= _MAX_CHANNELS:
@@ -204,7 +220,7 @@ def _lrn(node: OnnxNode) -> list[Found]:
 
 
 def _concat(node: OnnxNode) -> list[Found]:
-    if node.integer("axis", 1) not in (1, -3):
+    if not node.is_along_channels(1):
         raise node.refuse(f"axis must be 1, that of the channels, not {node.integer('axis', 1)}")
     inputs = tuple(node.value(number) for number in range(len(node.inputs)))
     sides = {node.shape(number)[1:] for number in range(len(inputs))}
@@ -215,7 +231,7 @@ def _concat(node: OnnxNode) -> list[Found]:
 
 def _split(node: OnnxNode) -> list[Found]:
     channels = node.shape(0)[0]
-    if node.integer("axis", 0) not in (1, -3):
+    if not node.is_along_channels(0):
         raise node.refuse(f"axis must be 1, that of the channels, not {node.integer('axis', 0)}")
     even = -(-channels // max(node.outputs, 1))
     sizes = [min(even, channels - first) for first in range(0, channels, even)]
@@ -235,20 +251,14 @@ def _same(node: OnnxNode) -> list[Found]:
     return node.made(None)
 
 
-def _constant(node: OnnxNode) -> list[Found]:
-    if "value" not in node.attributes:
-        raise node.refuse("value must be a tensor")
-    return [Constant(array_of(node.attributes["value"].t))]
-
-
 def _on_host(node: OnnxNode, operation: graph.Operation) -> list[Found]:
     shape = node.shape(0)
     if shape[1:] != (1, 1):
         raise node.refuse(f"input must be a vector, not {shape}")
-    default = 0 if isinstance(operation, Largest) else -1
-    axis = node.integer("axis", default)
-    if axis not in (1, -1, -3):
-        raise node.refuse(f"axis must be 1, that of the channels, not {axis}")
+    # Softmax of opsets before 13 takes all axes from the one of the channels on.
+    default = 0 if isinstance(operation, Largest) else 1 if node.opset < 13 else -1
+    if not node.is_along_channels(default):
+        raise node.refuse(f"axis must be 1, that of the channels, not {node.integer('axis', default)}")
     return node.made(operation)
 
 
@@ -257,23 +267,19 @@ OPERATORS: Mapping[str, Callable[[OnnxNode], list[Found]]] = {
     "Gemm": _gemm,
     "MatMul": _matmul,
     "BatchNormalization": _batch_normalization,
-    "Relu": lambda node: node.made(graph.Clip()),
-    "Clip": _clip,
-    "PRelu": lambda node: node.made(graph.PRelu(node.per_channel(1, node.shape(0)))),
-    "LeakyRelu": lambda node: [
-        Result(graph.PRelu(np.full(node.shape(0)[0], node.number("alpha", 0.01))), (node.value(0),))
-    ],
-    "Add": _add,
-    "Sum": _sum,
-    "Mul": _mul,
     "MaxPool": partial(_pool, average=False),
     "AveragePool": partial(_pool, average=True),
-    "GlobalAveragePool": lambda node: node.made(graph.Pool(Window(node.shape(0)[1:]), average=True)),
+    "GlobalAveragePool": _mean_of_lines,
+    "ReduceMean": _reduce_mean,
+    "Pad": _pad,
     "LRN": _lrn,
+    **ELEMENTWISE,
     "Concat": _concat,
     "Split": _split,
     "Flatten": flatten,
     "Reshape": reshape,
+    "Squeeze": squeeze,
+    "Unsqueeze": unsqueeze,
     "Transpose": transpose,
     "Dropout": _same,
     "Identity": _same,
@@ -281,7 +287,4 @@ OPERATORS: Mapping[str, Callable[[OnnxNode], list[Found]]] = {
     "ArgMax": partial(_on_host, operation=Largest()),
     "QuantizeLinear": quantize,
     "DequantizeLinear": dequantize,
-    "Constant": _constant,
-    "ConstantOfShape": constant_of_shape,
-    "Unsqueeze": unsqueeze,
 }

@@ -18,7 +18,7 @@ from nvdla_networks.compiler.fuse import Compute, Step
 from nvdla_networks.compiler.graph import Concat, Conv, Node, Pool, Shape, Slice
 from nvdla_networks.compiler.pooling import can_fly
 from nvdla_networks.compiler.target import Target
-from nvdla_networks.errors import NetworkError
+from nvdla_networks.errors import NodeRefused
 from nvdla_networks.network import Largest, Softmax
 
 _IMAGE_FORMATS = {1: "T_R8", 3: "T_A8B8G8R8", 4: "T_A8B8G8R8"}
@@ -85,7 +85,7 @@ def planned(arranged: Arranged, steps: Sequence[Step], target: Target) -> Plan:
     for node in host:
         for step in steps:
             if node.output in step.inputs:
-                raise NetworkError(f"node {step.name!r}: the host computes {node.name!r}, which must come last")
+                raise NodeRefused(node.name, f"the host makes probabilities and classes, and {step.name!r} goes on")
     graph = arranged.graph
     lasting = {*graph.inputs, *graph.outputs, *(value for node in host for value in node.inputs)}
     wanted = [*graph.inputs, *(step.output for step in layered)]
@@ -176,7 +176,7 @@ def _flies(arranged: Arranged, step: Compute, following: Step, picture: PixelLay
         if not can_fly(target, following.operation, shape, shapes[following.output]):
             return False
     except InputError as error:
-        raise NetworkError(f"node {following.name!r}: {error}") from error
+        raise NodeRefused(following.name, str(error)) from error
     if step.conv is None:
         return True
     blocks = blocks_of(step.conv, channels[step.src], target.lanes, picture)

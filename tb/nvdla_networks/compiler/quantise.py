@@ -1,27 +1,28 @@
-"""Numbers for a network: what a step of each value is worth, and what SDP does to keep it.
+"""Numbers for a network: what SDP does to keep the scales of values.
 
-Values are symmetric INT8 or INT16: ``real = scale * integer``. What one step makes has one scale; the parts of a joined
-cube keep theirs, so that a small branch beside a large one loses nothing, and whoever reads the cube takes the scale of
-each channel into account. The accumulator of a convolution has the scale of its
-input times that of its weights; where 32 bits have no room for sums of INT16, it loses bits. X1 adds the bias and
-brings every channel to one fine scale, X2 works in that, and the output converter makes the integer of the result.
+What one step makes has one scale and zero; the parts of a joined cube keep theirs, so that a small branch beside a
+large one loses nothing, and whoever reads the cube takes the scale of each channel into account. The accumulator of a
+convolution has the scale of its input times that of its weights; where 32 bits have no room for sums of INT16, it
+loses bits. X1 adds the bias, takes the zeros of the input away and brings every channel to one fine scale, X2 works in
+that, and the output converter makes the integer of the result.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from nvdla_models.activation import Tables, tables
+from nvdla_models.errors import InputError
 from nvdla_models.fixed_point import OPERAND_MOST, multipliers, shifted
 from nvdla_models.precision import Precision
-from nvdla_models.sdp import AluOp, SdpParams, SdpStage, output_converter
-from nvdla_networks.compiler.fuse import Compute, Step
-from nvdla_networks.compiler.graph import Clip, Concat, Conv, Flatten, Floats, Graph, Node, Pool, PRelu, Slice
-from nvdla_networks.compiler.interpret import values_of
+from nvdla_models.sdp import AluOp, SdpParams, SdpStage, YStage, output_converter
+from nvdla_networks.compiler.fuse import Compute
+from nvdla_networks.compiler.graph import Clip, Conv, Floats, PRelu, Table, floats
+from nvdla_networks.compiler.scales import Scales
 from nvdla_networks.compiler.target import Target
 
 _FINE_BITS = 12
@@ -29,6 +30,14 @@ _FINE_BITS = 12
 
 _LEAST_WEIGHT_SCALE = 2.0**-8
 """Of the largest weight scale of a layer: below it, multipliers of 16 bits lose more than small weights gain."""
+
+_LEAST_RATIO = 16
+"""Steps of the accumulator that a step of a result whose zero is not 0 must have."""
+
+_BEYOND = 1 / 16
+"""Part of what the samples reach by which tables go beyond at either side."""
+
+_LEAST_RANGE = 2.0**-6
 
 _MOST_HALF = float(np.finfo(np.float16).max)
 _BIAS_BITS = 22
@@ -52,6 +61,7 @@ class Arithmetic:
     Attributes:
         weights: (K, C of a group, R, S) of the network's precision, None without a convolution.
         truncate: Bits that the accumulator loses.
+        pad_value: What stands for 0 around the input.
         params: What SDP does; an ALU of X2 whose operand is None adds the other cube.
         x1: Operands of X1.
         x2: Operands of X2.
@@ -62,71 +72,50 @@ class Arithmetic:
     x1: Operands
     x2: Operands
     truncate: int = 0
-
-
-Scales = Mapping[str, Floats]
-"""The scale of each channel of each value, (C,)."""
-
-
-def scales_of(graph: Graph, steps: Sequence[Step], samples: Iterable[Mapping[str, Floats]], target: Target) -> Scales:
-    """Return the scales of each value that a step reads or writes.
-
-    The largest magnitude of a value over all samples is the largest integer, unless the file has a range of its
-    own. Scales of FP16 are 1.
-    Values that the hardware moves without converting them keep their scales: pooled, joined and cut ones.
-    """
-    if target.is_float:
-        return {value: np.ones(shape[0]) for value, shape in graph.shapes.items()}
-    most = dict.fromkeys(graph.shapes, 0.0)
-    for sample in samples:
-        for name, value in values_of(graph, sample).items():
-            most[name] = max(most[name], float(np.abs(value).max()))
-
-    def made(value: str) -> Floats:
-        interval = graph.ranges.get(value)
-        scale = (most[value] or 1.0) / target.most if interval is None else target.scale_of(interval)
-        return np.full(graph.shapes[value][0], scale)
-
-    scales = {value: made(value) for value in graph.inputs}
-    for step in steps:
-        match step:
-            case Node(operation=Pool() | Flatten()):
-                scales[step.output] = scales[step.inputs[0]]
-            case Node(operation=Concat()):
-                scales[step.output] = np.concatenate([scales[value] for value in step.inputs])
-            case Node(operation=Slice(first=first, count=count)):
-                scales[step.output] = scales[step.inputs[0]][first : first + count]
-            case _:
-                scales[step.output] = made(step.output)
-    return scales
-
-
-def one_scale(scales: Scales, value: str) -> float:
-    """Return the scale of a value whose channels must have the same."""
-    (scale,) = set(scales[value].tolist())
-    return float(scale)
+    pad_value: int = 0
 
 
 def arithmetic(step: Compute, scales: Scales, target: Target, *, per_channel: bool) -> Arithmetic:
     """Return a step in integers by the scales of values, or in FP16; ``per_channel`` gives each kernel its own."""
     if target.is_float:
         return _halves(step, target)
-    weights, unit, bias = _weighted(step, scales[step.src], target, per_channel)
-    truncate = 0 if weights is None else _truncated_bits(weights, bias / unit, target)
-    unit = unit * 2.0**truncate
-    out = one_scale(scales, step.output)
+    if step.multiplies:
+        assert step.other is not None
+        product = scales.scale(step.src) * scales.scale(step.other)
+        units = product, scales.scale(step.output)
+        away = -scales.zero(step.src)
+        x1 = stage(AluOp.SUM if away else None, mul=True)
+        params = _params(target, x1, None, units, scales.zero(step.output))
+        return Arithmetic(None, params, Operands(away or None), Operands())
+    weights, unit, bias = _weighted(step, scales, target, per_channel)
+    truncate = 0 if weights is None else _truncated_bits(weights, bias, target)
+    unit, bias = unit * 2.0**truncate, bias * 2.0**-truncate
+    out, zero = scales.scale(step.output), scales.zero(step.output)
+    others = None if step.other is None else (scales.scale(step.other), scales.zero(step.other))
+    if step.conv is not None and others is not None:
+        bias = bias - floats(others[0] * others[1]) / unit
     clip = step.activation if isinstance(step.activation, Clip) else None
     relu = clip is not None and clip.least == 0
-    bound = None if clip is None else _bound(clip, out, target)
+    bound = None if clip is None else _bound(clip, out, zero, target)
     slopes = step.activation.slope if isinstance(step.activation, PRelu) else None
-    alu, alu_shift = shifted(bias / unit) if bias.any() else (None, 0)
+    alu, alu_shift = shifted(bias) if bias.any() else (None, 0)
     adds = None if alu is None else AluOp.SUM
     uniform = bool(np.ptp(unit) == 0) and (unit[0] > 0 or not relu)
+    # The converter takes the zero away in steps of the accumulator, which must be fine enough.
+    table = step.activation if isinstance(step.activation, Table) else None
+    uniform &= table is None and (not zero or 0 < abs(float(unit[0])) * _LEAST_RATIO <= out)
+    # Around channels of several zeros there is no padding.
+    pad_value = int(scales.zeros[step.src][0])
     if uniform and not (step.shift.any() or step.other or bound or slopes is not None):
-        params = _params(target, stage(adds, alu_shift, relu=relu), None, float(unit[0]) / out)
-        return Arithmetic(weights, params, Operands(folded(alu)), Operands(), truncate)
-    coarse = out if step.other is None else one_scale(scales, step.other)
-    fine, bits = _fine_scale(unit, coarse)
+        params = _params(target, stage(adds, alu_shift, relu=relu), None, (float(unit[0]), out), zero)
+        return Arithmetic(weights, params, Operands(folded(alu)), Operands(), truncate, pad_value)
+    coarse = out if others is None else others[0]
+    if table is not None:
+        found = _tables(table, step, scales, float(np.abs(unit).max()) / OPERAND_MOST)
+        fine, bits, result = found.step, 0, found.unit
+    else:
+        found, (fine, bits) = None, _fine_scale(unit, coarse)
+        result = fine
     mul, mul_shift = multipliers(unit / fine)
     operand, operand_shift, operation = None, 0, None
     if step.other is not None:
@@ -141,38 +130,52 @@ def arithmetic(step: Compute, scales: Scales, target: Target, *, per_channel: bo
     is_idle = operation is None and not prelu
     first = stage(adds, alu_shift, mul_shift, mul=True, relu=is_idle and relu)
     second = stage(operation, operand_shift, slope_shift, mul=prelu, prelu=prelu, relu=relu and not is_idle)
-    params = _params(target, first, second, fine / out)
+    # Steps of a cube are too coarse to take the other's zero away in X1.
+    added = 0 if others is None or step.conv is not None else others[1] << bits
+    params = _params(target, first, second, (result, out), zero, added)
+    if found is not None:
+        params = replace(params, y=YStage(alu=None, mul=False, lut=found.lut))
     of_x1, of_x2 = Operands(folded(alu), folded(mul)), Operands(folded(operand), folded(slope))
-    return Arithmetic(weights, params, of_x1, of_x2, truncate)
+    return Arithmetic(weights, params, of_x1, of_x2, truncate, pad_value)
 
 
-def _bound(clip: Clip, out: float, target: Target) -> tuple[AluOp, float] | None:
+def _tables(table: Table, step: Compute, scales: Scales, least_step: float) -> Tables:
+    """Return the tables of a function over what the samples reach, and a bit beyond."""
+    assert step.looked_up is not None
+    low, high = scales.reach[step.looked_up]
+    room = max((high - low) * _BEYOND, _LEAST_RANGE)
+    return tables(table.function, low - room, high + room, least_step=least_step)
+
+
+def _bound(clip: Clip, out: float, zero: int, target: Target) -> tuple[AluOp, float] | None:
     """Return how an ALU computes bounds, None where a ReLU and saturation do."""
-    least, most = target.bounds_of(clip, out)
-    # A range reaches as far as its scale on one side, and other bounds begin at 0.
-    assert least is None or most is None
+    least, most = target.bounds_of(clip, out, zero)
+    if least is not None and most is not None:
+        raise InputError(f"bounds must not both lie within the range of the integers, {least:g} and {most:g}")
     if most is not None:
         return AluOp.MIN, most
     return None if least is None else (AluOp.MAX, least)
 
 
 def _weighted(
-    step: Compute, src: Floats, target: Target, per_channel: bool
+    step: Compute, scales: Scales, target: Target, per_channel: bool
 ) -> tuple[NDArray[Any] | None, Floats, Floats]:
-    """Return the weights as integers, the scale of each channel's data, and the bias."""
-    conv = step.conv
+    """Return the weights as integers, the scale of each channel's data, and what X1 adds in steps of that."""
+    conv, src, zeros = step.conv, scales.scales[step.src], scales.zeros[step.src]
     if conv is None:
-        return None, src * step.scale, np.zeros(len(step.scale))
+        return None, src * step.scale, -floats(zeros)
     unit = float(src.max())
+    channels = conv.weights.shape[1]
+    group = np.arange(len(conv.weights)) // (len(conv.weights) // conv.groups)
+    taken = group[:, np.newaxis] * channels + np.arange(channels)
     if np.ptp(src) > 0:
-        channels = conv.weights.shape[1]
-        group = np.arange(len(conv.weights)) // (len(conv.weights) // conv.groups)
-        taken = group[:, np.newaxis] * channels + np.arange(channels)
         weights = conv.weights * (src / unit)[taken][:, :, np.newaxis, np.newaxis]
         conv = replace(conv, weights=weights, weight_scales=None)
     scale = weight_scales(conv, unit, target, per_channel=per_channel)
     quantised = np.rint(conv.weights / scale[:, np.newaxis, np.newaxis, np.newaxis])
-    return np.clip(quantised, *target.precision.limits).astype(target.precision.dtype), unit * scale, conv.bias
+    integers = np.clip(quantised, *target.precision.limits)
+    of_zeros = (integers.sum(axis=(2, 3)) * zeros[taken]).sum(axis=1)
+    return integers.astype(target.precision.dtype), unit * scale, conv.bias / (unit * scale) - of_zeros
 
 
 def _truncated_bits(weights: NDArray[Any], bias: Floats, target: Target) -> int:
@@ -227,10 +230,27 @@ def stage(
     return SdpStage(alu, alu_shift, mul, prelu, mul_shift, relu) if alu is not None or mul or relu else None
 
 
-def _params(target: Target, x1: SdpStage | None, x2: SdpStage | None, ratio: float) -> SdpParams:
-    """Return SDP's processing, with a converter that multiplies by ``ratio``."""
+def _params(
+    target: Target,
+    x1: SdpStage | None,
+    x2: SdpStage | None,
+    units: tuple[float, float],
+    zero: int,
+    added: int = 0,
+) -> SdpParams:
+    """Return SDP's processing.
+
+    Args:
+        target: Configuration and precision.
+        x1: What X1 does.
+        x2: What X2 does.
+        units: Scale of the data before the converter, and of the result.
+        zero: Zero of the result.
+        added: What the data before the converter has too much.
+    """
+    ratio = units[0] / units[1]
     scale, shift = multipliers(np.full(1, ratio))
-    converter = output_converter(0, int(scale[0]), shift)
+    converter = output_converter(added - (round(zero / ratio) if zero else 0), int(scale[0]), shift)
     return SdpParams(x1, x2, converter, target.precision, target.precision)
 
 
@@ -240,6 +260,9 @@ def _halves(step: Compute, target: Target) -> Arithmetic:
     X1 adds the bias and multiplies, X2 adds, bounds or multiplies.
     """
     conv, activation = step.conv, step.activation
+    if step.multiplies:
+        params = SdpParams(stage(None, mul=True), None, output_converter(0, 1, 0), Precision.FP16, Precision.FP16)
+        return Arithmetic(None, params, Operands(), Operands())
     relu = isinstance(activation, Clip) and activation.least == 0
     least, most = target.bounds_of(activation, None) if isinstance(activation, Clip) else (None, None)
     bias = None if conv is None or not conv.bias.any() else _patterns(conv.bias)

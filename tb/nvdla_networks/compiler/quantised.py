@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nvdla_networks.compiler.graph import Floats, floats
-from nvdla_networks.compiler.node import Constant, Found, OnnxNode, Quantised, Ranged
+from nvdla_networks.compiler.node import NARROW, Constant, Found, OnnxNode, Quantised, Ranged
 
 _DTYPES = ("int8", "uint8", "int16", "uint16")
 
@@ -45,7 +45,7 @@ def dequantize(node: OnnxNode) -> list[Found]:
             raise node.refuse("scale and zero point must be those of the QuantizeLinear before it")
         return [Ranged(quantised.value, quantised.range)]
     values: NDArray[Any] = node.quantised(0).values
-    if values.dtype.kind not in "iu":
+    if values.dtype.kind not in "iu" and values.dtype.name not in NARROW:
         raise node.refuse(f"constant must hold integers, not {values.dtype}")
     scale, offset = (_along(node, each, values) for each in (_scale(node), floats(zero_point)))
     return [Constant((floats(values) - offset) * scale, scale)]

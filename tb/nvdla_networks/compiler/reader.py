@@ -1,42 +1,43 @@
-"""ONNX files: checked by ``onnx``, then read into a graph of our own; what is not known is refused by name and node."""
+"""ONNX files as graphs of our own: what the accelerator computes of a file, and why it does not compute the rest."""
 
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import onnx
-from google.protobuf.message import DecodeError
-from onnx import checker, shape_inference
 
-from nvdla_models.limits import ARRAY_BYTES, NETWORK_BYTES, NETWORK_MULTIPLICATIONS, NETWORK_NODES, VALUE_ELEMENTS
+from nvdla_models.limits import NETWORK_BYTES, NETWORK_MULTIPLICATIONS, VALUE_ELEMENTS
 from nvdla_models.reading import read_bytes
-from nvdla_networks.compiler.graph import Clip, Graph, Interval, Node, Shape, interval_of, shape_of, work_of
-from nvdla_networks.compiler.node import (
-    BROKEN,
-    SHOWN,
-    Constant,
-    Found,
-    OnnxNode,
-    Quantised,
-    Ranged,
-    Result,
-    View,
-    array_of,
-    first_line,
+from nvdla_networks.compiler.graph import (
+    Clip,
+    Graph,
+    Interval,
+    Node,
+    Operation,
+    Shape,
+    cube_of,
+    interval_of,
+    shape_of,
+    work_of,
 )
+from nvdla_networks.compiler.node import ONNX_DOMAINS, Chain, Constant, Found, OnnxNode, Quantised, Ranged, Result, View
 from nvdla_networks.compiler.operators import OPERATORS
-from nvdla_networks.errors import NetworkError
+from nvdla_networks.compiler.prepare import fixed, inputs_of, opset_of, prepared
+from nvdla_networks.compiler.reading import HostNode, Reading, ranged_at_once
+from nvdla_networks.errors import NetworkError, NodeRefused
+from nvdla_networks.network import Largest, Softmax
 
-_DOMAINS = ("", "ai.onnx")
 _REAL = (onnx.TensorProto.FLOAT, onnx.TensorProto.FLOAT16, onnx.TensorProto.DOUBLE)
+
+_TAIL = "the host makes probabilities and classes"
 
 
 def read_onnx(path: Path) -> Graph:
-    """Return the network in a file.
+    """Return the network in a file, all of which the accelerator must compute.
 
     Raises:
         NetworkError: for a file that is no valid ONNX, or holds what no layer computes.
@@ -45,141 +46,165 @@ def read_onnx(path: Path) -> Graph:
 
 
 def parse_onnx(data: bytes) -> Graph:
-    """Return the network in the bytes of a file.
+    """Return the network in the bytes of a file, all of which the accelerator must compute.
 
     Raises:
         NetworkError: for bytes that are no valid ONNX, or hold what no layer computes.
     """
-    try:
-        model = onnx.ModelProto.FromString(data)
-    except DecodeError as error:
-        raise NetworkError("model must be an ONNX file: it is no protobuf message") from error
-    _check_names(model.graph)
-    _check_size(model)
-    _fix_batch(model.graph)
-    try:
-        checker.check_model(model)
-        model = shape_inference.infer_shapes(model, check_type=True, strict_mode=True)
-    except BROKEN as error:
-        raise NetworkError(f"model must be valid ONNX: {first_line(error)}") from error
-    return _Reader(model.graph).read()
+    reading = read_model(prepared(fixed(data)))
+    if reading.refusals:
+        raise reading.refusals[0]
+    graph = reading.graph
+    for name in graph.inputs:
+        graph = ranged_at_once(graph, name)
+    return graph
 
 
-def _check_names(graph: onnx.GraphProto) -> None:
-    """Refuse names that are no UTF-8, which protobuf hands on as bytes."""
-    values = (*graph.initializer, *graph.input, *graph.output)
-    names: list[str | bytes] = [graph.name, *(value.name for value in values)]
-    for node in graph.node:
-        names += [node.name, node.op_type, node.domain, *node.input, *node.output]
-        names += [attribute.name for attribute in node.attribute]
-    for name in names:
-        if isinstance(name, bytes):
-            raise NetworkError(f"names in model must be UTF-8, not {name[:SHOWN]!r}")
+def read_model(model: onnx.ModelProto, refused: Mapping[str, str] | None = None) -> Reading:
+    """Return what the accelerator computes of a prepared model, and what it does not.
 
+    Args:
+        model: The model.
+        refused: Nodes that are known to be the host's, with the reason.
 
-def _check_size(model: onnx.ModelProto) -> None:
-    graph = model.graph
-    if len(graph.node) > NETWORK_NODES:
-        raise NetworkError(f"model must have at most {NETWORK_NODES} nodes, not {len(graph.node)}")
-    if model.functions:
-        raise NetworkError(f"model must define no functions, not {len(model.functions)}")
-    for node in graph.node:
-        if node.domain not in _DOMAINS:
-            raise NetworkError(f"node {node.name!r}: operator {node.op_type} of {node.domain} is not known")
-        for attribute in node.attribute:
-            if attribute.HasField("g") or attribute.graphs:
-                raise NetworkError(f"node {node.name!r}: operator {node.op_type} is not known: it holds a graph")
-            if attribute.HasField("t"):
-                _check_tensor(attribute.t)
-    if graph.sparse_initializer:
-        raise NetworkError("model must have no sparse initializers")
-    for tensor in graph.initializer:
-        _check_tensor(tensor)
-
-
-def _check_tensor(tensor: onnx.TensorProto) -> None:
-    if tensor.data_location == onnx.TensorProto.EXTERNAL or tensor.external_data:
-        raise NetworkError(f"initializer {tensor.name!r} must lie in the model, not in another file")
-    # Of Python's integers: a product of hostile sizes does not wrap.
-    elements = math.prod(tensor.dims)
-    if elements > ARRAY_BYTES or any(size < 0 for size in tensor.dims):
-        raise NetworkError(f"initializer {tensor.name!r} must have at most {ARRAY_BYTES} elements, not {elements}")
-
-
-def _fix_batch(graph: onnx.GraphProto) -> None:
-    """Give a batch of any size that of one image, and forget shapes that were inferred for another."""
-    del graph.value_info[:]
-    constants = {tensor.name for tensor in graph.initializer}
-    for value in (*graph.input, *graph.output):
-        if value.name in constants or not value.type.tensor_type.shape.dim:
-            continue
-        first = value.type.tensor_type.shape.dim[0]
-        if first.dim_value <= 0:
-            first.dim_value = 1
+    Raises:
+        NetworkError: for values and networks that are too large for anyone.
+    """
+    return _Reader(model, refused or {}).read()
 
 
 class _Reader:
-    def __init__(self, graph: onnx.GraphProto) -> None:
-        self._graph = graph
-        self._constants: dict[str, Constant] = {}
+    def __init__(self, model: onnx.ModelProto, refused: Mapping[str, str]) -> None:
+        self._graph, self._refused = model.graph, refused
+        self._opset = opset_of(model)
+        self._constants: dict[str, Constant | onnx.TensorProto] = {t.name: t for t in self._graph.initializer}
         self._aliases: dict[str, str] = {}
         self._views: dict[str, View] = {}
         self._shapes: dict[str, Shape] = {}
         self._nodes: list[Node] = []
-        self._names: Counter[str] = Counter()
         self._work = 0
         self._quantised: dict[str, Quantised] = {}
         self._ranges: dict[str, Interval] = {}
         self._intervals: dict[str, Interval] = {}
-        self._inferred = {value.name: value for value in (*graph.value_info, *graph.output, *graph.input)}
+        self._inferred = {
+            value.name: value for value in (*self._graph.input, *self._graph.value_info, *self._graph.output)
+        }
+        kinds = {name: value.type.tensor_type for name, value in self._inferred.items()}
+        self._sizes = {name: tuple(dim.dim_value for dim in kind.shape.dim) for name, kind in kinds.items()}
+        self._sizes |= {tensor.name: tuple(tensor.dims) for tensor in self._graph.initializer}
+        self._from_host: list[str] = []
+        self._foreign: dict[str, str] = {}
+        self._host: list[HostNode] = []
+        self._refusals: list[NetworkError] = []
 
-    def read(self) -> Graph:
-        for tensor in self._graph.initializer:
-            self._constants[tensor.name] = Constant(array_of(tensor))
-        inputs = [value.name for value in self._graph.input if value.name not in self._constants]
-        for name in inputs:
-            self._check_real(name)
-            self._shapes[name] = self._inferred_shape(name, "input")
-            self._intervals[name] = -math.inf, math.inf
-        for number, node in enumerate(self._graph.node):
-            self._read_node(node, self._unused(node.name or f"{node.op_type}_{number}"))
-        outputs = []
-        for value in self._graph.output:
-            name = self._aliases.get(value.name, value.name)
-            if name in self._quantised:
-                raise NetworkError(f"output {value.name!r} must be real numbers: DequantizeLinear makes them")
-            if name not in self._shapes or name in inputs:
-                raise NetworkError(f"output {value.name!r} must be computed from the input")
-            outputs.append(name)
-        for kind, names in (("input", inputs), ("output", outputs)):
+    def read(self) -> Reading:
+        self._check_elements()
+        inputs = [value.name for value in inputs_of(self._graph) if self._takes(value.name)]
+        for node in self._graph.node:
+            before = len(self._nodes)
+            try:
+                self._read_node(node)
+            except NodeRefused as error:
+                self._give_to_host(node, error, error.rule, before)
+            except NetworkError as error:
+                self._give_to_host(node, error, str(error), before)
+        outputs = [name for value in self._graph.output if (name := self._output(value.name, inputs)) is not None]
+        for kind, names in (("input", inputs_of(self._graph)), ("output", self._graph.output)):
             if not names:
                 raise NetworkError(f"model must have an {kind}")
+        tails = {node.output for node in self._nodes if isinstance(node.operation, Softmax | Largest)}
+        self._host += [
+            HostNode(node.name, node.op_type, _TAIL) for node in self._graph.node if tails.intersection(node.output)
+        ]
+        order = {node.name: number for number, node in enumerate(self._graph.node)}
         graph = Graph(
-            self._graph.name, tuple(inputs), tuple(self._nodes), tuple(outputs), self._shapes, dict(self._ranges)
+            self._graph.name,
+            (*inputs, *self._from_host),
+            tuple(self._nodes),
+            tuple(dict.fromkeys(outputs)),
+            self._shapes,
+            dict(self._ranges),
         )
-        for name in inputs:
-            graph = _ranged_at_once(graph, name)
-        return graph
+        return Reading(
+            graph,
+            self._aliases,
+            frozenset(self._from_host),
+            tuple(sorted(self._host, key=lambda node: order[node.name])),
+            tuple(self._refusals),
+        )
 
-    def _unused(self, name: str) -> str:
-        """Return a name that no node has: a file may give several nodes one."""
-        count = self._names[name]
-        self._names[name] += 1
-        return self._unused(f"{name}_{count}") if count else name
+    def _takes(self, name: str) -> bool:
+        """Take an input as a cube, and return whether it can be."""
+        try:
+            self._check_real(name)
+            self._shapes[name] = self._inferred_shape(name, lambda rule: NetworkError(f"input: {rule}"))
+        except NetworkError as error:
+            self._refusals.append(error)
+            self._foreign[name] = str(error)
+            return False
+        self._intervals[name] = -math.inf, math.inf
+        return True
 
-    def _read_node(self, proto: onnx.NodeProto, name: str) -> None:
-        what = f"node {name!r} ({proto.op_type})"
-        if proto.op_type not in OPERATORS:
-            raise NetworkError(f"{what}: operator is not known; known are {', '.join(OPERATORS)}")
+    def _output(self, name: str, inputs: list[str]) -> str | None:
+        """Return an output's own name, None where the host makes it."""
+        value = self._aliases.get(name, name)
+        if value in self._quantised:
+            rule = f"output {name!r} must be real numbers: DequantizeLinear makes them"
+        elif value in self._foreign or value in self._from_host:
+            return None
+        elif value not in self._shapes or value in inputs:
+            rule = f"output {name!r} must be computed from the input"
+        else:
+            return value
+        self._refusals.append(NetworkError(rule))
+        self._host += [HostNode(n.name, n.op_type, rule) for n in self._graph.node if name in n.output]
+        return None
+
+    def _give_to_host(self, node: onnx.NodeProto, error: NetworkError, reason: str, nodes: int) -> None:
+        """Leave a node to the host; those of its results that are cubes may go on from there."""
+        del self._nodes[nodes:]
+        self._refusals.append(error)
+        self._host.append(HostNode(node.name, node.op_type, reason))
+        for name in filter(None, node.output):
+            for known in (*self._known(), self._aliases, self._ranges, self._intervals):
+                known.pop(name, None)
+            try:
+                if name not in self._inferred:
+                    raise error
+                self._check_real(name)
+                self._shapes[name] = self._inferred_shape(name, NetworkError)
+            except NetworkError as no_cube:
+                self._foreign[name] = str(no_cube)
+                continue
+            self._intervals[name] = -math.inf, math.inf
+            self._from_host.append(name)
+
+    def _check_elements(self) -> None:
+        for name, value in self._inferred.items():
+            elements = math.prod(dim.dim_value for dim in value.type.tensor_type.shape.dim)
+            if elements > VALUE_ELEMENTS:
+                raise NetworkError(f"value {name!r} must have at most {VALUE_ELEMENTS} elements, not {elements}")
+
+    def _read_node(self, proto: onnx.NodeProto) -> None:
+        def refuse(rule: str) -> NetworkError:
+            return NodeRefused(proto.name, rule, proto.op_type)
+
+        if proto.name in self._refused:
+            raise refuse(self._refused[proto.name])
+        if proto.op_type not in OPERATORS or proto.domain not in ONNX_DOMAINS:
+            raise refuse("no layer computes this operator")
         taken = tuple(self._aliases.get(value, value) for value in proto.input)
         for value in taken:
+            if value in self._foreign:
+                raise refuse(f"input {value!r} is no cube: {self._foreign[value]}")
             if value and not any(value in known for known in self._known()):
-                raise NetworkError(f"{what}: input {value!r} must be computed before")
-        node = OnnxNode(what, proto, taken, self._shapes, self._constants, self._views, self._quantised)
+                raise refuse(f"input {value!r} must be computed before")
+        known = self._shapes, self._constants, self._views, self._quantised, self._sizes
+        node = OnnxNode(proto, self._opset, taken, *known)
         for output, found in zip(proto.output, OPERATORS[proto.op_type](node), strict=False):
-            self._add(name, output, found, what)
+            self._add(proto.name, output, found, refuse)
 
-    def _add(self, name: str, output: str, found: Found, what: str) -> None:
+    def _add(self, name: str, output: str, found: Found, refuse: Callable[[str], NetworkError]) -> None:
         if isinstance(found, Constant):
             self._constants[output] = found
             return
@@ -189,6 +214,12 @@ class _Reader:
         if isinstance(found, Quantised):
             self._quantised[output] = found
             return
+        if isinstance(found, Chain):
+            names = [f"{output}#{at}" for at in range(len(found.results) - 1)] + [output]
+            made = {f"#{at}": value for at, value in enumerate(names)}
+            for value, result in zip(names, found.results, strict=True):
+                self._add(name, value, replace(result, inputs=tuple(made.get(v, v) for v in result.inputs)), refuse)
+            return
         if isinstance(found, Ranged):
             within = self._within(found)
             if within is None:
@@ -197,21 +228,27 @@ class _Reader:
         if found.operation is None:
             (self._aliases[output],) = found.inputs
             return
-        shape = shape_of(found.operation, [self._shapes[value] for value in found.inputs])
-        if min(shape) < 1:
-            raise NetworkError(f"{what}: output must not be empty, not {shape}")
-        inferred = self._inferred_shape(output, what) if output in self._inferred else shape
-        if inferred != shape:
-            raise NetworkError(f"{what}: output must be {inferred}, as onnx infers, not {shape}")
+        shape = self._checked_shape(found.operation, found.inputs, output, refuse)
         # A network that would take hours or gigabytes.
         self._work += work_of(found.operation, shape)
         if self._work > NETWORK_MULTIPLICATIONS:
-            raise NetworkError(f"{what}: network must take at most {NETWORK_MULTIPLICATIONS} multiplications")
+            raise refuse(f"network must take at most {NETWORK_MULTIPLICATIONS} multiplications")
         self._shapes[output] = shape
         self._intervals[output] = interval_of(found.operation, [self._intervals[value] for value in found.inputs])
         self._nodes.append(Node(name, found.operation, found.inputs, output))
 
-    def _known(self) -> tuple[Mapping[str, object], ...]:
+    def _checked_shape(
+        self, operation: Operation, inputs: tuple[str, ...], output: str, refuse: Callable[[str], NetworkError]
+    ) -> Shape:
+        shape = shape_of(operation, [self._shapes[value] for value in inputs])
+        if min(shape) < 1:
+            raise refuse(f"output must not be empty, not {shape}")
+        inferred = self._inferred_shape(output, refuse) if output in self._inferred else shape
+        if inferred != shape:
+            raise refuse(f"output must be {inferred}, as onnx infers, not {shape}")
+        return shape
+
+    def _known(self) -> tuple[dict[str, Any], ...]:
         return self._shapes, self._constants, self._views, self._quantised
 
     def _within(self, ranged: Ranged) -> str | None:
@@ -225,40 +262,18 @@ class _Reader:
         return next((node.output for node in self._nodes if (node.operation, node.inputs) == wanted), None)
 
     def _check_real(self, name: str) -> None:
-        """Refuse an input of integers: what they stand for would be lost."""
+        """Refuse a value of integers: what they stand for would be lost."""
         kind = self._inferred[name].type.tensor_type.elem_type
         if kind not in _REAL:
             known = ", ".join(onnx.TensorProto.DataType.Name(real) for real in _REAL)
             raise NetworkError(f"input {name!r} must be {known}, not {onnx.TensorProto.DataType.Name(kind)}")
 
-    def _inferred_shape(self, name: str, what: str) -> Shape:
+    def _inferred_shape(self, name: str, refuse: Callable[[str], NetworkError]) -> Shape:
         """Return the shape of a value, with one image and all sizes known."""
         value = self._inferred[name]
         sizes = [dim.dim_value for dim in value.type.tensor_type.shape.dim]
-        if len(sizes) not in (2, 4) or sizes[0] != 1 or min(sizes) < 1:
+        cube = cube_of(sizes)
+        if cube is None:
             known = "x".join(str(size) if size > 0 else "?" for size in sizes) or "of unknown shape"
-            raise NetworkError(f"{what}: value {name!r} must be 1xCxHxW or 1xC, not {known}")
-        elements = math.prod(sizes)
-        if elements > VALUE_ELEMENTS:
-            raise NetworkError(f"{what}: value {name!r} must have at most {VALUE_ELEMENTS} elements, not {elements}")
-        _, channels, height, width = (*sizes, 1, 1)[:4]
-        return channels, height, width
-
-
-def _ranged_at_once(graph: Graph, name: str) -> Graph:
-    """Return a graph without the node that keeps an input between bounds, where all take the input from there.
-
-    Whoever writes the input then keeps it there.
-    """
-    users = [node for node in graph.nodes if name in node.inputs]
-    if len(users) != 1 or users[0].output in graph.outputs or users[0].output not in graph.ranges:
-        return graph
-    (clip,) = users
-    if clip.operation != Clip(*graph.ranges[clip.output]):
-        return graph
-    nodes = [
-        replace(node, inputs=tuple(name if value == clip.output else value for value in node.inputs))
-        for node in graph.nodes
-        if node is not clip
-    ]
-    return replace(graph, nodes=tuple(nodes), ranges={**graph.ranges, name: graph.ranges[clip.output]})
+            raise refuse(f"value {name!r} must be 1xCxHxW, 1xCxL or 1xC, not {known}")
+        return cube

@@ -1,14 +1,14 @@
-"""ONNX operators that only say how elements are arranged: Flatten, Reshape, Transpose and those of constants."""
+"""ONNX operators that only say how elements are arranged: Flatten, Reshape, Squeeze, Unsqueeze and Transpose."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
-from nvdla_models.limits import VALUE_ELEMENTS
-from nvdla_networks.compiler.graph import Flatten, Shape, pointwise
-from nvdla_networks.compiler.node import Constant, Found, OnnxNode, Result, View, array_of
+from nvdla_networks.compiler.graph import Flatten, Shape, cube_of, pointwise
+from nvdla_networks.compiler.node import Constant, Found, OnnxNode, Result, View
 
 
 def flatten(node: OnnxNode) -> list[Found]:
@@ -35,16 +35,44 @@ def reshape(node: OnnxNode) -> list[Found]:
     view, wanted = node.view(0), node.sizes(1)
     if view is not None:
         return _cube_of(node, view, wanted)
-    channels, height, width = node.shape(0)
-    sizes = [(1, channels, height, width)[at] if size == 0 and at < 4 else size for at, size in enumerate(wanted)]
-    total = channels * height * width
-    if sizes in ([1, channels, height, width], [-1, channels, height, width], [1, channels, -1, width]):
-        return node.made(None)
-    if sizes in ([1, -1], [-1, total], [1, total], [1, -1, 1, 1], [1, total, 1, 1]):
-        return _as_vector(node)
-    if len(sizes) > len(node.shape(0)) + 1:
+    kept = [node.dims(0)[at] if size == 0 and at < node.rank(0) else size for at, size in enumerate(wanted)]
+    sizes = _completed(kept, math.prod(node.shape(0)))
+    if len(sizes) > len("NCHW"):
         return [_several_axes(node, node.shape(0), sizes)]
-    raise node.refuse(f"shape must be that of a vector, 1x{total}, or that of the input, not {wanted}")
+    return _renamed(node, sizes)
+
+
+def _renamed(node: OnnxNode, sizes: Sequence[int]) -> list[Found]:
+    """Return a cube with other sizes, which must leave it as it is or make a vector of it."""
+    shape = node.shape(0)
+    total = math.prod(shape)
+    cube = cube_of(sizes)
+    if cube == shape:
+        return node.made(None)
+    if cube == (total, 1, 1):
+        return _as_vector(node)
+    raise node.refuse(f"shape must be that of a vector, 1x{total}, or that of the input, not {list(sizes)}")
+
+
+def squeeze(node: OnnxNode) -> list[Found]:
+    """Return a cube with fewer axes."""
+    dims = node.dims(0)
+    axes = _axes(node, len(dims)) or [at for at, size in enumerate(dims) if size == 1]
+    return _renamed(node, [size for at, size in enumerate(dims) if at not in axes])
+
+
+def unsqueeze(node: OnnxNode) -> list[Found]:
+    """Return a cube with more axes."""
+    dims = iter(node.dims(0))
+    given = node.sizes(1) if node.has(1) else node.integer_list("axes")
+    rank = node.rank(0) + len(given)
+    axes = {axis % rank for axis in given}
+    return _renamed(node, [1 if at in axes else next(dims) for at in range(rank)])
+
+
+def _axes(node: OnnxNode, rank: int) -> list[int]:
+    given = node.sizes(1) if node.has(1) else node.integer_list("axes")
+    return [axis % rank for axis in given]
 
 
 def _several_axes(node: OnnxNode, shape: Shape, wanted: list[int]) -> View:
@@ -85,34 +113,13 @@ def transpose(node: OnnxNode) -> list[Found]:
         if len(axes) != count + 3 or not inner or (axes[0], *axes[-2:]) != (0, count + 1, count + 2):
             raise node.refuse(f"perm must leave image, lines and columns where they are, not {list(axes)}")
         return [View(view.value, view.sizes, tuple(view.order[axis - 1] for axis in axes[1:-2]))]
-    sizes = (1, *node.shape(0))
-    axes = tuple(int(axis) for axis in node.attributes["perm"].ints) if "perm" in node.attributes else (3, 2, 1, 0)
-    if sorted(axes) == [0, 1]:
-        axes = (*axes, 2, 3)
-    moved = [axis for axis in axes if sizes[axis] > 1]
-    if sorted(axes) != [0, 1, 2, 3] or moved != sorted(moved) or tuple(sizes[axis] for axis in axes) != sizes:
+    sizes = node.dims(0)
+    axes = tuple(node.integer_list("perm")) or tuple(reversed(range(len(sizes))))
+    moved, _kept = [axis for axis in axes if sizes[axis] > 1], tuple(sizes[axis] for axis in axes) == sizes
+    if (
+        sorted(axes) != list(range(len(sizes)))
+        or moved != sorted(moved)
+        or tuple(sizes[axis] for axis in axes) != sizes
+    ):
         raise node.refuse(f"perm must leave elements where they are, or exchange axes of channels, not {list(axes)}")
     return node.made(None)
-
-
-def constant_of_shape(node: OnnxNode) -> list[Found]:
-    """Return an array of one number."""
-    sizes = node.sizes(0)
-    value = array_of(node.attributes["value"].t) if "value" in node.attributes else np.zeros(1, dtype=np.float32)
-    elements = math.prod(sizes)
-    if value.size != 1 or min(sizes, default=0) < 0 or elements > VALUE_ELEMENTS:
-        raise node.refuse(f"shape must hold at most {VALUE_ELEMENTS} elements of one value, not {sizes}")
-    return [Constant(np.full(sizes, value.ravel()[0]))]
-
-
-def unsqueeze(node: OnnxNode) -> list[Found]:
-    """Return a constant with more axes."""
-    values, axes = node.quantised(0).values, []
-    if node.has(1):
-        axes = node.sizes(1)
-    elif "axes" in node.attributes:
-        axes = [int(axis) for axis in node.attributes["axes"].ints]
-    try:
-        return [Constant(np.expand_dims(values, tuple(axes)))]
-    except ValueError as error:
-        raise node.refuse(f"axes must be those of an array with {values.ndim + len(axes)}, not {axes}") from error

@@ -1,11 +1,11 @@
-"""Values of an ONNX file as ``onnx`` computes them from the file itself.
+"""Values of an ONNX file as ``onnx``, or ``onnxruntime`` where the host takes it anyway, computes them from the file.
 
 What our reader misunderstands would be wrong in a result that is computed from its graph, too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,9 +15,10 @@ from onnx import helper
 from onnx.reference import ReferenceEvaluator
 from onnx.reference.op_run import OpRun
 
-from nvdla_networks.compiler.graph import Floats, floats
 from nvdla_networks.compiler.node import BROKEN, first_line
+from nvdla_networks.compiler.prepare import inputs_of
 from nvdla_networks.errors import NetworkError
+from nvdla_networks.host import HostGraph
 
 
 class LRN(OpRun):
@@ -94,68 +95,68 @@ class Dropout(OpRun):
 OPERATORS: list[type[OpRun]] = [LRN, BatchNormalization, DequantizeLinear, Dropout]
 """Operators that the evaluator does not compute as the specification says, or only in some versions."""
 
-_ON_HOST = ("Softmax", "ArgMax")
-_RENAMES = ("Identity", "Dropout", "Flatten", "Reshape")
-
 
 class Reference:
-    """Computes the outputs of an ONNX file, but for what the host computes last.
+    """Computes values of an ONNX file.
 
     Example:
-        reference = Reference(path.read_bytes())
+        reference = Reference(fixed(path.read_bytes()), ["logits"])
         (logits,) = reference.values({"input": image})
 
     Attributes:
-        names: By output, the value that is computed: itself, or what a Softmax or ArgMax at the end takes.
+        names: The values.
     """
 
-    def __init__(self, data: bytes) -> None:
-        """Take the bytes of a file that was read without an error.
+    def __init__(self, model: onnx.ModelProto, names: Sequence[str], *, by_host: bool = False) -> None:
+        """Take a model that was read without an error.
+
+        Args:
+            model: The model, whose sizes are fixed.
+            names: Values to compute.
+            by_host: Whether ``onnxruntime`` computes them, as it does parts of the network; else ``onnx`` does.
 
         Raises:
             NetworkError: for an operator whose version ``onnx`` cannot compute.
         """
-        model = onnx.ModelProto.FromString(data)
-        constants = {tensor.name for tensor in model.graph.initializer}
-        inputs = [value for value in model.graph.input if value.name not in constants]
-        self._inputs = {value.name: value.type.tensor_type for value in inputs}
-        makers = {name: node for node in model.graph.node for name in node.output}
-        self.names = tuple(_before_host(value.name, makers) for value in model.graph.output)
-        self._wanted = list(dict.fromkeys(self.names))
-        del model.graph.output[:]
-        model.graph.output.extend(onnx.ValueInfoProto(name=name) for name in self._wanted)
+        self.names = tuple(names)
+        self._inputs = {value.name: value.type.tensor_type for value in inputs_of(model.graph)}
+        asked = onnx.ModelProto()
+        asked.CopyFrom(model)
+        ends = {value.name: value for value in asked.graph.output}
+        wanted = [ends.get(name, onnx.ValueInfoProto(name=name)) for name in dict.fromkeys(names)]
+        del asked.graph.output[:]
+        asked.graph.output.extend(wanted)
+        self._host: HostGraph | None = None
+        self._evaluator: Any = None
         try:
-            self._evaluator = ReferenceEvaluator(model, new_ops=OPERATORS)
+            if by_host:
+                self._host = HostGraph(asked)
+            else:
+                self._evaluator = ReferenceEvaluator(asked, new_ops=OPERATORS)
         except BROKEN as error:
             raise _failed(error) from error
 
-    def values(self, sample: Mapping[str, Floats]) -> list[Floats]:
-        """Return the values for one sample, flat.
+    def values(self, sample: Mapping[str, NDArray[Any]]) -> list[NDArray[Any]]:
+        """Return the values for one sample.
 
         Args:
-            sample: Each input by its name, (C, H, W).
+            sample: Each input by its name, of any shape.
 
         Raises:
-            NetworkError: when ``onnx`` cannot compute them.
+            NetworkError: when they cannot be computed.
         """
+        if self._host is not None:
+            found = self._host.values(sample)
+            return [found[name] for name in self.names]
         given = {}
         for name, kind in self._inputs.items():
-            sizes = [max(dim.dim_value, 1) for dim in kind.shape.dim]
+            sizes = [dim.dim_value for dim in kind.shape.dim]
             given[name] = sample[name].reshape(sizes).astype(helper.tensor_dtype_to_np_dtype(kind.elem_type))
         try:
-            found = dict(zip(self._wanted, self._evaluator.run(self._wanted, given), strict=True))
+            return [np.asarray(value) for value in self._evaluator.run(list(self.names), given)]
         except BROKEN as error:
             raise _failed(error) from error
-        return [floats(found[name]).ravel() for name in self.names]
 
 
 def _failed(error: Exception) -> NetworkError:
     return NetworkError(f"onnx must compute the network in floating point: {first_line(error)}")
-
-
-def _before_host(output: str, makers: Mapping[str, onnx.NodeProto]) -> str:
-    """Return the last value that hardware computes of an output."""
-    name = output
-    while name in makers and makers[name].op_type in _RENAMES:
-        name = makers[name].input[0]
-    return makers[name].input[0] if name in makers and makers[name].op_type in _ON_HOST else output

@@ -23,11 +23,11 @@ def simplified(graph: Graph) -> Graph:
     - What no output needs goes.
     """
     for rewrite in (_as_convolution, _of_cube, _into_producer, _into_convolution_after, _bounded_once):
-        graph = _rewritten(graph, rewrite)
-    return _needed(graph)
+        graph = rewritten(graph, rewrite)
+    return needed(graph)
 
 
-def _rewritten(graph: Graph, rewrite: _Rewrite) -> Graph:
+def rewritten(graph: Graph, rewrite: _Rewrite) -> Graph:
     """Return a graph in which a rewriting has nothing left to do; its node replaces the one that it is made of."""
     at = 0
     while at < len(graph.nodes):
@@ -45,11 +45,12 @@ def _rewritten(graph: Graph, rewrite: _Rewrite) -> Graph:
     return graph
 
 
-def _producer(graph: Graph, value: str) -> Node | None:
+def producer(graph: Graph, value: str) -> Node | None:
+    """Return the node that makes a value, None for an input."""
     return next((node for node in graph.nodes if node.output == value), None)
 
 
-def _is_private(graph: Graph, value: str) -> bool:
+def is_private(graph: Graph, value: str) -> bool:
     """Return whether a value has one user and is no output, so that it need not exist."""
     return value not in graph.outputs and sum(value in node.inputs for node in graph.nodes) == 1
 
@@ -68,7 +69,7 @@ def _as_convolution(graph: Graph, node: Node) -> Node | None:
 def _of_cube(graph: Graph, node: Node) -> Node | None:
     """Return a dense layer of a flattened cube as a convolution of the cube."""
     conv = node.operation
-    before = _producer(graph, node.inputs[0])
+    before = producer(graph, node.inputs[0])
     if not isinstance(conv, Conv) or before is None or not isinstance(before.operation, Flatten):
         return None
     shape: Shape = graph.shapes[before.inputs[0]]
@@ -80,8 +81,8 @@ def _of_cube(graph: Graph, node: Node) -> Node | None:
 def _into_producer(graph: Graph, node: Node) -> Node | None:
     """Return an affine operation as part of the one before it."""
     affine = node.operation
-    before = _producer(graph, node.inputs[0])
-    if not isinstance(affine, Affine) or before is None or not _is_private(graph, node.inputs[0]):
+    before = producer(graph, node.inputs[0])
+    if not isinstance(affine, Affine) or before is None or not is_private(graph, node.inputs[0]):
         return None
     match before.operation:
         case Conv() as conv:
@@ -100,12 +101,12 @@ def _into_producer(graph: Graph, node: Node) -> Node | None:
 def _into_convolution_after(graph: Graph, node: Node) -> Node | None:
     """Return a convolution with the affine operation before it in its weights; padding allows no shift."""
     conv = node.operation
-    before = _producer(graph, node.inputs[0])
+    before = producer(graph, node.inputs[0])
     if not isinstance(conv, Conv) or before is None or not isinstance(before.operation, Affine):
         return None
     affine = before.operation
     padded = max(conv.window.before + conv.window.after) > 0
-    if not _is_private(graph, node.inputs[0]) or (padded and affine.shift.any()):
+    if not is_private(graph, node.inputs[0]) or (padded and affine.shift.any()):
         return None
     channels = conv.weights.shape[1]
     group = np.arange(len(conv.weights)) // (len(conv.weights) // conv.groups)
@@ -118,22 +119,22 @@ def _into_convolution_after(graph: Graph, node: Node) -> Node | None:
 
 def _bounded_once(graph: Graph, node: Node) -> Node | None:
     """Return bounds together with those before them."""
-    clip, before = node.operation, _producer(graph, node.inputs[0])
+    clip, before = node.operation, producer(graph, node.inputs[0])
     if not isinstance(clip, Clip) or before is None or not isinstance(before.operation, Clip):
         return None
     first = before.operation
-    if not _is_private(graph, node.inputs[0]) or max(first.least, clip.least) > min(first.most, clip.most):
+    if not is_private(graph, node.inputs[0]) or max(first.least, clip.least) > min(first.most, clip.most):
         return None
     both = Clip(max(first.least, clip.least), min(first.most, clip.most))
     return replace(node, name=before.name, operation=both, inputs=before.inputs)
 
 
-def _needed(graph: Graph) -> Graph:
+def needed(graph: Graph) -> Graph:
     """Return a graph without nodes that no output needs."""
-    needed = set(graph.outputs)
+    wanted = set(graph.outputs)
     kept: list[Node] = []
     for node in reversed(graph.nodes):
-        if node.output in needed:
-            needed |= set(node.inputs)
+        if node.output in wanted:
+            wanted |= set(node.inputs)
             kept.insert(0, node)
     return replace(graph, nodes=tuple(kept))

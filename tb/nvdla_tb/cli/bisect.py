@@ -51,9 +51,9 @@ def main(args: argparse.Namespace) -> int:
         good, bad = history.commit(args.good), history.commit(args.bad)
         for name, commit, wanted in (("GOOD", good, 0), ("BAD", bad, 1)):
             with console.waiting(f"playing on {name}, {commit[:12]}"):
-                code = history.play(commit, command)
+                code, said = history.play(commit, command)
             if code != wanted:
-                ended = {0: "all passed", 1: "one failed"}.get(code, "they could not be played")
+                ended = {0: "all passed", 1: "one failed"}.get(code, f"they could not be played: {shown(said)}")
                 raise InputError(f"scenarios must {'fail' if wanted else 'pass'} on {name}, {commit[:12]}: {ended}")
         with console.waiting("searching"):
             found = history.search(good, bad, command)

@@ -6,10 +6,9 @@ from argparse import ArgumentParser, Namespace
 from dataclasses import dataclass
 from importlib import import_module
 from types import ModuleType
-from typing import Any, Protocol, cast
+from typing import Protocol, cast
 
-from nvdla_models.errors import InputError
-from nvdla_tb.added import added
+from nvdla_tb.added import with_added
 
 GROUP = "nvdla_tb.commands"
 """The group of entry points by which other packages add subcommands: each names a dictionary like ``COMMANDS``."""
@@ -154,10 +153,10 @@ COMMANDS = {
         "print atoms, strides, groups and bytes of a layout",
         "nvdla-tb describe --format weight --config nv_full --precision fp16 --shape 24,40,3,3",
     ),
-    "bench": Command(
-        "nvdla_tb.cli.bench",
-        "measure speed against a reference of the same run",
-        "nvdla-tb bench layout --rounds 7",
+    "lut": Command(
+        "nvdla_tb.cli.lut",
+        "make, draw and check the lookup tables of a function",
+        "nvdla-tb lut sigmoid --range=-8:8 --config nv_large",
     ),
 }
 """Those of the bench itself."""
@@ -174,16 +173,4 @@ def all_commands() -> dict[str, Command]:
     Raises:
         InputError: for a name that is given twice.
     """
-    found = dict(COMMANDS)
-    for entry, commands in added(GROUP, "a dictionary of Command", _is_right):
-        for name in commands:
-            if name in found:
-                raise InputError(f"subcommands must have names of their own; {entry} adds {name} again")
-        found |= commands
-    return found
-
-
-def _is_right(value: Any) -> bool:
-    return isinstance(value, dict) and all(
-        isinstance(name, str) and isinstance(command, Command) for name, command in value.items()
-    )
+    return with_added(COMMANDS, GROUP, "subcommands", Command)

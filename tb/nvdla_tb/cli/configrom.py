@@ -11,8 +11,9 @@ from nvdla_tb.cli.dut import build_dut, dut_of
 from nvdla_tb.cli.dut_options import BUILD_ROOT, add_dut_options
 from nvdla_tb.nvdla.configrom import differences, encode, parse
 from nvdla_tb.run import folders
+from nvdla_tb.run.answers import RESULT_FILE
 from nvdla_tb.run.errors import LaunchError
-from nvdla_tb.run.jobs import RESULT_FILE, run_entry
+from nvdla_tb.run.jobs import run_entry
 from nvdla_tb.stimulus.exchange import Request
 
 

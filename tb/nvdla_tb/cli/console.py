@@ -115,6 +115,11 @@ _TRUST = 0.2
 """How much one test that ends may change the estimate of the time that is left, which single long ones let jump."""
 
 
+_EVIDENCE, _EVIDENCE_PART = 20, 0.2
+"""Tests that must have ended here, or this part of all, before the time that is left is told: the first one has waited
+for processes to start, and its time says nothing of thousands."""
+
+
 class Progress:
     """Counts tests that end and says so; the rate is that of this process, not of what was resumed."""
 
@@ -122,7 +127,8 @@ class Progress:
         """Start with ``done`` of ``total`` tests ended before."""
         self._console, self._total, self._done = console, total, done
         self._here = self._failed = 0
-        self._started = self._last = time.monotonic()
+        self._started = self._first = self._last = time.monotonic()
+        self._least = min(_EVIDENCE, max(2, round(_EVIDENCE_PART * (total - done))))
         self._left: float | None = None
 
     def add(self, result: Result) -> None:
@@ -130,10 +136,14 @@ class Progress:
         self._done += 1
         self._here += 1
         self._failed += result.ending.is_failure
-        rate = self._here / max(time.monotonic() - self._started, 1e-3)
-        left = round(self._estimated((self._total - self._done) / rate))
+        now = time.monotonic()
+        self._first = now if self._here == 1 else self._first
+        estimate = f"{self._here / max(now - self._started, 1e-3):.1f}/s"
+        if self._here >= self._least or self._done == self._total:
+            each = (now - self._first) / max(self._here - 1, 1)
+            left = round(self._estimated((self._total - self._done) * each))
+            estimate += f", {left // 60}:{left % 60:02} left"
         count = f"[{self._done:{len(str(self._total))}}/{self._total}]"
-        estimate = f"{rate:.1f}/s, {left // 60}:{left % 60:02} left"
         news = result.ending.is_failure and self._failed <= _TOLD_AT_ONCE
         if self._console.verbose or news:
             cycles = f"{result.verdict.cycles} cycles"

@@ -19,6 +19,7 @@ from nvdla_tb.run.compile.spec import Built
 from nvdla_tb.run.dut import build_spec
 from nvdla_tb.run.optimise import Model
 from nvdla_tb.run.regress.store import Run, Store
+from nvdla_tb.run.simulators import SIMULATORS
 from nvdla_tb.run.system import AnyConfig
 from nvdla_tb.stimulus.result import Device, Dut
 
@@ -63,8 +64,13 @@ def dut_of(args: argparse.Namespace) -> Dut:
     """Return the device under test that the options select, with paths that every worker understands."""
     config, rtl = device_of(args.config, args.rtl)
     port_map = None if args.port_map is None else str(resolved(args.port_map))
-    backend = args.backend or ("native" if args.sim == "verilator" else "coroutine")
+    backend = args.backend or default_backend(args.sim)
     return Dut(config, args.sim, rtl, args.top, port_map, args.debug, backend)
+
+
+def default_backend(simulator: str) -> str:
+    """Return the back end of a simulator unless an option says another."""
+    return "native" if SIMULATORS[simulator].native else "coroutine"
 
 
 def compiled(dut: Dut, teller: Teller, *, waves: bool = False, how: str | None = None) -> Built:

@@ -8,6 +8,7 @@ from pathlib import Path
 from nvdla_tb.paths import PROJECT_FILE
 from nvdla_tb.run import folders, project
 from nvdla_tb.run.choices import BACKENDS, BUILDS
+from nvdla_tb.run.simulators import DEFAULT_SIMULATOR, SIMULATORS
 
 BUILD_ROOT = folders.RESULTS
 DEFAULT_CONFIG = "nv_small"
@@ -21,7 +22,7 @@ def add_dut_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--backend",
         choices=BACKENDS,
-        help="agents compiled into the model, or in Python (default: native with Verilator, coroutine with Icarus)",
+        help="agents compiled into the model, or in Python (default: native with Verilator, coroutine with others)",
     )
     group.add_argument(
         "--debug", action="store_true", help="make all signals visible to tests (slower; default: top ports)"
@@ -32,10 +33,10 @@ def add_dut_options(parser: argparse.ArgumentParser) -> None:
 def device_options(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
     """Add the options that say which RTL it is, and in which simulator, in a group, and return it."""
     own = project.current()
-    config, sim = own.config or DEFAULT_CONFIG, own.sim or "verilator"
+    config, sim = own.config or DEFAULT_CONFIG, own.sim or DEFAULT_SIMULATOR
     group = parser.add_argument_group("device under test", f"defaults: those of {PROJECT_FILE}, if there is one")
     group.add_argument("--config", default=config, metavar="NAME|FILE", help=f"configuration (default: {config})")
-    group.add_argument("--sim", default=sim, choices=("verilator", "icarus"), help=f"default: {sim}")
+    group.add_argument("--sim", default=sim, choices=tuple(SIMULATORS), help=f"simulator (default: {sim})")
     rtl_options(group, "the embedded DUT")
     group.add_argument(
         "--port-map", type=Path, default=own.port_map, metavar="TOML", help="TOML file with port names that differ"

@@ -15,8 +15,8 @@ from nvdla_tb.cli.layout_options import OPTIONS, integer
 from nvdla_tb.explain import MOST_LAYERS, Explanation, explain, from_dumps, write_page
 from nvdla_tb.explain.page import page
 from nvdla_tb.explain.traits import element_leads
+from nvdla_tb.run.answers import left_in
 from nvdla_tb.run.explained import explain_folder
-from nvdla_tb.run.jobs import left_in
 from nvdla_tb.run.space import write_whole
 
 _DUMPS = 2

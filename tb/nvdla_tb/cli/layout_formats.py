@@ -6,7 +6,6 @@ import argparse
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -31,7 +30,7 @@ from nvdla_models.layout import (
 from nvdla_models.layout.raw import Array, ByteArray, check_array, check_index
 from nvdla_models.limits import MEMORY_BYTES
 from nvdla_models.precision import Precision
-from nvdla_tb.added import added
+from nvdla_tb.added import with_added
 from nvdla_tb.cli.layout_files import read_memory
 from nvdla_tb.cli.layout_options import OPTIONS, Given, Option
 from nvdla_tb.cli.layout_subjects import CompressedSubject, Coordinates, Subject
@@ -75,19 +74,7 @@ def all_formats() -> dict[str, Format]:
     Raises:
         InputError: for a name that is given twice.
     """
-    found = dict(FORMATS)
-    for entry, formats in added(GROUP, "a dictionary of Format", _is_right):
-        for name in formats:
-            if name in found:
-                raise InputError(f"formats must have names of their own; {entry} adds {name} again")
-        found |= formats
-    return found
-
-
-def _is_right(value: Any) -> bool:
-    return isinstance(value, dict) and all(
-        isinstance(name, str) and isinstance(form, Format) for name, form in value.items()
-    )
+    return with_added(FORMATS, GROUP, "formats", Format)
 
 
 def all_options(formats: Mapping[str, Format]) -> dict[str, Option]:

@@ -29,8 +29,9 @@ from nvdla_tb.report.live import LiveReport
 from nvdla_tb.report.summary import cause_of, groups
 from nvdla_tb.run import folders
 from nvdla_tb.run.compile.spec import Built
-from nvdla_tb.run.inside import convolves, is_worth_it, watched
+from nvdla_tb.run.inside import is_followed, is_worth_it, watched
 from nvdla_tb.run.jobs import Job, Setup, run_jobs, with_settings
+from nvdla_tb.run.simulators import DEFAULT_SIMULATOR
 from nvdla_tb.stimulus.result import Dut, Result
 
 _DIGEST_CHARACTERS = 8
@@ -41,8 +42,8 @@ def plusarg_arguments(plusargs: Iterable[str]) -> str:
     return shlex.join(word for text in plusargs for word in ("--plusarg", text))
 
 
-def check_model_only(args: argparse.Namespace) -> None:
-    """Refuse options of simulators for what plays no RTL.
+def check_model_only(args: argparse.Namespace, allowed: tuple[str, ...] = ()) -> None:
+    """Refuse options of simulators for what plays no RTL, but for those that are allowed.
 
     Raises:
         InputError: naming the first of them.
@@ -51,7 +52,7 @@ def check_model_only(args: argparse.Namespace) -> None:
     add_dut_options(parser)
     add_run_options(parser)
     for option, default in vars(parser.parse_args([])).items():
-        if option not in ("config", "exact", "json", "dump") and getattr(args, option) != default:
+        if option not in ("config", "exact", "json", "dump", *allowed) and getattr(args, option) != default:
             raise InputError(f"--{option.replace('_', '-')} must be left out: --model-only plays no RTL")
 
 
@@ -88,7 +89,7 @@ def run_name(title: str, dut: Dut) -> str:
     own = [text for text in (dut.rtl, dut.port_map) if text is not None]
     own += [dut.config] if config.suffix else []
     parts = [title, *([config.stem] if config.stem != title else [])]
-    parts += [dut.simulator] if dut.simulator != "verilator" else []
+    parts += [dut.simulator] if dut.simulator != DEFAULT_SIMULATOR else []
     if own:
         digest = hashlib.sha256("\n".join((*own, dut.top)).encode("utf-8", errors="surrogatepass")).hexdigest()
         parts += [*([Path(dut.rtl).stem] if dut.rtl else []), digest[:_DIGEST_CHARACTERS]]
@@ -157,6 +158,7 @@ def play_and_report(
             if groups(results) and args.explain:
                 # What takes its time comes after the verdict.
                 write(results, problems)
+                console.result(failures.headings(results))
                 console.result(report.summary(results), "red")
                 results = _explained(results, played, root, console, args.explain)
             _tell(args, results, problems, root, console)
@@ -256,7 +258,7 @@ def with_handovers(
     until: float,
     watch: Callable[[Job, Result, Setup, Path], Result] = watched,
 ) -> list[Result]:
-    """Return results in which of each large group of convolutions one says where inside it arises.
+    """Return results in which of each large group one says where inside it arises.
 
     Args:
         results: All results of a run.
@@ -281,7 +283,7 @@ def with_handovers(
             setup = replace(setup, timeout_seconds=min(setup.timeout_seconds, left))
             again = watch(job, result, setup, folders.place(root, folders.folder_name(result.identity)))
             found[result.identity] = again
-            if again.explained is None or (convolves(result) and not again.explained.located):
+            if again.explained is None or (is_followed(result) and not again.explained.located):
                 continue
             if cause_of(again) == cause_of(result):
                 break

@@ -21,6 +21,7 @@ from nvdla_models.errors import InputError
 from nvdla_models.reading import resolved
 from nvdla_tb.cli.console import Console, Progress
 from nvdla_tb.cli.dut import MODELS
+from nvdla_tb.cli.dut_options import BUILD_ROOT
 from nvdla_tb.cli.earlier import cycles_before, slower_than_before
 from nvdla_tb.cli.regress_tasks import engines_of, random_tasks
 from nvdla_tb.coverage.model import CoverageModel, load_model
@@ -38,13 +39,15 @@ from nvdla_tb.run.errors import LOOPBACK, ClusterError
 from nvdla_tb.run.optimise import Optimiser
 from nvdla_tb.run.regress import code_coverage
 from nvdla_tb.run.regress.again import look_again, worth_looking_at
-from nvdla_tb.run.regress.cluster import Batch, batch_cluster, cluster, read_settings
+from nvdla_tb.run.regress.batch import Batch, batch_cluster, read_settings
+from nvdla_tb.run.regress.cluster import cluster
 from nvdla_tb.run.regress.credentials import security_of
 from nvdla_tb.run.regress.features import FEATURES, load_feature_plan
 from nvdla_tb.run.regress.named import options_of
 from nvdla_tb.run.regress.schedule import PATIENCE_SECONDS, drive, reach, run_tasks, search
 from nvdla_tb.run.regress.store import Run, Store
 from nvdla_tb.run.regress.worker import Limits, remove_worker_folders, worker_folder_name
+from nvdla_tb.run.simulators import SIMULATORS
 from nvdla_tb.run.system import AnyScenario
 from nvdla_tb.run.systems import is_nvdla
 from nvdla_tb.run.task import Task
@@ -58,6 +61,9 @@ _LOOK_AT = 400
 
 _LEADS_SECONDS = 60.0
 """How long failures without a cause are compared with tests that passed."""
+
+_JOBS_DIR = "jobs"
+"""Folder of results for what jobs of batch systems print."""
 
 _FRUITLESS_ROUNDS = 3
 """Rounds without a useful seed after which nothing more is expected."""
@@ -115,12 +121,12 @@ class Player:
                     self._go_on(client, goal, looked_at)
                 self._look_again(client)
             remove_worker_folders(self._run.folder)
-            return conclude(self._store, self._store.run(self._run.id), args)
+            return conclude(self._store, self._store.run(self._run.id), args, min(_LEADS_SECONDS, args.explain))
 
     def _write(self, results: Sequence[Result], problems: Sequence[str]) -> None:
         """Replace the report by one of some results; that of ``conclude`` says more."""
         folder = self._run.folder
-        page.write_html(self._run, results, (), folder / page.PAGE, problems=problems)
+        page.write_html(self._run, results, (), folder / page.PAGE, problems=problems, whole=False)
         page.write_junit(_head(self._run, problems), results, folder / page.JUNIT)
         failures.write(results, folder)
 
@@ -146,18 +152,21 @@ class Player:
             console.say(f"played on the quick model, as the optimised one could not be built: {optimiser.refusal}")
 
     def _look_again(self, client: Client) -> None:
-        """Say how the run ended; then play failures of each kind again, as long as the options allow."""
+        """Say how the run ended and what failed; then play failures of each kind again, if the options allow it."""
         args, console = self._args, Console.of(self._args)
+        if not self._failures:
+            return
+        counts = self._store.counts(self._run)
+        console.result(failures.headings(self._failures))
+        console.result(summary.counts_line(counts), summary.colour(counts, summary.exit_code(counts)))
         chosen = worth_looking_at(self._failures, waves=args.waves)
         if not chosen or not args.explain or is_over(self._until):
             return
-        counts = self._store.counts(self._run)
-        console.result(summary.counts_line(counts), summary.colour(counts, summary.exit_code(counts)))
         tasks = {task.key: task for task in self._store.tasks(self._run)}
         until = time.time() + args.explain
         left, keys = time.monotonic() + args.explain, {result.key for result in chosen}
-        failures = {result.key: result for result in self._store.results(self._run) if result.key in keys}
-        look = partial(look_again, failures=failures, limits=self._limits, until=until)
+        known = {result.key: result for result in self._store.results(self._run) if result.key in keys}
+        look = partial(look_again, failures=known, limits=self._limits, until=until)
         with console.waiting(f"looking inside failures, {len(chosen)} in all, at most {args.explain:g} s"):
             try:
                 for results in run_tasks(client, [tasks[result.key] for result in chosen], look, until=left):
@@ -174,7 +183,7 @@ class Player:
         elsewhere = self._args.scheduler is not None or self._batch is not None
         if self._args.build is not None or elsewhere or self._model is None:
             return None
-        duts = Counter(task.dut for task in self._store.missing(self._run) if task.dut.simulator == "verilator")
+        duts = Counter(task.dut for task in self._store.missing(self._run) if SIMULATORS[task.dut.simulator].optimises)
         return next((dut for dut, _ in duts.most_common(1)), None)
 
     @property
@@ -237,7 +246,8 @@ def batch_of(args: argparse.Namespace) -> Batch | None:
         raise InputError("--cluster must not come with --scheduler, which is a cluster of its own")
     batch = Batch(args.cluster, args.jobs, args.listen, read_settings(args.cluster_settings))
     batch.arguments()
-    return replace(batch, security=security_of(None, args.credentials, insecure=args.insecure))
+    security = security_of(None, args.credentials, insecure=args.insecure)
+    return replace(batch, security=security, logs=folders.made(BUILD_ROOT.resolve(), _JOBS_DIR))
 
 
 def credentials_of(args: argparse.Namespace) -> Security | None:
@@ -254,15 +264,15 @@ def credentials_of(args: argparse.Namespace) -> Security | None:
     return Security() if security is None and args.scheduler is None else security
 
 
-def conclude(store: Store, run: Run, args: argparse.Namespace) -> int:
-    """Print and write the results of a run, and return the exit code.
+def conclude(store: Store, run: Run, args: argparse.Namespace, leads_seconds: float = _LEADS_SECONDS) -> int:
+    """Print and write the results of a run, and return the exit code; failures are compared for so long.
 
     Of ``args`` it reads ``cycles_against``, ``results`` and ``slower``, see ``slower_than_before``; and
     ``code_exclusions``, code that need not be reached.
     """
     with Console().waiting("looking for what failures without a cause have in common"):
         makers = {task.identity: partial(_scenario, task) for task in store.tasks(run)}
-        results = with_leads(store.results(run), makers, time.monotonic() + _LEADS_SECONDS)
+        results = with_leads(store.results(run), makers, time.monotonic() + leads_seconds)
     everything = list((_planned(store.tasks(run)) | {result.key: result for result in results}).values())
     counts = store.counts(run)
     trend = [(earlier, store.endings(earlier)) for earlier in store.runs_of(store.device(run))]

@@ -24,6 +24,7 @@ from nvdla_tb.run.compile.kinds import CSB
 from nvdla_tb.run.compile.ports import load_port_map
 from nvdla_tb.run.evidence import with_evidence
 from nvdla_tb.run.regress.features import FEATURES, FeaturePlan, PlannedTest, load_feature_plan, planned_tests
+from nvdla_tb.run.simulators import SIMULATORS
 from nvdla_tb.run.systems import is_nvdla, system_of
 from nvdla_tb.run.task import BENCH, Task
 from nvdla_tb.stimulus.generate.errors import PlanError
@@ -157,7 +158,8 @@ def _level_tasks(args: argparse.Namespace) -> list[Task]:
     tasks = _test_tasks(args, tests, range(args.seed, args.seed + level.seeds))
     if args.only is None:
         tasks += random_tasks(args, ",".join(ENGINES), range(level.random))
-    return tasks if args.sim == "icarus" or any(map(_chooses_state, args.plusarg)) else list(map(_powered_up, tasks))
+    as_chosen = not SIMULATORS[args.sim].random_registers or any(map(_chooses_state, args.plusarg))
+    return tasks if as_chosen else list(map(_powered_up, tasks))
 
 
 def _chooses_state(plusarg: str) -> bool:
@@ -178,13 +180,12 @@ def _test_tasks(args: argparse.Namespace, tests: Sequence[PlannedTest], seeds: r
     if len(tests) * len(seeds) > RUN_TASKS:
         raise InputError(f"a run must have at most {RUN_TASKS} tasks, not {len(seeds)} seeds of {len(tests)} tests")
     dut = counting_dut(args)
-    # Tests in Python drive pins, which only the coroutines leave to them; nothing in them follows from a seed.
-    bench_dut = msgspec.structs.replace(dut, backend="coroutine")
     tasks, plusargs = [], tuple(args.plusarg)
     for test in tests:
         if test.kind == BENCH:
+            # Nothing in it follows from a seed.
             rerun = f"{COMMAND} regress plan --level {args.level} {_again(args)} --only {test.name}"
-            tasks.append(Task(test.name, seeds[0], BENCH, test.source, bench_dut, rerun, plusargs=plusargs))
+            tasks.append(Task(test.name, seeds[0], BENCH, test.source, dut, rerun, plusargs=plusargs))
             continue
         options = f"--plan {shlex.quote(test.source)} {_again(args)} --only {shlex.quote(test.name)}"
         rerun = f"{COMMAND} run {options} --seed"

@@ -13,6 +13,7 @@ from nvdla_models.reading import shown
 from nvdla_tb import __version__
 from nvdla_tb.cli.commands import completion
 from nvdla_tb.run.compile.toolchain import tool_versions
+from nvdla_tb.run.simulators import DEFAULT_SIMULATOR, SIMULATORS
 
 COMPLETION = "--print-completion"
 SHELLS = ("bash", "zsh", "fish")
@@ -29,9 +30,10 @@ class Version(argparse.Action):
         self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: Any, option: str | None = None
     ) -> None:
         """Print them and exit."""
-        programs = {name: text for name, text in tool_versions("verilator").items() if name != "cocotb"}
-        if shutil.which("iverilog"):
-            programs["icarus"] = tool_versions("icarus")["iverilog"]
+        programs = {name: text for name, text in tool_versions(DEFAULT_SIMULATOR).items() if name != "cocotb"}
+        for name, simulator in SIMULATORS.items():
+            if simulator.program is not None and shutil.which(simulator.program):
+                programs[name] = tool_versions(name)[name]
         used = {
             "Python": platform.python_version(),
             **{name: version(name) for name in ("cocotb", "numpy")},

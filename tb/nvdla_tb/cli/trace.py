@@ -30,8 +30,8 @@ from nvdla_tb.run.task import trace_jobs
 from nvdla_tb.stimulus.model import Played, play_model
 from nvdla_tb.stimulus.refusal import with_takers
 from nvdla_tb.stimulus.result import Dut, Result
-from nvdla_tb.stimulus.trace import TraceError, TraceUnsupported, find_traces, measured, read
-from nvdla_tb.stimulus.trace.files import MEASURED, name_of
+from nvdla_tb.stimulus.trace import TraceError, TraceUnsupported, find_traces, read
+from nvdla_tb.stimulus.trace.files import name_of
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -41,7 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         type=Path,
         metavar="PATH",
-        help="trace folder, .cfg, input.txn, measured .npz, or folder of them",
+        help="trace folder, .cfg, input.txn, or folder of them",
     )
     parser.add_argument(
         "--model-only", action="store_true", help="no simulator: compare golden results with the reference model"
@@ -97,7 +97,7 @@ _NAMES = 4
 
 
 def compare(args: argparse.Namespace) -> int:
-    """Play every trace and layer, print tables and complaints, and return the exit code.
+    """Play every trace, print tables and complaints, and return the exit code.
 
     Raises:
         InputError: for an option that needs a simulator.
@@ -130,14 +130,13 @@ def compare(args: argparse.Namespace) -> int:
 
 
 def compared(path: Path, config_name: str, exact: bool, dump: Path | None = None) -> Result:
-    """Play one trace or layer; a layer is played on the configuration that it was measured on.
+    """Play one trace.
 
     Returns:
         The result, a failure for a file that cannot be read; its verdict tells how many golden bytes the bit-accurate
         model does not reproduce.
     """
-    name = measured.CONFIG if path.suffix == MEASURED else config_name
-    config = HwConfig.load(name)
+    config = HwConfig.load(config_name)
     rerun = f"{COMMAND} trace --model-only {shlex.quote(anywhere(path))} --config {shlex.quote(anywhere(config_name))}"
     job = Job(name_of(path), 0, f"{rerun} --exact" if exact else rerun, partial(read, path, config))
     started = time.monotonic()
@@ -149,10 +148,10 @@ def compared(path: Path, config_name: str, exact: bool, dump: Path | None = None
     except TraceUnsupported as error:
         played = Played(Verdict(refused=str(error)))
     except TraceError as error:
-        return job.result(Dut(name, MODEL), Verdict.of(Check.INPUT, str(error)))
+        return job.result(Dut(config_name, MODEL), Verdict.of(Check.INPUT, str(error)))
     if played.verdict.refused is not None:
         played.verdict.refused = with_takers(played.verdict.refused, config, partial(read, path))
-    return job.result(Dut(name, MODEL), played.verdict, time.monotonic() - started)
+    return job.result(Dut(config_name, MODEL), played.verdict, time.monotonic() - started)
 
 
 def _unchecked(results: Sequence[Result]) -> list[str]:
@@ -173,9 +172,7 @@ def _is_broken(result: Result) -> bool:
 
 
 def family_of(path: Path) -> str:
-    """Return what a trace or layer is counted under."""
-    if path.suffix == MEASURED:
-        return measured.MeasuredFile.load(path).family
+    """Return what a trace is counted under."""
     return name_of(path).removeprefix(_PREFIX).partition("_")[0]
 
 

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import product
 
 from nvdla_models.config import HwConfig
 from nvdla_tb.coverage.attributes import Attributes, Value, layer_attributes
 from nvdla_tb.coverage.attributes.conv import taken_attributes
+from nvdla_tb.coverage.attributes.rings import Rings
 from nvdla_tb.coverage.attributes.values import yes
+from nvdla_tb.coverage.written import Written
 from nvdla_tb.judge.tracker import LayerTracker, StartedLayer
-from nvdla_tb.nvdla.layers import Layer
+from nvdla_tb.nvdla.layers import Layer, convolution_of
 from nvdla_tb.nvdla.program.codec import uses_lut
-from nvdla_tb.nvdla.program.ops import InterruptNotify, RegWrite, SyncWait
-from nvdla_tb.nvdla.registers import Register
+from nvdla_tb.nvdla.program.ops import InterruptNotify, Poll, RegWrite, SyncWait
+from nvdla_tb.nvdla.registers import Register, done_bits
 from nvdla_tb.nvdla.surfaces import ImageSurface
 from nvdla_tb.stimulus.scenario import Scenario
 
@@ -32,6 +35,8 @@ class Observation:
 def observe(scenario: Scenario, config: HwConfig) -> Iterator[Observation]:
     """Yield the observations of each layer of a scenario: one for each of its units, and one for ``SYSTEM``.
 
+    There is one for ``INTERRUPTS``, too, for each event that may come while a bit of another one is cleared.
+
     A layer counts as running until the program waits for its end, so that layers which may run at the same
     time do so here. One that nothing waits for ends when its registers are needed again. Memory does not matter.
 
@@ -43,9 +48,13 @@ def observe(scenario: Scenario, config: HwConfig) -> Iterator[Observation]:
     seen: list[tuple[str, StartedLayer]] = []
     for op in scenario.ops:
         match op:
+            case RegWrite(register="GLB.S_INTR_STATUS"):
+                yield from walk.clear(op.value)
             case RegWrite():
                 for started in walk.write(op):
-                    yield from _see(started, walk.tracker, seen, scenario, config)
+                    yield from _see(started, walk, seen, scenario, config)
+            case Poll():
+                walk.wait()
             case InterruptNotify():
                 walk.ends[op.sync_id] = op
             case SyncWait():
@@ -58,7 +67,26 @@ class _Walk:
     def __init__(self, config: HwConfig) -> None:
         self.tracker = LayerTracker(config)
         self.ends: dict[str, InterruptNotify] = {}
+        self.rings = Rings()
+        self.written = Written()
         self._producer: dict[str, int] = {}
+        self._awaited: set[int] = set()
+        self._crossed: set[tuple[int, int]] = set()
+
+    def clear(self, bits: int) -> Iterator[Observation]:
+        """Yield the events of running layers that may come in the clock of a write that clears bits of others."""
+        for started in self.tracker.running:
+            seen = started.index, bits
+            if started.index not in self._awaited and seen not in self._crossed:
+                self._crossed.add(seen)
+                events = self.tracker.interrupts_of(started)
+                for event, cleared in product(events, done_bits().items()):
+                    if cleared[0] != event and bits >> cleared[1] & 1:
+                        yield Observation("INTERRUPTS", {"event": event[0], "cleared": cleared[0][0]}, started.index)
+
+    def wait(self) -> None:
+        """Take it that what runs has raised its interrupts when the program goes on after a poll."""
+        self._awaited.update(started.index for started in self.tracker.running)
 
     def write(self, op: RegWrite) -> Iterator[StartedLayer]:
         """Follow one register write, and yield the layers that it starts."""
@@ -70,6 +98,7 @@ class _Walk:
         for started in self._users(register):
             for unit, group in self.tracker.interrupts_of(started):
                 self.tracker.finish(unit, group)
+        self.written.write(register, self._producer.get(register.unit, 0), op.value)
         yield from self.tracker.write(register, op.value)
 
     def end(self, sync_id: str) -> None:
@@ -95,7 +124,7 @@ class _Walk:
 
 def _see(
     started: StartedLayer,
-    tracker: LayerTracker,
+    walk: _Walk,
     seen: list[tuple[str, StartedLayer]],
     scenario: Scenario,
     config: HwConfig,
@@ -104,7 +133,7 @@ def _see(
     if not found or started.cube:
         return
     unit, _ = found[-1]
-    beside = [(name, other) for name, other in seen if other in tracker.running]
+    beside = [(name, other) for name, other in seen if other in walk.tracker.running]
     context: Attributes = {
         "group": started.group,
         "cubes": started.cubes,
@@ -112,10 +141,15 @@ def _see(
         "behind": seen[-1][0] if seen else FIRST,
         "beside": beside[-1][0] if beside else ALONE,
         "both_groups": yes(any(name == unit for name, _ in beside)),
+        "writes": walk.written.begin(started.groups),
         **_settings(scenario, config),
     }
+    convolution = convolution_of(started.layer)
+    kept: Attributes = {}
+    if convolution is not None:
+        kept = taken_attributes(started.fetch) | walk.rings.begin(convolution, started.fetch, started.cubes)
     for name, attributes in found:
-        taken = taken_attributes(started.fetch) if name == "CONV" else {}
+        taken = kept if name == "CONV" else {}
         yield Observation(name, attributes | taken | context, started.index)
     yield Observation("SYSTEM", {"unit": unit, "layer": len(seen), **context}, started.index)
     seen.append((unit, started))
@@ -134,9 +168,11 @@ def _producer(layer: Layer, seen: list[tuple[str, StartedLayer]]) -> str:
 def _settings(scenario: Scenario, config: HwConfig) -> dict[str, Value]:
     """Return how the bench treats the DUT; probabilities are in percent."""
     port = scenario.settings.port
-    latency = port.latency_cycles
+    latency = config.primary_memif_latency_cycles if port.latency_cycles is None else port.latency_cycles
+    writes = port.write_latency_cycles
     return {
-        "latency": config.primary_memif_latency_cycles if latency is None else latency,
+        "latency": latency,
+        "write_latency": latency if writes is None else writes,
         "jitter": port.jitter_cycles,
         "ready_stall": round(100 * port.ready_stall),
         "valid_stall": round(100 * port.valid_stall),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from enum import Enum, auto
 
@@ -112,11 +113,12 @@ def _parts(place: _Place, engine: str) -> tuple[Part, ...]:
 
 
 class Region(Enum):
-    """A part of the way from memory to memory, between hand-overs."""
+    """A part of the way from memory to memory: causes in one are told apart from those in others."""
 
     OPERANDS = auto()
     PRODUCTS = auto()
     SUMS = auto()
+    READ = auto()
     AFTER = auto()
 
 
@@ -126,15 +128,19 @@ _OF_UNITS = {
     Unit.CSC: Region.OPERANDS,
     Unit.CMAC: Region.PRODUCTS,
     Unit.CACC: Region.SUMS,
+    Unit.SDP_RDMA: Region.READ,
+    Unit.PDP_RDMA: Region.READ,
+    Unit.CDP_RDMA: Region.READ,
 }
-"""Units of the core; all others lie after it."""
+"""Units of the core, and those that read for SDP, PDP and CDP; all others lie after them."""
 
 
-def narrowed(explanation: Explanation, region: Region) -> Explanation:
-    """Return the explanation of a convolution without the causes that lie elsewhere; symptoms stay."""
+def narrowed(explanation: Explanation, units: Iterable[Unit]) -> Explanation:
+    """Return the explanation of a layer without the causes that lie elsewhere than some units; symptoms stay."""
+    where = {_OF_UNITS.get(unit, Region.AFTER) for unit in units}
     started, diagnosis = explanation.evidence.started, explanation.diagnosis
     assert started is not None
-    kept = tuple(fit for fit in diagnosis.fits if fit.symptom or region in regions(fit, started.engine))
+    kept = tuple(fit for fit in diagnosis.fits if fit.symptom or where & regions(fit, started.engine))
     return replace(explanation, diagnosis=replace(diagnosis, fits=kept))
 
 

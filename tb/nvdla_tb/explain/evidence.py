@@ -14,7 +14,7 @@ from nvdla_models.layout import FeatureLayout, PlanarLayout
 from nvdla_tb.explain.build import AnyLayer, OtherLayer, run_of
 from nvdla_tb.explain.engines import Recorded, Run
 from nvdla_tb.explain.memory import ByteArray, Bytes, MaskArray, Patch
-from nvdla_tb.explain.placed import misplaced
+from nvdla_tb.explain.placed import Misplaced, misplaced
 from nvdla_tb.explain.walk import CubeLayout, Walk
 from nvdla_tb.judge.beats import Beats
 from nvdla_tb.judge.layer_id import Started
@@ -185,8 +185,8 @@ class Evidence:
         return self.beats is not None and not self.rewritten and not self.strayed and bool(self.missing_elements.any())
 
     @cached_property
-    def misplaced(self) -> tuple[int, int] | None:
-        """How many atoms of how many lie at wrong addresses, None unless all of them are right but for that."""
+    def misplaced(self) -> Misplaced | None:
+        """Which atoms lie at wrong addresses, None unless all of them are right but for that."""
         if self.beats is None or self.slack:
             return None
         return misplaced(self.expected, self.beats, self.walk.atom_bytes)

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
 
-from nvdla_models.errors import InputError
 from nvdla_models.layout import ImageWeightLayout
 from nvdla_models.precision import Precision
 from nvdla_tb.explain.build import AnyLayer
 from nvdla_tb.explain.evidence import Evidence
+from nvdla_tb.explain.handed_beats import Handed, NotComparable, at_the_end
+from nvdla_tb.explain.handed_inside import inside
 from nvdla_tb.explain.handovers import Stage
 from nvdla_tb.judge.predictor.conv import convolve
 from nvdla_tb.judge.predictor.conv_operands import Operands, operands_of
@@ -22,60 +23,6 @@ from nvdla_tb.judge.tracker import StartedLayer
 from nvdla_tb.nvdla.layers import ConvLayer, PooledLayer, SdpLayer
 from nvdla_tb.nvdla.memory import Ram
 from nvdla_tb.nvdla.surfaces import ImageSurface
-
-
-class NotComparable(InputError):
-    """A layer whose hand-overs the model has no values for, or whose order is not known."""
-
-
-@dataclass(frozen=True, eq=False)
-class Handed:
-    """Beats as they should be.
-
-    Attributes:
-        values: int64 (beats, lanes).
-        counts: bool of the same shape, lanes that are compared; what lies in the others is not defined.
-        place: from beat and lane to words that say which element it is.
-        finished: (beats,) share of the layer's outputs that need no later beat, by stripes; None where it is not known.
-        entries: (beats,) entries of the convolution buffer from the first one on, where each beat takes the next.
-        banks: the first entry of the banks in which these go round, and how many they have; None where it is not known.
-    """
-
-    values: NDArray[np.int64]
-    counts: NDArray[np.bool_]
-    place: Callable[[int, int], str]
-    finished: NDArray[np.float64] | None = None
-    entries: NDArray[np.int64] | None = None
-    banks: tuple[int, int] | None = None
-
-    def without_zeros(self) -> Handed:
-        """Return the beats that are not of zeros alone.
-
-        Raises:
-            NotComparable: when the lanes of a beat that are compared are zero, and others may be anything.
-        """
-        zero = ~(self.values.astype(np.bool_) & self.counts).any(axis=1)
-        if (zero & ~self.counts.all(axis=1)).any():
-            raise NotComparable("beats of zeros are left out, and the lanes after the last channel may hold anything")
-        kept = np.flatnonzero(~zero)
-        return replace(
-            self,
-            values=self.values[kept],
-            counts=self.counts[kept],
-            place=lambda beat, lane: self.place(int(kept[beat]), lane),
-            entries=None if self.entries is None else self.entries[kept],
-        )
-
-    def stored(self, first: int) -> NDArray[np.int64] | None:
-        """Return the entry of each beat, when the first one lies in a given one; None where it is not known.
-
-        An entry that is outside the banks counts as the one that it should be there.
-        """
-        if self.entries is None or self.banks is None:
-            return None
-        start, count = self.banks
-        found: NDArray[np.int64] = start + (first - start + self.entries - self.entries[0]) % count
-        return found
 
 
 def _first_layer(evidence: Evidence) -> AnyLayer:
@@ -113,6 +60,11 @@ def handed(stage: Stage, evidence: Evidence, lanes: int) -> Handed:
     def read(ram: Ram, address: int, nbytes: int) -> NDArray[np.uint8]:
         return evidence.memory.read(address, nbytes).data
 
+    if stage.kind.is_element and (value != "entered" or lanes == 1):
+        if lanes != 1:
+            raise NotComparable(f"a beat of {value} must hold 1 of them, not {lanes}")
+        assert evidence.started is not None
+        return inside(value, evidence.started.layer, read)
     if isinstance(first, ConvLayer):
         operands = operands_of(first, read)
         if value in ("sums", "entered"):
@@ -125,7 +77,9 @@ def handed(stage: Stage, evidence: Evidence, lanes: int) -> Handed:
         if value == "converted":
             cube = operands.cube.astype(np.int64)
             found = (
-                _pixels(first, first.src, cube, lanes) if isinstance(first.src, ImageSurface) else _lines(cube, lanes)
+                _pixels(first, cube, lanes)
+                if isinstance(first.src, ImageSurface)
+                else _lines(cube, lanes, first.cbuf.fetch_slices)
             )
             return _in_entries(first, found, 0, first.cbuf.data_banks)
         return _operations(stage, first, _taken(first, operands), lanes)
@@ -166,7 +120,8 @@ def _in_entries(layer: ConvLayer, found: Handed, first_bank: int, banks: int) ->
     if len(layer.cubes) > 1 or found.values.shape[1] != config.cbuf_bank_width_bytes:
         return found
     depth = config.cbuf_bank_depth
-    return replace(found, entries=np.arange(len(found.values)), banks=(first_bank * depth, banks * depth))
+    entries = np.arange(len(found.values)) if found.entries is None else found.entries
+    return replace(found, entries=entries, banks=(first_bank * depth, banks * depth))
 
 
 def _packed(layer: ConvLayer, read: Callable[[Ram, int, int], NDArray[np.uint8]], lanes: int) -> Handed:
@@ -201,27 +156,34 @@ def _cube(cube: NDArray[np.int64], atom: int, lanes: int) -> Handed:
         surface, h, w, part = np.unravel_index(beat, (channels // atom, height, width, atom // lanes))
         return f"c={int(surface) * atom + int(part) * lanes + lane} h={h} w={w}"
 
-    return Handed(values, np.ones(values.shape, dtype=np.bool_), place)
+    return Handed(values, np.ones(values.shape, dtype=np.bool_), place, sides=at_the_end(len(values)))
 
 
-def _lines(cube: NDArray[np.int64], lanes: int) -> Handed:
-    """Return a cube line by line, in a line surface by surface, column by column; padding channels do not count."""
+def _lines(cube: NDArray[np.int64], lanes: int, together: int) -> Handed:
+    """Return a cube by lines that are fetched together, in these surface by surface, line by line, column by column.
+
+    Padding channels do not count.
+    """
     channels, height, width = cube.shape
     atoms = _whole(cube, lanes).reshape(-1, lanes, height, width)
-    values = atoms.transpose(2, 0, 3, 1).reshape(-1, lanes)
-    real = (np.arange(len(atoms) * lanes) < channels).reshape(1, -1, 1, lanes)
+    each, groups = np.indices((len(atoms), height, width)), []
+    for start in range(0, height, together):
+        groups.append(each[:, :, start : start + together].reshape(3, -1))
+    surface, line, column = np.concatenate(groups, axis=1)
+    real = (np.arange(len(atoms) * lanes) < channels).reshape(-1, lanes)
 
     def place(beat: int, lane: int) -> str:
-        h, surface, w = np.unravel_index(beat, (height, len(atoms), width))
-        return f"c={int(surface) * lanes + lane} h={h} w={w}"
+        return f"c={int(surface[beat]) * lanes + lane} h={line[beat]} w={column[beat]}"
 
-    return Handed(values, np.broadcast_to(real, (height, len(atoms), width, lanes)).reshape(-1, lanes), place)
+    # In the buffer the surfaces of a line lie side by side.
+    entries = (line * len(atoms) + surface) * width + column
+    return Handed(atoms[surface, :, line, column], real[surface], place, entries=entries)
 
 
-def _pixels(layer: ConvLayer, src: ImageSurface, cube: NDArray[np.int64], lanes: int) -> Handed:
+def _pixels(layer: ConvLayer, cube: NDArray[np.int64], lanes: int) -> Handed:
     """Return an image line by line: pixels with their channels side by side, and padding beside them.
 
-    The last atom is filled with zeros, of images in one plane alone: that was measured on the public nv_small RTL.
+    What lies behind the last pixel of a line is not defined: that was measured on the public nv_small RTL.
     """
     params, channels = layer.params, len(cube)
     padded = np.pad(cube, ((0, 0), (0, 0), (params.pad_left, params.pad_right)), constant_values=params.pad_value)
@@ -235,7 +197,7 @@ def _pixels(layer: ConvLayer, src: ImageSurface, cube: NDArray[np.int64], lanes:
         return f"c={c} h={h} w={w - params.pad_left}"
 
     real = np.arange(whole.shape[1]) < lines.shape[1]
-    counts = np.broadcast_to(real | (len(src.addresses) == 1), whole.shape)
+    counts = np.broadcast_to(real, whole.shape)
     return Handed(whole.reshape(-1, lanes), counts.reshape(-1, lanes), place)
 
 
@@ -312,6 +274,11 @@ def _operations(stage: Stage, layer: ConvLayer, taken: _Taken, lanes: int) -> Ha
         finished.append(np.zeros(len(places[-1])))
         finished[-1][-1:] = (stop - start) / (len(grouped) * taps.shape[3])
     where, width = np.concatenate(places), layer.dst.layout.shape[2]
+    sides = (
+        {}
+        if value == "kernels"
+        else _beside(where, taps.shape[:3], [range(*ends) for ends in stage.stripes(taps.shape[3], line)])
+    )
 
     def place(beat: int, lane: int) -> str:
         group, block, r, s, output = where[beat].tolist()
@@ -323,7 +290,27 @@ def _operations(stage: Stage, layer: ConvLayer, taken: _Taken, lanes: int) -> Ha
         named = {"kernels": f"{kernel} {channel}", "elements": channel, "products": f"{kernel} block {block}"}[value]
         return f"{named} r={r} s={s} for the output h={output // width} w={output % width}"
 
-    return Handed(np.concatenate(parts), np.concatenate(marks), place, np.cumsum(np.concatenate(finished)))
+    shares = np.cumsum(np.concatenate(finished))
+    return Handed(np.concatenate(parts), np.concatenate(marks), place, shares, sides=sides)
+
+
+def _beside(where: NDArray[np.int64], steps: tuple[int, ...], stripes: Sequence[range]) -> dict[str, NDArray[np.int64]]:
+    """Return the numbers beside the values of atomic operations.
+
+    Args:
+        where: (beats, 5) group, block, line and column of the kernel, output.
+        steps: how many blocks, lines and columns there are.
+        stripes: the outputs of each.
+    """
+    group, output = where[:, 0], where[:, 4]
+    ends = np.ravel_multi_index(tuple(where[:, 1:4].T), steps) == np.prod(steps) - 1
+    found = {
+        "stripe-start": np.isin(output, [stripe.start for stripe in stripes]),
+        "stripe-end": np.isin(output, [stripe.stop - 1 for stripe in stripes]),
+        "channel-end": ends,
+        "layer-end": ends & (group == group.max(initial=0)) & (output >= stripes[-1].start),
+    }
+    return {name: flags.astype(np.int64) for name, flags in found.items()}
 
 
 def _taps(layer: ConvLayer, cube: NDArray[np.int64], per_block: int) -> NDArray[np.int64]:

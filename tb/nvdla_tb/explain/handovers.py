@@ -7,14 +7,16 @@ interface: see ``nvdla_tb.explain.tap``.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import MISSING, dataclass, fields
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
 
 from nvdla_models.config import HwConfig
-from nvdla_models.reading import read_toml, shown
-from nvdla_tb.explain.cause_units import Region
+from nvdla_models.reading import read_toml
 from nvdla_tb.explain.tap import PORT, Reader, StageError, Tap, Writer
 from nvdla_tb.nvdla.engines import ENGINES
 from nvdla_tb.plain_data import converted
@@ -25,49 +27,82 @@ class Kind:
     """A kind of values that pass a stage.
 
     Attributes:
-        region: where a fault lies when they are the first that are wrong.
         made_of: the values before them that must be right when they are.
         in_stripes: whether they belong to atomic operations, whose order depends on stripes.
         is_written: whether they are bytes on their way to memory, in any order, each beat with its address.
         is_loaded: whether they are loaded into the convolution buffer, or say that others were.
         is_stored: whether each beat goes to an entry of the convolution buffer.
         is_handshake: whether it is a request that a unit must answer, without values.
+        is_element: whether a beat is one element of a cube, on its way through SDP, PDP or CDP.
+        is_last: whether they pass the engine that ends a layer, when two work on it.
         counts: for numbers that are added up instead of values that are compared, what they are numbers of.
     """
 
-    region: Region
     made_of: tuple[str, ...] = ()
     in_stripes: bool = False
     is_written: bool = False
     is_loaded: bool = False
     is_stored: bool = False
     is_handshake: bool = False
+    is_element: bool = False
+    is_last: bool = False
     counts: str | None = None
 
 
+def _elements(*names: str, before: tuple[str, ...] = (), is_last: bool = False) -> dict[str, Kind]:
+    """Return kinds of elements, of which each is made of those before."""
+    return {
+        name: Kind(made_of=(*before, *names[:number]), is_element=True, is_last=is_last)
+        for number, name in enumerate(names)
+    }
+
+
+_OPERATIONS = ("packed", "converted", "kernels", "elements")
+_X = ("alu-operands", "mul-operands", "alu", "product")
+_SDP = ("entered", *(f"x1-{name}" for name in _X), "x1", *(f"x2-{name}" for name in _X), "x2", "sdp-result")
+_CORE = (*_OPERATIONS, "products", "sums")
+
 KINDS = {
-    "converted": Kind(Region.OPERANDS, is_loaded=True, is_stored=True),
-    "loaded-lines": Kind(Region.OPERANDS, is_loaded=True, counts="lines"),
-    "packed": Kind(Region.OPERANDS, is_loaded=True, is_stored=True),
-    "loaded-kernels": Kind(Region.OPERANDS, is_loaded=True, counts="kernels"),
-    "flush": Kind(Region.OPERANDS, is_handshake=True),
-    "kernels": Kind(Region.OPERANDS, ("packed",), in_stripes=True),
-    "elements": Kind(Region.OPERANDS, ("converted",), in_stripes=True),
-    "products": Kind(Region.PRODUCTS, ("packed", "converted", "kernels", "elements"), in_stripes=True),
-    "sums": Kind(Region.SUMS),
-    "credits": Kind(Region.SUMS, counts="credits"),
-    "entered": Kind(Region.AFTER),
-    "written": Kind(Region.AFTER, is_written=True),
+    "converted": Kind(is_loaded=True, is_stored=True),
+    "loaded-lines": Kind(is_loaded=True, counts="lines"),
+    "packed": Kind(is_loaded=True, is_stored=True),
+    "loaded-kernels": Kind(is_loaded=True, counts="kernels"),
+    "flush": Kind(is_handshake=True),
+    "kernels": Kind(("packed",), in_stripes=True),
+    "elements": Kind(("converted",), in_stripes=True),
+    "products": Kind(_OPERATIONS, in_stripes=True),
+    "sums": Kind((*_OPERATIONS, "products")),
+    "credits": Kind(counts="credits"),
+    **_elements(*_SDP, before=_CORE),
+    **_elements("pdp-input", before=(*_CORE, *_SDP)),
+    **_elements("pdp-rows", "pdp-result", before=(*_CORE, *_SDP, "pdp-input"), is_last=True),
+    **_elements("cdp-read", "cdp-input", "cdp-sums", "cdp-factors", "cdp-products", "cdp-result"),
+    "written": Kind(is_written=True, is_last=True),
 }
 """By the name that a file of stages gives them."""
 
+
+SIDES = (
+    "layer-end",
+    "stripe-start",
+    "stripe-end",
+    "channel-end",
+    "lane",
+    "line-end",
+    "surface-end",
+    "last-line-of-surface",
+    "last-line-of-part",
+    "last-line",
+    "last-channels",
+    "last-columns",
+)
+"""What signals beside the data may say."""
 
 MOST_OUTPUTS = 1 << 26
 MOST_CELLS = 1 << 10
 
 
-@dataclass(frozen=True, kw_only=True)
-class Stage(Tap):
+class Stage(Tap, frozen=True, kw_only=True):
     """One hand-over: its signals, and which kind of values pass it; see ``docs/explain.md`` for the fields."""
 
     unit: tuple[str, ...]
@@ -77,16 +112,20 @@ class Stage(Tap):
     cells: tuple[int, int] | None = None
     zeros: bool = True
     across_lines: bool = False
+    packets: bool = False
 
     def __post_init__(self) -> None:
-        super().__post_init__()
-        known = [engine.name for engine in ENGINES]
+        chains = [chain.name for engine in ENGINES for chain in engine.chains]
+        known = dict.fromkeys([*(engine.name for engine in ENGINES), *chains])
         for name in self.engines:
             self.must(name in known, f"engines must be of {', '.join(known)}, not {name}")
         self.must(self.value in KINDS, f"value must be one of {', '.join(KINDS)}, not {self.value}")
         is_written, in_stripes, stripe, cells = self.kind.is_written, self.kind.in_stripes, self.stripe, self.cells
-        placed = is_written == (self.address is not None) or self.kind.is_stored
+        placed = (is_written and not self.packets) == (self.address is not None) or self.kind.is_stored
         self.must(placed, "address must be given for written, may be for stored values, and for nothing else")
+        self.must(is_written or not self.packets, "packets must be of bytes that are written")
+        unknown = ", ".join(name for name in self.sides if name not in SIDES)
+        self.must(not unknown, f"sides must be of {', '.join(SIDES)}, not {unknown}")
         placed = in_stripes == (stripe is not None) and (in_stripes or cells is None)
         self.must(placed, "stripe must be given, and cells may be, for kernels, elements and products alone")
         self.must(bool(self.data) != self.kind.is_handshake, "data must name a signal or more, and none for flush")
@@ -101,6 +140,15 @@ class Stage(Tap):
     def kind(self) -> Kind:
         """The kind of what passes it."""
         return KINDS[self.value]
+
+    def is_passed_by(self, engine: str) -> bool:
+        """Return whether layers of an engine pass it; what is pooled on the fly is written by PDP.
+
+        Args:
+            engine: As it is called in messages.
+        """
+        units = engine.split("-")
+        return engine in self.engines or units[-1 if self.kind.is_last else 0] in self.engines
 
     def cells_of(self, config: HwConfig) -> slice:
         """Return the MAC cells that its values are of."""
@@ -137,26 +185,22 @@ class Stage(Tap):
             start += length
 
 
-_LISTS = {"unit", "engines", "data", "mask"}
+_LISTS = ("unit", "engines", "data", "mask")
 """Keys of a stage that hold a list, or one text alone."""
 
 
-@dataclass(frozen=True)
-class HandoverFile:
+class HandoverFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What a file names."""
 
-    stages: tuple[Stage, ...]
-    readers: tuple[Reader, ...] = ()
-    writers: tuple[Writer, ...] = ()
+    stages: Annotated[tuple[Stage, ...], Meta(min_length=1)] = msgspec.field(name="stage")
+    readers: tuple[Reader, ...] = msgspec.field(default=(), name="reader")
+    writers: tuple[Writer, ...] = msgspec.field(default=(), name="writer")
 
     @property
     def taps(self) -> tuple[Tap, ...]:
         """All that is watched; with clients also the port that they share."""
         clients: tuple[Reader | Writer, ...] = (*self.readers, *self.writers)
         return (*self.stages, *(tap for client in clients for tap in client.taps), *(PORT if clients else ()))
-
-
-T = TypeVar("T", Stage, Reader, Writer)
 
 
 def load_handovers(path: Path) -> HandoverFile:
@@ -166,31 +210,8 @@ def load_handovers(path: Path) -> HandoverFile:
         StageError: when it cannot be read, or a key is missing, unknown or wrong.
     """
     raw = read_toml(path, StageError)
-    if "stage" not in raw or set(raw) - {"stage", "reader", "writer"}:
-        raise StageError(
-            f"{path}: the file must hold tables [[stage]], and may hold [[reader]] and [[writer]], "
-            f"not {', '.join(raw) or 'nothing'}"
-        )
-    return HandoverFile(
-        tuple(_entries(path, raw, "stage", Stage, _LISTS)),
-        tuple(_entries(path, raw, "reader", Reader)),
-        tuple(_entries(path, raw, "writer", Writer)),
-    )
-
-
-def _entries(path: Path, raw: Mapping[str, object], name: str, kind: type[T], lists: Iterable[str] = ()) -> Iterator[T]:
-    """Yield the entries of a table; some of its keys may hold one text instead of a list."""
-    table = raw.get(name, [])
-    if not isinstance(table, list):
-        raise StageError(f"{path}: {name} must be tables [[{name}]], not {shown(table)}")
-    for number, entry in enumerate(table):
-        where = f"{path}: {name}[{number}]"
-        if not isinstance(entry, dict):
-            raise StageError(f"{where} must be a table, not {shown(entry)}")
-        known = {field.name: field for field in fields(kind)}
-        for key in sorted(key for key, field in known.items() if field.default is MISSING and key not in entry):
-            raise StageError(f"{path}: a {name} must have the key {key}")
-        for key in sorted(set(entry) - set(known)):
-            raise StageError(f"{path}: a {name} has no key {key}")
-        alone = {key: [value] for key in lists if isinstance(value := entry.get(key), str)}
-        yield converted({**entry, **alone}, kind, where, StageError)
+    stages = raw.get("stage")
+    for entry in stages if isinstance(stages, list) else ():
+        if isinstance(entry, dict):
+            entry |= {key: [value] for key in _LISTS if isinstance(value := entry.get(key), str)}
+    return converted(raw, HandoverFile, str(path), StageError)

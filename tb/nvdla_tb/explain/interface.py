@@ -239,6 +239,26 @@ def _atoms(beat: Handover, port: _Port, size_bits: int) -> list[_Atom]:
     return [_Atom(beat.cycle, first + number * port.atom_bits // 8) for number in range(size + 1)]
 
 
+def unpacked(tapped: Tapped, address_bits: int) -> list[Handover]:
+    """Return the atoms of a unit's packets of writes, each with its address, without strobes.
+
+    Args:
+        tapped: its requests, as ``Writer.taps`` watches them.
+        address_bits: of the memory port.
+    """
+    found: list[Handover] = []
+    address, (bits,) = 0, tapped.bits
+    # Behind the atom there is a bit of its mask for every 8 bytes.
+    atom_bytes = (bits - 1) * 8 // 65
+    for beat in tapped.beats:
+        if not _field(beat, bits - 1, 1):
+            address = _field(beat, 0, address_bits)
+            continue
+        found.append(Handover(beat.cycle, beat.data[:atom_bytes], address))
+        address += atom_bytes
+    return found
+
+
 def _strobe(mask: int, mask_bits: int, nbytes: int) -> bytes:
     """Return the strobes of an atom's bytes, as a word, from its mask."""
     lanes = nbytes // mask_bits

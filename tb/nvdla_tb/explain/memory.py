@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from nvdla_models.errors import InputError
 from nvdla_tb.judge.beats import Beats
-from nvdla_tb.nvdla.memory import POISON
+from nvdla_tb.nvdla.pages import POISON
 
 ByteArray = NDArray[np.uint8]
 MaskArray = NDArray[np.bool_]

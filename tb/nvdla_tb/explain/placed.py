@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from math import gcd
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -84,8 +85,16 @@ class Pieces:
         return len(np.unique(self.data[self.mask])) >= _TELLING_VALUES
 
 
-def misplaced(expected: Patch, beats: Beats, atom_bytes: int) -> tuple[int, int] | None:
-    """Return how many pieces of how many lie at wrong addresses, when all of them were written once and are right.
+class Misplaced(NamedTuple):
+    """How many pieces of how many lie at wrong addresses, and how many bytes after the right ones, if all are alike."""
+
+    wrong: int
+    total: int
+    distance: int | None
+
+
+def misplaced(expected: Patch, beats: Beats, atom_bytes: int) -> Misplaced | None:
+    """Return which pieces lie at wrong addresses, when all of them were written once and are right.
 
     None where bytes are wrong or lost, and where the right addresses were written: then the bytes are mixed up.
 
@@ -103,7 +112,22 @@ def misplaced(expected: Patch, beats: Beats, atom_bytes: int) -> tuple[int, int]
     if Counter(found.contents()) != Counter(wanted.contents()):
         return None
     places, again = np.unique(found.address, return_counts=True)
-    return int((again - np.isin(places, wanted.address)).sum()), len(found)
+    count = int((again - np.isin(places, wanted.address)).sum())
+    return Misplaced(count, len(found), _distance(wanted, found))
+
+
+def _distance(wanted: Pieces, found: Pieces) -> int | None:
+    """Return how many bytes after their places all pieces lie that are not there; None when not all lie as many."""
+    right = found.right(wanted)
+    lying = found.take(~right)
+    lacking = wanted.take(~np.isin(wanted.address, found.address[right]))
+    own = Counter(wanted.contents())
+    places = dict(zip(lacking.contents(), lacking.address.tolist(), strict=True))
+    lone = [
+        (places[data], at) for data, at in zip(lying.contents(), lying.address.tolist(), strict=True) if own[data] == 1
+    ]
+    distances = {at - place for place, at in lone}
+    return distances.pop() if len(distances) == 1 else None
 
 
 def overwritten(expected: Patch, beats: Beats) -> int | None:

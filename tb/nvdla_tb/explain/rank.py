@@ -111,8 +111,10 @@ def _of_places(evidence: Evidence) -> Iterator[Fit]:
     It costs as much as may be: whatever says which addresses they are is better.
     """
     if evidence.misplaced is not None:
-        count, total = evidence.misplaced
+        count, total, distance = evidence.misplaced
         cause, detail = MISPLACED, f"{count} of {total} atoms"
+        if distance is not None:
+            detail += f", {evidence.walk.in_steps(abs(distance))} {'behind' if distance > 0 else 'before'} their places"
     elif evidence.overwritten is not None:
         cause, detail = OVERWRITTEN, evidence.overwritten
     else:

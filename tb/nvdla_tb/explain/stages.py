@@ -14,14 +14,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nvdla_models.layout import Element, FeatureLayout, LinesLayout, PlanarLayout
-from nvdla_tb.explain.cause_units import Region
 from nvdla_tb.explain.evidence import Evidence
-from nvdla_tb.explain.handed import NotComparable, counted, handed
+from nvdla_tb.explain.handed import counted, handed
+from nvdla_tb.explain.handed_beats import Handed, NotComparable
 from nvdla_tb.explain.handovers import Stage
 from nvdla_tb.explain.seen import Seen, SeenLayer
 from nvdla_tb.explain.tap import MOST_BITS, Handover
 from nvdla_tb.explain.units import Suspect, following, parts
 from nvdla_tb.nvdla.program.ops import Op
+
+_FETCHED = ("converted", "packed")
+"""What CDMA writes into the convolution buffer."""
 
 
 @dataclass(frozen=True)
@@ -86,12 +89,16 @@ def compare(
     results: dict[int, list[StageResult]] = {layer.started.index: [] for layer in seen.layers}
     evidence = {e.started.index: e for e in seen.every(ops) if e.started is not None}
     for stage in (stage for stage in stages if not stage.kind.is_handshake):
-        layers = [layer for layer in seen.layers if _passes(stage, layer.started.engine)]
+        layers = [layer for layer in seen.layers if stage.is_passed_by(layer.started.engine)]
         rest = [beat for beat in beats_by_stage[stage.name] if stage.zeros or any(beat.data)]
         skipped: str | None = None
+        own: Sequence[Handover] = ()
+        before = 0
         for layer in layers:
             index = layer.started.index
-            if stage.kind.is_written:
+            if stage.kind.is_written and any(_overlap(layer, other) for other in layers if other is not layer):
+                result = StageResult(stage, 0, 0, skipped="other layers write there, too")
+            elif stage.kind.is_written:
                 own = [beat for beat in rest if beat.address is not None and _belongs(beat.address, layer, layers)]
                 result = _written(stage, layer, own)
             elif skipped is not None:
@@ -100,6 +107,15 @@ def compare(
                 judge = _in_order if stage.kind.counts is None else _counted
                 try:
                     result, count = judge(stage, evidence[index], rest, layer is layers[-1])
+                    if result.wrong is not None and own and _is_again(own, rest[: len(own)]):
+                        # What does not fit this layer is all of the one before, which this one does not begin with.
+                        last = results[before][-1]
+                        results[before][-1] = replace(last, wrong=_once_too_often(last, len(own)))
+                        rest = rest[len(own) :]
+                        result, count = judge(stage, evidence[index], rest, layer is layers[-1])
+                    elif result.wrong is None and _is_again(rest[:count], rest[count : result.beats]):
+                        result = replace(result, wrong=_once_too_often(result, result.beats - count))
+                    own, before = ([] if result.is_bad or stage.kind.counts else rest[:count]), index
                     rest = rest[count:]
                 except NotComparable as why:
                     result = StageResult(stage, 0, 0, skipped=str(why))
@@ -108,10 +124,21 @@ def compare(
     return results
 
 
-def _passes(stage: Stage, engine: str) -> bool:
-    """Return whether layers of an engine pass a stage; what is pooled on the fly is written by PDP."""
-    parts = engine.split("-")
-    return parts[-1 if stage.kind.is_written else 0] in stage.engines
+def _is_again(own: Sequence[Handover], after: Sequence[Handover]) -> bool:
+    """Return whether what comes after the beats of a layer are the same ones, or the first of them, once more."""
+    return 0 < len(after) <= len(own) and all(one.data == two.data for one, two in zip(own, after, strict=False))
+
+
+def _once_too_often(result: StageResult, again: int) -> str:
+    """Return what is said of a layer after whose beats so many of them come again."""
+    which = "all" if again == result.expected else f"the first {again}"
+    done = "fetched" if result.stage.value in _FETCHED else "handed over"
+    return f"{result.expected} beats, all right, and then {which} of them again: {done} once too often"
+
+
+def _overlap(one: SeenLayer, other: SeenLayer) -> bool:
+    """Return whether the surfaces of two layers have an address in common."""
+    return one.expected.address < other.expected.end and other.expected.address < one.expected.end
 
 
 def _belongs(address: int, layer: SeenLayer, layers: Sequence[SeenLayer]) -> bool:
@@ -135,7 +162,8 @@ def _in_order(stage: Stage, evidence: Evidence, rest: Sequence[Handover], is_las
     entries = [-1 if beat.address is None else beat.address for beat in beats[:count]]
     stored = right.stored(entries[0]) if stage.address is not None and entries else None
     misplaced = np.zeros(count, dtype=np.bool_) if stored is None else stored[:count] != entries
-    wrong = np.flatnonzero(differs.any(axis=1) | misplaced)
+    beside = _beside(stage, right, beats[:count])
+    wrong = np.flatnonzero(differs.any(axis=1) | misplaced | beside.any(axis=1))
     text = None
     if len(wrong):
         beat = int(wrong[0])
@@ -144,6 +172,10 @@ def _in_order(stage: Stage, evidence: Evidence, rest: Sequence[Handover], is_las
         said = f"expected {right.values[beat, lane]}, got {value}"
         if stored is not None and not differs[beat].any():
             said = f"expected in entry {stored[beat]} of the buffer, got in {entries[beat]}"
+        if not differs[beat].any() and not misplaced[beat]:
+            number = int(np.flatnonzero(beside[beat])[0])
+            name, value = list(stage.sides)[number], beats[beat].sides[number]
+            said = f"expected {name} {right.sides[name][beat]}, got {'unknown bits' if value is None else value}"
         text = (
             f"first wrong at {right.place(beat, lane)} in beat {beat + 1} of {len(right.values)}, "
             f"cycle {beats[beat].cycle}: {said}"
@@ -151,6 +183,16 @@ def _in_order(stage: Stage, evidence: Evidence, rest: Sequence[Handover], is_las
     total = len(right.values)
     finished = len(beats) / max(total, 1) if right.finished is None else right.finished[: len(beats)].max(initial=0.0)
     return StageResult(stage, len(beats), total, text, finished=float(finished)), total
+
+
+def _beside(stage: Stage, right: Handed, beats: Sequence[Handover]) -> NDArray[np.bool_]:
+    """Return which numbers beside the data differ, (beats, sides); those that the model does not know never do."""
+    found = np.zeros((len(beats), len(stage.sides)), dtype=np.bool_)
+    for number, name in enumerate(stage.sides):
+        if name in right.sides:
+            got = [beat.sides[number] for beat in beats]
+            found[:, number] = [one is None or one != want for one, want in zip(got, right.sides[name], strict=False)]
+    return found
 
 
 def _counted(stage: Stage, evidence: Evidence, rest: Sequence[Handover], is_last: bool) -> tuple[StageResult, int]:
@@ -166,6 +208,8 @@ def _usual_lanes(stage: Stage, evidence: Evidence) -> int:
     """Return how many elements a beat would have had, when none passed."""
     layout = evidence.layout
     assert isinstance(layout, FeatureLayout | PlanarLayout | LinesLayout)
+    if stage.kind.is_element and stage.value != "entered":
+        return 1
     return stage.lanes(layout.config)[0] if stage.kind.in_stripes else evidence.walk.atom_elements
 
 
@@ -208,7 +252,8 @@ def _written(stage: Stage, layer: SeenLayer, beats: Sequence[Handover]) -> Stage
 def told(results: Sequence[StageResult]) -> list[str]:
     """Return the results of a layer as lines, and which stage is the first bad one."""
     bad = [result for result in results if result.is_bad]
-    lines = [str(result) for result in results]
+    # A stage that the layer does not use says nothing.
+    lines = [str(result) for result in results if result.beats or result.expected or result.skipped is not None]
     return [*lines, f"first bad stage: {bad[0].stage.name}" if bad else "no stage differs: look past the last one"]
 
 
@@ -218,12 +263,10 @@ class Culprit:
 
     Attributes:
         suspect: The unit, and what it handed over.
-        region: Where that is.
         is_sure: Whether all that it is made of was compared; else units before it are suspected as well.
     """
 
     suspect: Suspect
-    region: Region
     is_sure: bool = True
 
 
@@ -245,7 +288,7 @@ def culprit(
             if asked:
                 units = dict.fromkeys(unit for stage in asked for unit in stage.unit)
                 because = f"{' and '.join(stage.name for stage in asked)}: asked for, and never done"
-                return Culprit(Suspect(parts(units), because), Region.OPERANDS)
+                return Culprit(Suspect(parts(units), because))
             return _stopped(results, engine, offered)
         # Units before it may be short as those after it stopped.
         results = [result for result in results if not result.is_short]
@@ -255,16 +298,20 @@ def culprit(
         if not compared:
             return None
         because = f"{compared[-1].name}: all that is handed over is right"
-        return Culprit(following(compared[-1].unit[-1], engine, because), Region.AFTER)
+        return Culprit(following(compared[-1].unit[-1], engine, because))
     first = results[bad].stage
     cleared = {value for result in results[:bad] if result.skipped is None for value in result.stage.kind.made_of}
     skipped = [result.stage for result in results[:bad] if result.skipped is not None]
     before = [unit for stage in skipped if stage.value not in cleared for unit in stage.unit]
     # Halves of one unit side by side.
-    beside = [other.stage for other in results[bad + 1 :] if other.is_bad and other.stage.value == first.value]
+    beside = [
+        other.stage
+        for other in results[bad + 1 :]
+        if other.is_bad and first.kind.in_stripes and other.stage.value == first.value
+    ]
     units = dict.fromkeys([*before, *first.unit, *(unit for stage in beside for unit in stage.unit)])
     suspect = Suspect(parts(units), f"the first bad hand-over, {results[bad]}")
-    return Culprit(suspect, first.kind.region, is_sure=not before)
+    return Culprit(suspect, is_sure=not before)
 
 
 def _stopped(results: Sequence[StageResult], engine: str, offered: Container[str]) -> Culprit | None:
@@ -278,21 +325,23 @@ def _stopped(results: Sequence[StageResult], engine: str, offered: Container[str
             by_value.setdefault(result.stage.value, []).append(result)
     sums, products, elements = (by_value.get(value, []) for value in ("sums", "products", "elements"))
     if not (sums and products and elements):
-        return None
+        return _stopped_inside(results, engine, offered)
     out = sums[-1]
     last = out.stage
+    if not out.is_short and (found := _stopped_inside(results, engine, offered)) is not None:
+        return found
     if not out.is_short or last.name in offered:
         refused = f"{last.name}: {out.beats} of {out.expected} beats, and the next is not taken"
         because = refused if last.name in offered else f"{last.name}: all that is handed over is right"
-        return Culprit(following(last.unit[-1], engine, because), Region.AFTER)
+        return Culprit(following(last.unit[-1], engine, because))
     because = f"{last.name}: {out.beats} of {out.expected} beats, all right, and no more comes"
     # MAC cells without kernels multiply nothing.
     if out.finished < min((product.finished for product in products if product.expected), default=0.0):
-        return Culprit(Suspect(parts(last.unit), because), Region.SUMS)
+        return Culprit(Suspect(parts(last.unit), because))
     for product, element in zip(products, elements, strict=False):
         if product.beats < element.beats:
             because = f"{product.stage.name}: {product.beats} beats, after {element.beats} atomic operations"
-            return Culprit(Suspect(parts(product.stage.unit), because), Region.PRODUCTS)
+            return Culprit(Suspect(parts(product.stage.unit), because))
     element = elements[0]
     stage = element.stage
     because = f"{stage.name}: {element.beats} of {element.expected} beats, and no more comes"
@@ -307,4 +356,30 @@ def _stopped(results: Sequence[StageResult], engine: str, offered: Container[str
     elif not loading:
         # A layer before may have lost credits, which CSC lacks now.
         units += (*stage.unit[-1:], *last.unit)
-    return Culprit(Suspect(parts(dict.fromkeys(units)), because), Region.OPERANDS)
+    return Culprit(Suspect(parts(dict.fromkeys(units)), because))
+
+
+def _stopped_inside(results: Sequence[StageResult], engine: str, offered: Container[str]) -> Culprit | None:
+    """Return the unit of SDP, PDP or CDP that stopped: it takes no more, or hands on no more of what it took."""
+    compared = [result for result in results if result.skipped is None and result.expected]
+    operands = [result for result in compared if result.stage.value.endswith("-operands")]
+    chain = [
+        result
+        for result in compared
+        if result not in operands and (result.stage.kind.is_element or result.stage.kind.is_written)
+    ]
+    waiting = [number for number, result in enumerate(chain) if result.stage.name in offered]
+    first = next((result for result in chain[waiting[-1] + 1 if waiting else 0 :] if result.is_short), None)
+    if first is None:
+        if not waiting:
+            return None
+        last = chain[waiting[-1]]
+        because = f"{last.stage.name}: {last.beats} of {last.expected} beats, and the next is not taken"
+        return Culprit(following(last.stage.unit[-1], engine, because))
+    stage = first.stage.value.partition("-")[0]
+    for result in operands:
+        # A stage takes no element without its operands.
+        if result.stage.value.startswith(stage) and result.is_short and result.stage.name not in offered:
+            first = result if result.beats <= first.beats else first
+    because = f"{first.stage.name}: {first.beats} of {first.expected} beats, all right, and no more comes"
+    return Culprit(Suspect(parts(first.stage.unit), because))

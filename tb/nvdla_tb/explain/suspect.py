@@ -21,6 +21,7 @@ from nvdla_tb.explain.units import (
     Part,
     Suspect,
     Unit,
+    common,
     part,
     parts,
     parts_of,
@@ -84,12 +85,15 @@ _MANY, _FEW, _DENSE, _SCATTERED, _RARE = 0.8, 0.5, 0.5, 0.15, 0.03
 """Shares of pixels, of channels, of the elements where wrong ones of both meet, and of all elements."""
 
 
-def suspects(verdict: Verdict, explanations: Sequence[Explanation] = ()) -> list[Suspect]:
+def suspects(verdict: Verdict, explanations: Sequence[Explanation] = (), cleared: Sequence[Unit] = ()) -> list[Suspect]:
     """Return the units that a failed run points at, the most telling evidence first; empty when nothing does.
+
+    Where different findings point at different units, those that all have in common come before all.
 
     Args:
         verdict: What was found.
         explanations: Of its layers.
+        cleared: Units whose data are known to be right.
     """
     if any(finding.layer is not None and finding.layer.frame is not None for finding in verdict.findings):
         # The second system has other units.
@@ -105,7 +109,13 @@ def suspects(verdict: Verdict, explanations: Sequence[Explanation] = ()) -> list
         # All units that a wrong layer passes, where nothing says more.
         engine = next(finding.layer.engine for finding in wrong if finding.layer is not None)
         found = [Suspect(parts_of(engine), f"layers of {engine} are wrong")]
-    return list(dict.fromkeys(found))
+    for unit in cleared:
+        found = [suspect.without(unit) for suspect in found]
+    found = list(dict.fromkeys(found))
+    shared_by_all = common([suspect.named for suspect in found], f"each of {len(found)} kinds of findings points at it")
+    if shared_by_all is None or shared_by_all.named == found[0].named:
+        return found
+    return [shared_by_all, *found]
 
 
 def _of_ports(verdict: Verdict) -> Iterator[Suspect]:
@@ -174,6 +184,8 @@ def _of_control(verdict: Verdict) -> Iterator[Suspect]:
             case EarlyAccess() | Restless():
                 restless = Part("a unit that does not stop", ())
                 yield Suspect((MEMORY_INTERFACE, restless), "memory is accessed without a layer")
+            case BadAccess(named=True):
+                yield Suspect((Part("the program", ()),), "its registers name memory outside every allocation")
             case BadAccess(reading=True, axi_id=number) if number in _READERS:
                 engine, unit = _READERS[number]
                 if engine in engines or not engines:

@@ -25,6 +25,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
 
 from nvdla_models.errors import InputError
 from nvdla_tb.judge.port_rules import PORT_PREFIX
@@ -38,8 +42,7 @@ class StageError(InputError):
     """A file of hand-overs, or one of these, that cannot be used; the message names it and the rule."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Tap:
+class Tap(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Signals of a hand-over, as paths from the RTL's top.
 
     Attributes:
@@ -52,6 +55,9 @@ class Tap:
         address: Signal of where it is written, or of the entry of the convolution buffer; None for neither.
         delay: Cycles by which the data come after valid.
         is_pin: Whether the signals are pins of the device, by their canonical names.
+        sides: Signals beside the data, by what they say.
+
+    A path may end with the bits that are meant, as in ``unit.pd[33]`` or ``unit.pd[11:8]``, but for valid and ready.
     """
 
     name: str
@@ -59,16 +65,11 @@ class Tap:
     ready: str | None = None
     data: tuple[str, ...] = ()
     mask: tuple[str, ...] = ()
-    element_bits: int = 8
+    element_bits: Annotated[int, Meta(ge=1, le=MOST_BITS)] = 8
     address: str | None = None
-    delay: int = 0
+    delay: Annotated[int, Meta(ge=0, le=MOST_DELAY)] = 0
     is_pin: bool = False
-
-    def __post_init__(self) -> None:
-        """Check the ranges."""
-        self.must(0 <= self.delay <= MOST_DELAY, f"delay must be 0 to {MOST_DELAY} cycles, not {self.delay}")
-        bits = f"element_bits must be 1 to {MOST_BITS}, not {self.element_bits}"
-        self.must(1 <= self.element_bits <= MOST_BITS, bits)
+    sides: Mapping[str, str] = {}
 
     def must(self, holds: bool, rule: str) -> None:
         """Refuse the tap when a rule does not hold."""
@@ -85,12 +86,14 @@ class Handover:
         data: as bytes, bit 0 first.
         address: where it is written, or the entry of the convolution buffer; None for neither.
         unknown: which bits are neither 0 nor 1, as bytes; empty for none.
+        sides: the numbers beside the data, in the order of their tap; None for one with unknown bits.
     """
 
     cycle: int
     data: bytes
     address: int | None = None
     unknown: bytes = b""
+    sides: tuple[int | None, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -130,19 +133,13 @@ PORT = (AR, R, AW, W, B)
 """What is watched of the memory port."""
 
 
-@dataclass(frozen=True)
-class Client:
+class Client(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A unit that reads or writes; see the module for the fields."""
 
     unit: str
-    id: int
+    id: Annotated[int, Meta(ge=0, le=MOST_ID)]
     request: str
     answer: str
-
-    def __post_init__(self) -> None:
-        """Check the range."""
-        if not 0 <= self.id <= MOST_ID:
-            raise StageError(f"{self.unit}: id must be 0 to {MOST_ID}, not {self.id}")
 
     @property
     def name(self) -> str:
@@ -150,8 +147,7 @@ class Client:
         return f"{self.unit}, id {self.id}"
 
 
-@dataclass(frozen=True)
-class Reader(Client):
+class Reader(Client, frozen=True):
     """A unit that reads."""
 
     credit: str | None = None
@@ -166,8 +162,7 @@ class Reader(Client):
         return requests, answers, Tap(name=f"credits of reads of {self.name}", valid=self.credit)
 
 
-@dataclass(frozen=True)
-class Writer(Client):
+class Writer(Client, frozen=True):
     """A unit that writes."""
 
     @property

@@ -215,6 +215,20 @@ def shared(engines: Sequence[str]) -> Suspect | None:
     return Suspect((Part("what all units share, as the memory interface", (Unit.MEMORY,)),), because, is_likely=True)
 
 
+def common(named: Iterable[Sequence[Unit]], because: str) -> Suspect | None:
+    """Return the units that several pieces of evidence have in common; None without any, or where all name the same.
+
+    Args:
+        named: The units that each piece names.
+        because: What is said of them.
+    """
+    sets = [set(units) for units in named]
+    if not sets or all(units == sets[0] for units in sets):
+        return None
+    both = set.intersection(*sets)
+    return Suspect(tuple(Part(unit.value, (unit,)) for unit in Unit if unit in both), because) if both else None
+
+
 def following(unit: str, engine: str, because: str) -> Suspect:
     """Return the units that data of a layer pass after one.
 

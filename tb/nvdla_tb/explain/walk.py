@@ -106,6 +106,14 @@ class Walk:
         at = surface * self.steps[0] + h * self.steps[1] + w * self.steps[2]
         return at + lane * self.dtype.itemsize
 
+    def in_steps(self, nbytes: int) -> str:
+        """Return a distance in words, in the largest of surfaces, lines and atoms that it is a multiple of."""
+        for step, count, name in zip(self.steps, self.counts, ("surface", "line", "atom"), strict=True):
+            if count > 1 and step > 0 and nbytes % step == 0:
+                number = nbytes // step
+                return f"{number} {name}{'s' * (number > 1)} ({nbytes} bytes)"
+        return f"{nbytes} bytes"
+
     @property
     def surfaces(self) -> int:
         """Number of surfaces."""

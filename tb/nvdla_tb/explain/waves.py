@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from nvdla_tb.judge.port_rules import PORT_PREFIX
+from nvdla_tb.judge.port_rules import PORT_PREFIX, PORT_SCOPES
 from nvdla_tb.nvdla.memory import Ram
 
 GTKWAVE_SUFFIX, SURFER_SUFFIX = ".gtkw", ".sucl"
@@ -58,7 +58,6 @@ _PORT = (
     ("w_wdata[{data}:0]", _HEX),
     ("b_bvalid", _BINARY),
 )
-PORT_SCOPES = {Ram.MC: "bench_mc", Ram.CVSRAM: "bench_cvsram"}
 
 
 @dataclass(frozen=True)

@@ -84,8 +84,7 @@ class AnswerRule(Rule):
             ids: int64 (n,), in their order.
             written: int64 (n,), cycles of the last beats of the bursts that they answer.
         """
-        for axi_id in np.unique(ids).tolist():
-            self._answered[ram, axi_id] = int(written[ids == axi_id][-1])
+        self._answered.update(((ram, axi_id), at) for axi_id, at in zip(ids.tolist(), written.tolist(), strict=True))
 
     def line(self, cycle: int, *, level: bool) -> tuple[()]:
         """Follow a change of the interrupt line."""

@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -200,6 +201,8 @@ class Judge:
         self._read_memory = read_memory
         self._handshakes_at_reset: int | None = None
         self._bad_accesses = self._more_bad = self._more_unmapped = 0
+        # Port, first byte and length of what the registers of layers name, since none ran.
+        self._named: list[tuple[Ram, int, int]] = []
         self.enabled = False
         self.plays_on = False
 
@@ -267,7 +270,10 @@ class Judge:
             return
         self._bad_accesses += 1
         if self._bad_accesses <= MOST_BAD_ACCESSES:
-            self.report(Check.MEMORY, access, cycle)
+            named = access.outside and any(
+                ram is access.ram and first <= access.byte < first + nbytes for ram, first, nbytes in self._named
+            )
+            self.report(Check.MEMORY, msgspec.structs.replace(access, named=named), cycle)
         else:
             self._more_bad += 1
 
@@ -339,13 +345,17 @@ class Judge:
                 self._interrupts.enable(register.unit, group, cycle, waits=waits)
                 self._counters.timed.enable(register.unit, group, cycle)
                 self._reading.enable(register.unit, group)
+        idle = not self.tracker.running
         for started in self.tracker.write(register, value):
+            if idle:
+                self._named.clear()
             self.enabled = True
             self._expect_quiet(cycle)
             events = self.tracker.interrupts_of(started)
             self._interrupts.start(events, cycle)
             self._answers.start(started.id, events)
             expectation = predict(started, self._memory_for_layer, self._buffer)
+            self._named.append((expectation.ram, expectation.address, len(expectation.data)))
             self.board.expect(expectation)
             self._counters.start(started, expectation.counts)
             self._reading.start(started)
@@ -373,4 +383,5 @@ class Judge:
 
     def _memory_for_layer(self, ram: Ram, address: int, nbytes: int) -> NDArray[np.uint8]:
         """Return the memory that a layer which starts now finds once all before it have written."""
+        self._named.append((ram, address, nbytes))
         return self.board.overlay(ram, address, self._read_memory(ram, address, nbytes))

@@ -19,6 +19,9 @@ Source: read off the public nv_small and nv_large RTL; ports of wrappers may hav
 PORT_PREFIX = {Ram.MC: "nvdla_core2dbb", Ram.CVSRAM: "nvdla_core2cvsram"}
 """What the pins of each port begin with."""
 
+PORT_SCOPES = {Ram.MC: "bench_mc", Ram.CVSRAM: "bench_cvsram"}
+"""The scope of each port in waves."""
+
 CHANNELS = {
     "ar": ("arvalid", "arready", ("araddr", "arid", "arlen")),
     "aw": ("awvalid", "awready", ("awaddr", "awid", "awlen")),

@@ -236,7 +236,7 @@ class Scoreboard:
         offsets = offsets_from(rest.address[positions], expectation.address)
         lacking = ~entry.written[offsets]
         positions, offsets = positions[lacking], offsets[lacking]
-        unique, first = np.unique(offsets, return_index=True)
+        unique, first = _first_of_each(offsets)
         positions = positions[first]
         if len(positions):
             beats, beat = rest.beats, int(rest.beat[positions].max())
@@ -307,6 +307,17 @@ class Scoreboard:
         got, axi_id, cycle = (None, None, None) if written is None else written
         detail = expectation.mismatch(offsets, first, got, axi_id, rule)
         self.verdict.add(Finding(check, detail, cycle, expectation.id))
+
+
+def _first_of_each(values: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.intp]]:
+    """Return the values without repetition, ascending, and where each stands first.
+
+    That is ``np.unique``, whose first call takes longer than to judge a layer, as it imports ``numpy.ma``.
+    """
+    order = np.argsort(values, kind="stable")
+    ascending = values[order]
+    first = np.concatenate([np.ones(min(1, len(values)), dtype=np.bool_), ascending[1:] != ascending[:-1]])
+    return ascending[first], order[first]
 
 
 def _inside(expectation: Expected, address: NDArray[np.uint64]) -> NDArray[np.bool_]:

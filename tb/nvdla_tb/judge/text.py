@@ -179,6 +179,7 @@ def _access(finding: Finding, access: details.BadAccess) -> str:
     what = "read" if access.reading else "write"
     if access.outside:
         problem = f"outside every allocation at {access.byte:#x} ({access.place})"
+        problem += ", as registers of its layer say" if access.named else ""
     else:
         problem = f"byte {access.byte:#x} was never written ({access.place})"
     sent = f"{what} of {access.nbytes} bytes at {access.address:#x} with id {access.axi_id} at cycle {finding.cycle}"

@@ -17,17 +17,12 @@ from numpy.typing import NDArray
 from nvdla_models.errors import InputError
 from nvdla_models.layout.raw import round_up
 from nvdla_models.limits import DRAWN_BYTES
+from nvdla_tb.nvdla.pages import PAGE_BYTES, POISON_PAGE, Page
 
-PAGE_BYTES = 1 << 16
 GUARD_BYTES = 256
-POISON = 0xDB
-"""The value of a byte that was never written."""
 
 DUMP_FILE = "dump.npz"
 """The file beside a run's result."""
-
-_POISON_PAGE = bytes([POISON]) * PAGE_BYTES
-_VALID = bytes([0xFF]) * (PAGE_BYTES // 8)
 
 
 class MemoryFault(InputError):
@@ -75,14 +70,6 @@ class BadByte:
     place: str
 
 
-@dataclass(frozen=True)
-class Page:
-    """The bytes of one page, and a bit per byte, least significant first: 1 once written."""
-
-    data: memoryview
-    valid: memoryview
-
-
 class PageStore:
     """Where the pages of an image lie: in this process's own memory."""
 
@@ -96,8 +83,7 @@ class PageStore:
 
     def create(self, number: int) -> Page:
         """Return a new, poisoned page."""
-        page = Page(memoryview(bytearray(_POISON_PAGE)), memoryview(bytearray(PAGE_BYTES // 8)))
-        self.pages[number] = page
+        page = self.pages[number] = Page.poisoned()
         return page
 
     def allocated(self, allocations: Sequence[Allocation]) -> None:
@@ -246,7 +232,7 @@ class MemoryImage:
             assert page is not None
             count = stop - start
             page.data[start:stop] = raw[position : position + count]
-            _mark(page.valid, start, stop)
+            page.mark(start, stop)
             position += count
 
     def write_masked(self, address: int, data: bytes, strobe: int) -> None:
@@ -270,7 +256,7 @@ class MemoryImage:
         for page, start, stop in self._spans(address, nbytes, create=True):
             assert page is not None
             page.data[start:stop] = bytes([value]) * (stop - start)
-            _mark(page.valid, start, stop)
+            page.mark(start, stop)
 
     def read(self, address: int, nbytes: int) -> bytes:
         """Return bytes as they are; those never written read as ``POISON``.
@@ -282,9 +268,9 @@ class MemoryImage:
         offset = address % PAGE_BYTES
         if offset + nbytes <= PAGE_BYTES:
             page = self._store.find(address // PAGE_BYTES)
-            return bytes(page.data[offset : offset + nbytes]) if page else _POISON_PAGE[:nbytes]
+            return bytes(page.data[offset : offset + nbytes]) if page else POISON_PAGE[:nbytes]
         return b"".join(
-            bytes(page.data[start:stop]) if page else _POISON_PAGE[start:stop]
+            bytes(page.data[start:stop]) if page else POISON_PAGE[start:stop]
             for page, start, stop in self._spans(address, nbytes, create=False)
         )
 
@@ -296,7 +282,7 @@ class MemoryImage:
         """Return which bytes were ever written, shape (nbytes,) bool."""
         self._bounds(address, nbytes)
         parts = [
-            _unpack(page.valid, start, stop) if page else np.zeros(stop - start, dtype=np.bool_)
+            page.written(start, stop) if page else np.zeros(stop - start, dtype=np.bool_)
             for page, start, stop in self._spans(address, nbytes, create=False)
         ]
         return np.concatenate(parts) if parts else np.zeros(0, dtype=np.bool_)
@@ -311,10 +297,10 @@ class MemoryImage:
         crc, holes = 0, 0
         for page, start, stop in self._spans(address, nbytes, create=False):
             if page is None:
-                crc, holes = zlib.crc32(_POISON_PAGE[start:stop], crc), holes + stop - start
+                crc, holes = zlib.crc32(POISON_PAGE[start:stop], crc), holes + stop - start
                 continue
             crc = zlib.crc32(page.data[start:stop], crc)
-            holes += stop - start - int(np.count_nonzero(_unpack(page.valid, start, stop)))
+            holes += stop - start - int(np.count_nonzero(page.written(start, stop)))
         return crc, holes
 
     def first_bad_byte(self, address: int, nbytes: int, *, reading: bool) -> BadByte | None:
@@ -329,10 +315,9 @@ class MemoryImage:
             return None
         offset = address % PAGE_BYTES
         page = self._store.find(address // PAGE_BYTES)
-        if page and offset + nbytes <= PAGE_BYTES and offset % 8 == nbytes % 8 == 0:
-            count = nbytes // 8
-            if page.valid[offset // 8 : offset // 8 + count] == _VALID[:count]:
-                return None
+        whole_groups = offset + nbytes <= PAGE_BYTES and offset % 8 == nbytes % 8 == 0
+        if page and whole_groups and page.has_whole(offset // 8, nbytes // 8):
+            return None
         holes = np.flatnonzero(~self.written(address, nbytes))
         if len(holes):
             return self.bad_byte(address + int(holes[0]), outside=False)
@@ -387,24 +372,6 @@ class MemoryImage:
             yield page, start, start + count
             address += count
             nbytes -= count
-
-
-def _mark(valid: memoryview, start: int, stop: int) -> None:
-    """Set the bits of the bytes from ``start`` to before ``stop``."""
-    first, last = start // 8, (stop - 1) // 8
-    head, tail = 0xFF << start % 8 & 0xFF, 0xFF >> 7 - (stop - 1) % 8
-    if first == last:
-        valid[first] |= head & tail
-        return
-    valid[first] |= head
-    valid[first + 1 : last] = _VALID[: last - first - 1]
-    valid[last] |= tail
-
-
-def _unpack(valid: memoryview, start: int, stop: int) -> NDArray[np.bool_]:
-    """Return the bits of the bytes from ``start`` to before ``stop``, shape (stop - start,) bool."""
-    covering = np.frombuffer(valid, dtype=np.uint8)[start // 8 : -(-stop // 8)]
-    return np.unpackbits(covering, bitorder="little")[start % 8 : start % 8 + stop - start].astype(np.bool_)
 
 
 class Range(msgspec.Struct, frozen=True):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
@@ -13,7 +13,6 @@ from nvdla_models.config import HwConfig
 from nvdla_models.errors import InputError
 from nvdla_models.layout import (
     BDMA_UNIT_BYTES,
-    CompressedWeightLayout,
     FeatureLayout,
     ImageWeightLayout,
     KernelLayout,
@@ -24,11 +23,20 @@ from nvdla_models.layout import (
     WeightLayout,
     WinogradWeightLayout,
 )
-from nvdla_models.layout.alignment import WEIGHT_SIZE_ALIGNMENT_BYTES, WEIGHT_START_ALIGNMENT_BYTES
+from nvdla_models.layout.alignment import WEIGHT_START_ALIGNMENT_BYTES
 from nvdla_models.precision import Precision
+from nvdla_tb.nvdla.compressed_weights import store_compressed
 from nvdla_tb.nvdla.layers import Layer, LinesSurface, OperandSurface, PlanarSurface, Surface, on_the_fly
 from nvdla_tb.nvdla.memory import MemoryImage, Ram
-from nvdla_tb.nvdla.surfaces import Compression, ImageSurface, WeightSurface, tight_weight_bytes
+from nvdla_tb.nvdla.placing_checks import (
+    check_array,
+    check_precision,
+    check_ram,
+    check_readable,
+    checked_shape,
+    precision_of,
+)
+from nvdla_tb.nvdla.surfaces import ImageSurface, WeightSurface, tight_weight_bytes
 
 Array = NDArray[Any]
 _Masked = Surface | OperandSurface | PlanarSurface | LinesSurface
@@ -71,12 +79,12 @@ class Placing:
         Raises:
             InputError: for other axes, another dtype, impossible strides, or a memory that the configuration lacks.
         """
-        _check_array("cube", cube)
+        check_array("cube", cube)
         if cube.ndim != 3:
             raise InputError(f"cube must have the axes (C, H, W), not the shape {cube.shape}")
         surface = self.reserve(
             (cube.shape[0], cube.shape[1], cube.shape[2]),
-            Precision.of(cube.dtype),
+            precision_of("cube", cube),
             ram=ram,
             line_stride_bytes=line_stride_bytes,
             surface_stride_bytes=surface_stride_bytes,
@@ -109,7 +117,8 @@ class Placing:
         Raises:
             InputError: for a shape, strides, a precision or a memory that the configuration does not support.
         """
-        _check_precision(precision)
+        check_precision(precision)
+        shape = checked_shape(shape, "(C, H, W)")
         layout = FeatureLayout.packed(self.config, precision, shape)
         if line_stride_bytes is not None or surface_stride_bytes is not None:
             line = layout.line_stride_bytes if line_stride_bytes is None else line_stride_bytes
@@ -135,7 +144,7 @@ class Placing:
         Raises:
             InputError: for a format that the configuration lacks, or an image that does not fit the format.
         """
-        _check_array("image", image)
+        check_array("image", image)
         if image.ndim != 3:
             raise InputError(f"image must have the axes (C, H, W), not the shape {image.shape}")
         shape = (image.shape[0], image.shape[1], image.shape[2])
@@ -167,21 +176,22 @@ class Placing:
             image: Whether the kernels are for an image, whose columns become channels.
             post_extension: Number of lines of an image's kernels that are multiplied at once: 1, 2 or 4.
             winograd: Whether the kernels are for Winograd: 3 x 3, transformed to 4 x 4.
-            winograd_scale: Factor that keeps the transformed kernels in the range of the precision.
+            winograd_scale: Factor that keeps the transformed kernels in the range of the precision; 4/9 does so for
+                every kernel.
             compressed: Whether zeros are left out, with a mask of the other weights.
             ram: Memory port.
 
         Raises:
             InputError: for other axes or sizes, another dtype, or a format that the configuration lacks.
         """
-        _check_array("weights", weights)
+        check_array("weights", weights)
         if weights.ndim != 4:
             raise InputError(f"weights must have the axes (K, C, R, S), not the shape {weights.shape}")
         if image and winograd:
             raise InputError("winograd must be False for the kernels of an image, which are multiplied directly")
         if post_extension != 1 and not image:
             raise InputError(f"post_extension must be 1 but for the kernels of an image, not {post_extension}")
-        config, precision = self.config, Precision.of(weights.dtype)
+        config, precision = self.config, precision_of("weights", weights)
         shape = (weights.shape[0], weights.shape[1], weights.shape[2], weights.shape[3])
         layout: KernelLayout
         if image:
@@ -223,7 +233,8 @@ class Placing:
             InputError: for other axes, another dtype, or a precision that the configuration lacks.
         """
         arrays = {"alu": values} if multipliers is None else {"alu": values, "mul": multipliers}
-        _check_array("values", values)
+        for name, array in (("values", values), *([] if multipliers is None else [("multipliers", multipliers)])):
+            check_array(name, array)
         if values.ndim not in (1, 3):
             raise InputError(f"operands must have the axes (C,) or (C, H, W), not the shape {values.shape}")
         if multipliers is not None and (multipliers.shape, multipliers.dtype) != (values.shape, values.dtype):
@@ -231,7 +242,7 @@ class Placing:
                 f"multipliers must be {values.dtype} of the shape {values.shape} like the values, "
                 f"not {multipliers.dtype} of {multipliers.shape}"
             )
-        kind = Precision.of(values.dtype)
+        kind = precision_of("values", values)
         computed = precision or (Precision.FP16 if kind is Precision.FP16 else Precision.INT8)
         if (computed is Precision.FP16) != (kind is Precision.FP16):
             raise InputError(f"operands must be float16 for FP16 and integers for the others, not {values.dtype}")
@@ -256,11 +267,11 @@ class Placing:
         Raises:
             InputError: for other axes, another dtype, or a precision that the configuration lacks.
         """
-        _check_array("cube", cube)
+        check_array("cube", cube)
         if cube.ndim != 3:
             raise InputError(f"cube must have the axes (C, H, W), not the shape {cube.shape}")
         shape = (cube.shape[0], cube.shape[1], cube.shape[2])
-        surface = self.reserve_planes(shape, Precision.of(cube.dtype), ram=ram)
+        surface = self.reserve_planes(shape, precision_of("cube", cube), ram=ram)
         self._write(surface, surface.layout.pack(cube), surface.layout.written_mask())
         return surface
 
@@ -281,7 +292,8 @@ class Placing:
         Raises:
             InputError: for a shape, a precision or a memory that the configuration cannot have.
         """
-        _check_precision(precision)
+        check_precision(precision)
+        shape = checked_shape(shape, "(C, H, W)")
         layout = PlanarLayout.packed(self.config, precision, shape)
         alignment = layout.alignment.start_address_bytes
         return PlanarSurface(layout, self._allocate(ram, layout.nbytes, "planes", alignment), ram)
@@ -300,6 +312,7 @@ class Placing:
         Raises:
             InputError: for other axes or sizes, another dtype, or a configuration without BDMA.
         """
+        check_array("data", data)
         if data.ndim != 3 or data.dtype != np.uint8:
             raise InputError(f"data must be uint8 (surfaces, lines, bytes), not {data.dtype} of the shape {data.shape}")
         surface = self.reserve_lines((data.shape[0], data.shape[1], data.shape[2]), ram=ram)
@@ -320,6 +333,7 @@ class Placing:
         Raises:
             InputError: for a shape or a memory that the configuration cannot have.
         """
+        shape = checked_shape(shape, "(surfaces, lines, bytes)")
         layout = LinesLayout(self.config, shape, shape[2], shape[1] * shape[2])
         return LinesSurface(layout, self._allocate(ram, layout.nbytes, "lines"), ram)
 
@@ -339,6 +353,7 @@ class Placing:
         Raises:
             InputError: for bytes that nobody has written.
         """
+        check_readable(surface)
         memory, layout = self._memory(surface.ram), surface.layout
         unwritten = layout.written_mask() & ~memory.written(surface.address, layout.nbytes)
         if unwritten.any():
@@ -353,14 +368,18 @@ class Placing:
         """Check that a layer writes to memory.
 
         Raises:
-            InputError: for one that was made without destination, so that ``Pdp`` takes its result on the fly.
+            InputError: for one that was made without destination, so that ``Pdp`` takes its result on the fly, and
+                for anything but a layer.
         """
+        if not isinstance(layer, Layer):
+            raise InputError(f"layers must be those that Conv, Sdp and the like return, not {type(layer).__name__}")
         dst = layer.dst
         is_flying = isinstance(dst, Surface) and dst == on_the_fly(self.config, dst.layout.precision, dst.shape)
         if is_flying and self._memory(dst.ram).allocation_at(dst.address) is None:
             raise InputError("dst must be given, because no Pdp takes the result on the fly")
 
     def _memory(self, ram: Ram) -> MemoryImage:
+        check_ram(ram)
         if ram not in self.memories:
             allowed = ", ".join(known.value for known in self.memories)
             raise InputError(f"ram must be {allowed} on {self.config.name}, not {ram.value}")
@@ -375,44 +394,3 @@ class Placing:
         edges = np.flatnonzero(np.diff(mask.astype(np.int8), prepend=0, append=0))
         for start, stop in zip(edges[::2], edges[1::2], strict=True):
             self.memories[surface.ram].write(surface.address + int(start), data[start:stop])
-
-
-def store_compressed(
-    memory: MemoryImage,
-    allocate: Callable[[int, str], int],
-    name: str,
-    layout: KernelLayout,
-    weights: Array,
-    ram: Ram = Ram.MC,
-) -> WeightSurface:
-    """Write kernels to memory without those that are 0, with their mask and the sizes of their groups.
-
-    Args:
-        memory: The memory.
-        allocate: Returns an address for so many bytes of a name.
-        name: Prefix of the names of the three parts.
-        layout: How the kernels would lie in whole.
-        weights: The kernels, of the layout's ``packed_shape``.
-        ram: Which memory it is.
-
-    Raises:
-        InputError: for a configuration that cannot decompress.
-    """
-    packed = CompressedWeightLayout(layout).pack(weights)
-    addresses = []
-    for part, data in (("weights", packed.weights), ("mask", packed.wmb), ("sizes", packed.wgs)):
-        size = max(len(data), WEIGHT_SIZE_ALIGNMENT_BYTES)
-        addresses.append(allocate(size, f"{name}_{part}"))
-        memory.write(addresses[-1], np.concatenate([data, np.zeros(size - len(data), np.uint8)]))
-    size = max(len(packed.weights), WEIGHT_SIZE_ALIGNMENT_BYTES)
-    return WeightSurface(layout, addresses[0], ram, Compression(addresses[1], addresses[2], size))
-
-
-def _check_array(name: str, value: object) -> None:
-    if not isinstance(value, np.ndarray):
-        raise InputError(f"{name} must be a numpy array, not {type(value).__name__}")
-
-
-def _check_precision(value: object) -> None:
-    if not isinstance(value, Precision):
-        raise InputError(f"precision must be a Precision, such as Precision.FP16, not {value!r}")

@@ -85,7 +85,7 @@ class Register:
         """Whether it is a register; a place without one has no unit, and its address as its name."""
         return bool(self.unit)
 
-    @property
+    @cached_property
     def full_name(self) -> str:
         """``UNIT.NAME``, as traces and messages spell it, or the address of a place where no register is."""
         return f"{self.unit}.{self.name}" if self.is_mapped else self.name

@@ -53,11 +53,16 @@ class OperandSurface(Placed[OperandLayout]):
     """Operands of an SDP stage in memory."""
 
 
-def cube_operand(cube: Surface) -> OperandSurface:
-    """Return a feature cube in memory as operands of an ALU of SDP, one for each element."""
+def cube_operand(cube: Surface, component: str = "alu") -> OperandSurface:
+    """Return a feature cube in memory as operands of SDP, one for each element.
+
+    Args:
+        cube: The cube.
+        component: Who takes them, ``alu`` or ``mul``.
+    """
     layout, nbytes = cube.layout, cube.layout.precision.nbytes
     strides = layout.line_stride_bytes, layout.surface_stride_bytes
-    operands = OperandLayout(layout.config, layout.precision, layout.shape, ("alu",), nbytes, *strides)
+    operands = OperandLayout(layout.config, layout.precision, layout.shape, (component,), nbytes, *strides)
     return OperandSurface(operands, cube.address, cube.ram)
 
 

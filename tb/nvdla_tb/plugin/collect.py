@@ -21,6 +21,7 @@ from nvdla_tb.plugin.entry import DUT, OF_DEVICE
 from nvdla_tb.plugin.session_report import ATTRIBUTE, ITEMS, SessionReport
 from nvdla_tb.report import failures
 from nvdla_tb.run import project
+from nvdla_tb.stimulus.exchange import PINS_MARKER
 from nvdla_tb.stimulus.generate.plan import PlanEntry, load_plan
 from nvdla_tb.stimulus.generate.random import ENGINES
 from nvdla_tb.stimulus.result import Result
@@ -87,7 +88,11 @@ class PlayedItem(pytest.Item):
     """A scenario of a plan with a seed, or a cocotb test: what is played on the device."""
 
     def __init__(
-        self, *, play: Callable[[PlayedDut], Result], marks: Sequence[str | pytest.MarkDecorator], **given: Any
+        self,
+        *,
+        play: Callable[[PlayedDut, pytest.Item], Result],
+        marks: Sequence[str | pytest.MarkDecorator],
+        **given: Any,
     ) -> None:
         super().__init__(**given)
         self._play = play
@@ -96,7 +101,7 @@ class PlayedItem(pytest.Item):
 
     def runtest(self) -> None:
         """Play it."""
-        result = self._play(self.config.stash[_PLAYED])
+        result = self._play(self.config.stash[_PLAYED], self)
         self.stash[RESULT] = result
         if result.ending is Ending.REFUSED:
             pytest.skip(f"refused: {result.verdict.refused}")
@@ -129,7 +134,7 @@ class PlanFile(pytest.File):
         for entry in entries:
             marks = ("nvdla_scenario", *sorted(_engines(entry)), *entry.markers)
             for seed in self.config.getoption("nvdla_seed") or [1]:
-                play = partial(PlayedDut.play_entry, entry=entry, plan=self.path, seed=seed)
+                play = partial(_play_entry, entry=entry, seed=seed)
                 yield PlayedItem.from_parent(self, name=f"{entry.name}.{seed}", play=play, marks=marks)
 
 
@@ -144,8 +149,7 @@ class CoroutineModule(pytest.Module):
             if hasattr(decorated, "generate_tests") and decorated.func.__module__ == self.obj.__name__:
                 marks = ["nvdla_test", *map(_decorator, getattr(decorated.func, "pytestmark", []))]
                 for test in decorated.generate_tests():
-                    play = partial(PlayedDut.play_test, path=self.path, coroutine=test.name)
-                    yield PlayedItem.from_parent(self, name=test.name, play=play, marks=marks)
+                    yield PlayedItem.from_parent(self, name=test.name, play=_play_test, marks=marks)
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -169,6 +173,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(SessionReport(config, played.root, played.dut))
     for line in (
         *(f"{marker}: {about}" for marker, about in ITEMS.items()),
+        f"{PINS_MARKER}: a test in Python that needs pins of CSB or memory, or agents in Python",
         *(f"{engine.lower()}: a scenario with a layer of {engine}" for engine in ENGINES),
     ):
         config.addinivalue_line("markers", line)
@@ -201,6 +206,14 @@ def pytest_pycollect_makemodule(module_path: Path, parent: pytest.Collector) -> 
         return None
     module: pytest.Module = CoroutineModule.from_parent(parent, path=module_path)
     return module
+
+
+def _play_entry(dut: PlayedDut, item: pytest.Item, *, entry: PlanEntry, seed: int) -> Result:
+    return dut.play_entry(entry, item.path, seed)
+
+
+def _play_test(dut: PlayedDut, item: pytest.Item) -> Result:
+    return dut.play_test(item.path, item.name, pins=item.get_closest_marker(PINS_MARKER) is not None)
 
 
 def _decorator(mark: pytest.Mark) -> pytest.MarkDecorator:

@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 
 from nvdla_models.config import HwConfig
-from nvdla_tb.cli.dut import compiled, dut_arguments, dut_of
+from nvdla_tb.cli.dut import compiled, default_backend, dut_arguments, dut_of
 from nvdla_tb.cli.dut_options import DEFAULT_TOP, add_dut_options
 from nvdla_tb.cli.parsing import Parser
 from nvdla_tb.cli.playing import run_name
@@ -84,7 +84,7 @@ class PlayedDut:
 
     @property
     def built(self) -> Built:
-        """The compiled model for tests in Python, whose ports are left to cocotb.
+        """The compiled model whose ports are left to cocotb.
 
         Raises:
             LaunchError: when it cannot be built.
@@ -118,15 +118,20 @@ class PlayedDut:
         rerun = f"{COMMAND} run --only {shlex.quote(entry.name)} {options}{self._given('--plusarg')}"
         return self._play(planned_job(entry, self.config, seed, rerun))
 
-    def play_test(self, path: Path, coroutine: str) -> Result:
-        """Play a test in Python: a coroutine of a file.
+    def play_test(self, path: Path, coroutine: str, *, pins: bool = False) -> Result:
+        """Play a test in Python.
+
+        Args:
+            path: Its file.
+            coroutine: Its name there.
+            pins: Whether the ports are left to it and to agents in Python.
 
         Raises:
             InputError: for a model that cannot be built.
         """
         top, module = _module(path)
-        dut = msgspec.structs.replace(self.dut, backend="coroutine")
-        built = self._model("coroutine")
+        dut = msgspec.structs.replace(self.dut, backend="coroutine") if pins else self.dut
+        built = self._model(dut.backend)
         name = f"{module}.{coroutine}"
         rerun = f"pytest {shlex.quote(f'{os.path.relpath(path)}::{coroutine}')} {self._words}"
         rerun += self._given("--nvdla-plusarg")
@@ -147,7 +152,13 @@ class PlayedDut:
         """The options of pytest that select this device again."""
         dut, words = self.dut, ["--nvdla-config", self.dut.config, "--nvdla-sim", self.dut.simulator]
         top = None if dut.top == DEFAULT_TOP else dut.top
-        given = (("--rtl", dut.rtl), ("--nvdla-port-map", dut.port_map), ("--nvdla-top", top))
+        backend = None if dut.backend == default_backend(dut.simulator) else dut.backend
+        given = (
+            ("--rtl", dut.rtl),
+            ("--nvdla-port-map", dut.port_map),
+            ("--nvdla-top", top),
+            ("--nvdla-backend", backend),
+        )
         return shlex.join([*words, *(word for option, value in given if value for word in (option, value))])
 
     def _given(self, option: str) -> str:

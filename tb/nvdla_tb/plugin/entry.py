@@ -1,6 +1,6 @@
 """What every pytest run loads: the options, and the rest of the plugin for a run that wants it.
 
-An environment with the testbench has this module in all its pytest runs, so it imports nothing but pytest.
+An environment with the testbench has this module in all its pytest runs, so it imports little besides pytest.
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 import pytest
 
 from nvdla_tb.paths import PROJECT_FILE
+from nvdla_tb.run.simulators import SIMULATORS
 
 DUT: pytest.StashKey[object] = pytest.StashKey()
 """Key under which the run keeps the device under test."""
@@ -18,6 +19,7 @@ OF_DEVICE = {
     "nvdla_top": "--top",
     "nvdla_port_map": "--port-map",
     "nvdla_sim": "--sim",
+    "nvdla_backend": "--backend",
 }
 """Options that select the device, with their names on the command line; each enables the plugin."""
 
@@ -32,7 +34,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--nvdla-config", metavar="NAME|FILE", help="configuration of the RTL: built-in name or TOML file")
     group.addoption("--nvdla-top", metavar="MODULE", help="top module")
     group.addoption("--nvdla-port-map", metavar="TOML", help="TOML file with port names that differ")
-    group.addoption("--nvdla-sim", choices=("verilator", "icarus"), help="simulator")
+    group.addoption("--nvdla-sim", choices=tuple(SIMULATORS), help="simulator")
+    group.addoption(
+        "--nvdla-backend",
+        choices=("native", "coroutine"),
+        help="agents compiled into the model, or in Python (default: native with Verilator)",
+    )
     group.addoption(
         "--nvdla-seed", action="append", type=int, metavar="N", help="seed of scenarios (default: 1); may be repeated"
     )

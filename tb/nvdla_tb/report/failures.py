@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from nvdla_tb.explain.page import FILE_NAME as PAGE_FILE
-from nvdla_tb.explain.units import Suspect, shared
+from nvdla_tb.explain.units import Suspect, Unit, common, shared
 from nvdla_tb.judge.finding import Check
 from nvdla_tb.judge.text import complaints, why_not_passed
 from nvdla_tb.judge.verdict import Ending
 from nvdla_tb.report.summary import Group, groups, passes_alone
 from nvdla_tb.run.simulate import LOG_NAME
 from nvdla_tb.run.space import write_whole
-from nvdla_tb.stimulus.explained import Explained
+from nvdla_tb.stimulus.explained import Explained, Pointed
 from nvdla_tb.stimulus.result import Result
 
 FILE_NAME = "failures.txt"
@@ -65,6 +65,18 @@ def told(results: Sequence[Result]) -> str:
     return text
 
 
+def headings(results: Sequence[Result]) -> str:
+    """Return a line for each cause that is known by now, and one for all more than so many."""
+    found = groups(results)
+    return "\n".join(_by_name(found, _IN_FULL + _BY_NAME))
+
+
+def _by_name(found: Sequence[Group], most: int) -> list[str]:
+    rest = found[most:]
+    more = f"failed: {sum(len(group.members) for group in rest)} more tests of {len(rest)} more kinds"
+    return [*map(_heading, found[:most]), *([more] if rest else [])]
+
+
 def _told(results: Sequence[Result], found: Sequence[Group], more: int) -> str:
     """Return the text in which groups have that many lines more than they have at least."""
     least = [_ALONE] if len(found) == 1 else [_FIRST, *[_NEXT] * len(found)]
@@ -72,15 +84,16 @@ def _told(results: Sequence[Result], found: Sequence[Group], more: int) -> str:
     several = _several(found)
     blocks = [] if several is None else [f"unit: {several}"]
     blocks += [_paragraph(group, room, len(found) == 1) for group, room in zip(found[:_IN_FULL], rooms, strict=False)]
-    blocks += [_heading(group) for group in found[_IN_FULL : _IN_FULL + _BY_NAME]]
-    rest = found[_IN_FULL + _BY_NAME :]
-    if rest:
-        blocks.append(f"failed: {sum(len(group.members) for group in rest)} more tests of {len(rest)} more kinds")
+    blocks += _by_name(found[_IN_FULL:], _BY_NAME)
     return "\n".join((*blocks, *_refused(results)))
 
 
 def _several(found: Sequence[Group]) -> Suspect | None:
-    """Return what layers of several engines share, where not even a unit is known of most of them."""
+    """Return the units at which all groups point, or what layers of several engines share where no unit is known."""
+    named = [{Unit(unit) for pointed in _pointed(group.members[0]) for unit in pointed.units} for group in found]
+    at_all = common([tuple(units) for units in named], f"each of {len(found)} kinds of failures points at it")
+    if at_all is not None:
+        return at_all
     firsts = [(group, group.members[0].explained) for group in found]
     known = sum(len(group.members) for group, why in firsts if not group.lacks_cause or (why and why.located))
     if 2 * known >= sum(len(group.members) for group in found):
@@ -133,7 +146,11 @@ def _paragraph(group: Group, room: int, alone: bool) -> str:
 
 def _units(result: Result) -> list[str]:
     """Return the units that the findings of a test point at; none of a test that no device played."""
-    return [f"unit: {pointed.text}" for pointed in (result.explained or _NOTHING).units[:MOST_UNITS]]
+    return [f"unit: {pointed.text}" for pointed in _pointed(result)]
+
+
+def _pointed(result: Result) -> list[Pointed]:
+    return (result.explained or _NOTHING).units[:MOST_UNITS]
 
 
 def known_lines(result: Result) -> list[str]:

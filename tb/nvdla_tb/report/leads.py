@@ -31,6 +31,9 @@ _AGAIN, _BEFORE = "again", "before."
 _UNITS_OF_BYTES = (8, 32)
 """Whose multiples may be all that hardware is right for."""
 
+_SIZES, _PARITIES = ("width", "height", "channels", "kernels"), ("even", "odd")
+"""Ends of names of what hardware may take in pairs."""
+
 _ALL = "SYSTEM"
 """The observations of layers of any unit."""
 _MOST_LOOKED_AT = 200
@@ -180,9 +183,16 @@ def _features(layers: Sequence[Attributes], *, earlier: bool) -> Iterator[Featur
             yield _feature(name, "=", low, eq)
         yield _feature(name, ">=", low, ge)
         yield _feature(name, "<=", high, le)
+        if name.endswith(_SIZES) and len({number % 2 for number in numbers}) == 1:
+            yield Feature(f"{name} that is {_PARITIES[low % 2]}", partial(_has_parity, name, low % 2), (name,))
         for unit in _UNITS_OF_BYTES if name.endswith("bytes") else ():
             if all(number % unit for number in numbers):
                 yield _feature(name, "that is no multiple of", unit, mod)
+
+
+def _has_parity(name: str, parity: int, layer: Attributes) -> bool:
+    value = layer.get(name)
+    return isinstance(value, int) and value % 2 == parity
 
 
 def _twins(one: str, other: str, relation: Relation, layer: Attributes) -> bool:

@@ -28,6 +28,15 @@ from nvdla_tb.stimulus.result import Result
 PAGE, JUNIT = "index.html", "junit.xml"
 """The files of a report, in the folder of its run."""
 
+MOST_ROWS = 1000
+"""Tasks that one page shows: a browser takes a second for some thousands."""
+
+_PART = "tasks-"
+"""Begins the names of pages of tasks."""
+
+_MOST_NAMES = 100
+"""Tasks that are named of one kind of failures, above the table that has all."""
+
 THE_RUN = "the run"
 """The test case that has failed in JUnit when the run as a whole has a problem."""
 
@@ -66,14 +75,18 @@ def write_html(
     path: Path,
     sections: Sequence[Section] = (),
     problems: Sequence[str] = (),
+    *,
+    whole: bool = True,
 ) -> None:
     """Write the page of a run: what was tested, summary, failures by cause, trend, slowest tests, every task.
 
     The trend, if any, begins with the oldest run and holds this one; other sections come before the tables of tasks.
     Links to what failures left behind are relative to the folder of the page. ``problems`` are those of ``Head``.
+    Tasks that one page cannot show have pages of their own beside it, unless it is not ``whole``, as it is
+    written often.
     """
     sections = [*trend_sections(trend, run, path), *sections]
-    _write(f"Run {run.id}: {run.title}", run.read_about(), problems, results, sections, path)
+    _write(f"Run {run.id}: {run.title}", run.read_about(), problems, results, sections, path, whole=whole)
 
 
 def write_results(head: Head, results: Sequence[Result], path: Path) -> None:
@@ -89,6 +102,8 @@ def _write(
     results: Sequence[Result],
     sections: Sequence[Section],
     path: Path,
+    *,
+    whole: bool = True,
 ) -> None:
     text = render(
         "results.html",
@@ -101,11 +116,38 @@ def _write(
             *sections,
             *_refused(results),
             Section("Slowest", ("task", "seconds:n"), [(r.key, f"{r.seconds:.1f}") for r in slowest(results)]),
-            Section("Tasks", _COLUMNS, rows=[_row(result, path.parent) for result in results]),
+            _tasks(results, path, whole=whole),
             Section("Environment", lines=_environment(results)),
         ],
     )
     write_whole(path, text)
+
+
+def _tasks(results: Sequence[Result], path: Path, *, whole: bool) -> Section:
+    """Return the table of all tasks, or of those that did not pass and some others, with links to pages of all."""
+    base = path.parent
+    if len(results) <= MOST_ROWS:
+        _remove_parts(base)
+        return Section("Tasks", _COLUMNS, rows=[_row(result, base) for result in results])
+    first = sorted(results, key=lambda result: result.ending is Ending.PASSED)[:MOST_ROWS]
+    more = f"{len(first)} of {len(results)} tasks, those first that did not pass."
+    links: list[tuple[str, str]] = []
+    if whole:
+        _remove_parts(base)
+        for start in range(0, len(results), MOST_ROWS):
+            part = results[start : start + MOST_ROWS]
+            name, title = f"{_PART}{start // MOST_ROWS + 1:04}.html", f"{part[0].key} to {part[-1].key}"
+            table = Section("Tasks", _COLUMNS, [_row(result, base) for result in part], links=[("the run", path.name)])
+            heading = f"Tasks {start + 1} to {start + len(part)} of {len(results)}"
+            write_whole(base / name, render("sections.html", title=heading, heading=heading, sections=[table]))
+            links.append((title, name))
+        more += " All of them, in their order:"
+    return Section("Tasks", _COLUMNS, [_row(result, base) for result in first], more=more, links=links)
+
+
+def _remove_parts(folder: Path) -> None:
+    for path in folder.glob(f"{_PART}*.html"):
+        path.unlink(missing_ok=True)
 
 
 def write_junit(head: Head, results: Sequence[Result], path: Path) -> None:
@@ -166,7 +208,9 @@ def _failure(group: Group, base: Path) -> dict[str, Any]:
     first = group.members[0]
     return {
         "name": f"{group.ending.value}: {group.title}",
-        "tasks": [{"name": result.identity, "link": _link(result, base)} for result in group.members],
+        "tasks": [{"name": result.identity, "link": _link(result, base)} for result in group.members[:_MOST_NAMES]],
+        "times": len(group.members),
+        "others": max(0, len(group.members) - _MOST_NAMES),
         "checks": "; ".join(group.checks) if group.cause is not None else "",
         "text": "\n".join(known_lines(first)),
         "alone": "" if first.after is None else passes_alone(first.after),
@@ -190,7 +234,8 @@ def _environment(results: Sequence[Result]) -> list[str]:
 def _refused(results: Sequence[Result]) -> list[Section]:
     refused = [result for result in results if result.ending in _NOT_PREDICTED]
     rows = [(result.key, "\n".join(why_not_passed(result.verdict))) for result in refused]
-    return [Section("Not predicted", ("task", "reason"), rows)] if rows else []
+    shown = f"{MOST_ROWS} of {len(rows)} tasks" if len(rows) > MOST_ROWS else ""
+    return [Section("Not predicted", ("task", "reason"), rows[:MOST_ROWS], more=shown)] if rows else []
 
 
 def _row(result: Result, base: Path) -> tuple[Cell | str, ...]:

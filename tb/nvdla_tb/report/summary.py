@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,7 +23,8 @@ class Group:
         ending: how the first of them ended.
         cause: the probable cause of the first in words, None when none is known.
         signatures: signatures of all members, the most frequent first; each tells engine and register group.
-        members: the failures; those of which hand-overs inside were watched come first, as more is known of them.
+        members: the failures; those of which hand-overs inside were watched come first, as more is known of them, and
+            of these the simplest: the one of the fewest layers, then of the fewest cycles.
     """
 
     ending: Ending
@@ -77,7 +79,7 @@ def groups(results: Iterable[Result]) -> list[Group]:
             found.setdefault(key, []).append(result)
     grouped = []
     for members in sorted(found.values(), key=lambda members: -len(members)):
-        members.sort(key=_unseen)
+        members.sort(key=lambda result: (_unseen(result), *_size(result)))
         cause = cause_of(members[0])
         counts = Counter(result.verdict.signature for result in members)
         signatures = tuple(signature for signature, _ in counts.most_common())
@@ -88,6 +90,11 @@ def groups(results: Iterable[Result]) -> list[Group]:
 def _unseen(result: Result) -> int:
     """Return how little is known of where inside a failure arises."""
     return 2 if result.explained is None else 2 - result.explained.was_watched - result.explained.located
+
+
+def _size(result: Result) -> tuple[int, int]:
+    """Return how many layers and cycles a test has; one without layers, as it crashed, is none to begin with."""
+    return len(result.layers) or sys.maxsize, result.verdict.cycles
 
 
 def slowest(results: Iterable[Result]) -> list[Result]:

@@ -23,11 +23,12 @@ class History:
 
     ::
 
-        history = History.of(Path("/work/rtl/my.f"), empty_folder)
+        history = History.of(Path("rtl/my_filelist.f"), empty_folder)
         history.search(history.commit("v1"), history.commit("HEAD"), ["make", "test"])
 
     Attributes:
-        folder: The work tree of the copy.
+        folder: The work tree of the copy. Commands run in its place of the current folder, from where filelists count;
+            in the current folder itself, when that lies outside of the repository.
         below: The folder of the RTL in it.
         origin: The top of the repository.
     """
@@ -51,7 +52,7 @@ class History:
         copied = _git(folder, "clone", "--quiet", "--shared", "--no-checkout", "--template=", "--", top, "tree")
         if copied is None:
             raise InputError(f"git cannot copy {shown(origin)}")
-        return cls(folder / "tree", rtl.parent.relative_to(origin), origin)
+        return cls(folder.absolute() / "tree", rtl.parent.relative_to(origin), origin)
 
     def commit(self, name: str) -> str:
         """Return the hash of a commit that the repository knows by a name.
@@ -64,10 +65,18 @@ class History:
             raise InputError(f"a commit must be one of {shown(self.origin)}, not {shown(name)}")
         return found
 
-    def play(self, commit: str, command: Sequence[str]) -> int:
-        """Return the exit code of a command with a commit checked out; it runs in the current folder."""
+    @property
+    def _here(self) -> Path:
+        here = Path.cwd()
+        return self.folder / here.relative_to(self.origin) if here.is_relative_to(self.origin) else here
+
+    def play(self, commit: str, command: Sequence[str]) -> tuple[int, str]:
+        """Return the exit code of a command with a commit checked out, and the last line of what it says of errors."""
         _git(self.folder, "checkout", "--quiet", "--force", "--detach", commit)
-        return subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False).returncode
+        if not self._here.is_dir():
+            return _SKIP, f"the commit has no folder {shown(self._here)}"
+        ran = subprocess.run(command, cwd=self._here, capture_output=True, text=True, errors="replace", check=False)
+        return ran.returncode, next(iter(ran.stderr.strip().splitlines()[-1:]), "")
 
     def search(self, good: str, bad: str, command: Sequence[str]) -> str | None:
         """Return the first commit from which on a command ends with 1, None when commits between could not be played.
@@ -75,13 +84,13 @@ class History:
         Args:
             good: Commit on which it ends with 0.
             bad: Later commit on which it ends with 1.
-            command: The command, which is run in the current folder; other exit codes mean that it could not be played.
+            command: The command; other exit codes mean that it could not be played.
         """
         if _git(self.folder, "bisect", "start", bad, good) is None:
             return None
-        here = shlex.join(["cd", str(Path.cwd())])
+        here = shlex.join(["cd", str(self._here)])
         judge = f"[ $code -le 1 ] || [ $code -ge {_STOP} ] || code={_SKIP}"
-        script = f"{here} && {shlex.join(command)} >/dev/null 2>&1; code=$?; {judge}; exit $code"
+        script = f"{here} || exit {_SKIP}; {shlex.join(command)} >/dev/null 2>&1; code=$?; {judge}; exit $code"
         ended = _git(self.folder, "bisect", "run", "sh", "-c", script, patience=None)
         return None if ended is None else _git(self.folder, "rev-parse", "refs/bisect/bad")
 

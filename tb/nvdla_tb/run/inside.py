@@ -11,8 +11,9 @@ from nvdla_tb.explain.handovers import load_handovers
 from nvdla_tb.explain.page import FILE_NAME as PAGE_FILE
 from nvdla_tb.explain.units import Unit
 from nvdla_tb.run import folders
+from nvdla_tb.run.answers import RESULT_FILE
 from nvdla_tb.run.compile.runners import HANDOVERS_DIR
-from nvdla_tb.run.jobs import RESULT_FILE, Job, Setup, run_job
+from nvdla_tb.run.jobs import Job, Setup, run_job
 from nvdla_tb.run.systems import load_config
 from nvdla_tb.stimulus.result import Dut, Result
 
@@ -25,8 +26,8 @@ _FOLDER = "inside"
 def is_worth_it(result: Result, handovers: Path | None = None) -> bool:
     """Return whether playing a failure again may say where inside it arises.
 
-    It may for a convolution, with five units, and where the memory interface is suspected or no cause is known.
-    ``handovers`` is the file that names the hand-overs of its device, None for the one that its kind has.
+    It may where hand-overs inside its engine are named, where the memory interface is suspected, and where no cause is
+    known. ``handovers`` is the file that names the hand-overs of its device, None for the one that its kind has.
     """
     explained, path = result.explained, handovers or handovers_of(result.dut)
     if result.after is not None:
@@ -37,13 +38,16 @@ def is_worth_it(result: Result, handovers: Path | None = None) -> bool:
     known = any(layer.causes and not layer.symptom for layer in explained.layers)
     unknown = bool(result.verdict.wrong_bytes) and not known
     suspected = any(Unit.MEMORY.value in pointed.units for pointed in explained.units)
-    return convolves(result) or ((unknown or suspected) and bool(load_handovers(path).readers))
+    return is_followed(result, path) or ((unknown or suspected) and bool(load_handovers(path).readers))
 
 
-def convolves(result: Result) -> bool:
-    """Return whether the first wrong layer of a failure is a convolution."""
-    wrong = result.verdict.wrong_bytes
-    return bool(wrong) and wrong[0].layer is not None and wrong[0].layer.engine.startswith("CONV")
+def is_followed(result: Result, handovers: Path | None = None) -> bool:
+    """Return whether hand-overs are named inside the engine of a failure's first wrong layer."""
+    wrong, path = result.verdict.wrong_bytes, handovers or handovers_of(result.dut)
+    if path is None or not wrong or wrong[0].layer is None:
+        return False
+    engine = wrong[0].layer.engine
+    return any(stage.is_passed_by(engine) and not stage.kind.is_written for stage in load_handovers(path).stages)
 
 
 def handovers_of(dut: Dut) -> Path | None:

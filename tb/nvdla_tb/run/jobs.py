@@ -13,26 +13,25 @@ from typing import Any
 import msgspec
 
 from nvdla_models.errors import InputError
-from nvdla_models.reading import read_json, resolved
+from nvdla_models.reading import resolved
 from nvdla_tb.explain.page import FILE_NAME as PAGE_FILE
 from nvdla_tb.explain.runs import write_page
-from nvdla_tb.judge.detail import DriverFault, DriverFaultKind, Note, Raised
+from nvdla_tb.judge.detail import Note
 from nvdla_tb.judge.finding import Check, Finding
 from nvdla_tb.judge.verdict import Ending, Verdict
 from nvdla_tb.nvdla.memory import Range
-from nvdla_tb.plain_data import converted
 from nvdla_tb.run import folders
+from nvdla_tb.run.answers import RESULT_FILE, finding_of, left_in, of_driver, raised_in, verdict_of
 from nvdla_tb.run.compile.spec import Built
 from nvdla_tb.run.dut import about
 from nvdla_tb.run.process import last_lines, spread
 from nvdla_tb.run.simulate import LOG_NAME, SharedProcess, SimResult, simulate
 from nvdla_tb.run.system import AnyScenario
-from nvdla_tb.run.systems import ENTRY_ENVIRONMENT, system_of, system_with
-from nvdla_tb.stimulus.exchange import ACCESSES_FILE, LAST_ACCESSES, RAISED_FILE, REQUEST, Driver, Request
+from nvdla_tb.run.systems import ENTRY_ENVIRONMENT, REWRITTEN, system_of, system_with
+from nvdla_tb.stimulus.exchange import REQUEST, Driver, Request
 from nvdla_tb.stimulus.result import Dut, Result, identity
 from nvdla_tb.stimulus.scenario import Scenario
 
-RESULT_FILE = "result.json"
 _PYTHON_TESTS = "nvdla_tb.sim.python_tests"
 _ALONE = "alone"
 SCENARIO_DIR = "scenario"
@@ -314,10 +313,10 @@ def _simulated(job: Job, setup: Setup, work_dir: Path, process: SharedProcess | 
             # The process died before it took the request: what it said lies in its own folder.
             shutil.copyfile(run.log_path, work_dir / LOG_NAME)
         tail = last_lines(run.log_path)[-_LOG_LINES:]
-        verdict = _of_driver(job.driver, run, work_dir)
-        verdict = verdict or Verdict(findings=[_finding_of(run, *tail)])
+        verdict = of_driver(job.driver, run, work_dir)
+        verdict = verdict or Verdict(findings=[finding_of(run, *tail)])
         return job.result(dut, verdict, run.seconds, work_dir)
-    verdict = _verdict_of(answer, run)
+    verdict = verdict_of(answer, run)
     if verdict.ending is Ending.REFUSED and not job.refusable:
         # It was made for this configuration, so that the bench or what made it is wrong, or the driver.
         check = Check.BENCH if job.driver is None else Check.PROGRAM
@@ -325,7 +324,7 @@ def _simulated(job: Job, setup: Setup, work_dir: Path, process: SharedProcess | 
         verdict.refused = None
     if verdict.ending in (Ending.PASSED, Ending.GOLDEN) and not run.passed:
         # The verdict was good, but the simulator did not end as it should.
-        verdict.add(_finding_of(run))
+        verdict.add(finding_of(run))
     result = job.result(dut, verdict, run.seconds, work_dir)
     return msgspec.structs.replace(
         result, performance=answer.performance, explained=answer.explained, layers=answer.layers
@@ -344,6 +343,7 @@ def _tested(job: Job, test: PythonTest, setup: Setup, work_dir: Path) -> Result:
         testcase=test.function,
         env={
             REQUEST: job.request(setup.dut, work_dir).encode(),
+            REWRITTEN: os.environ.get(REWRITTEN, f"{test.module.rpartition('.')[2]}.py"),
             "PYTHONPATH": os.pathsep.join((*test.path, *sys.path)),
         },
         work_dir=work_dir,
@@ -352,69 +352,14 @@ def _tested(job: Job, test: PythonTest, setup: Setup, work_dir: Path) -> Result:
         plusargs=job.plusargs,
         loaded=_PYTHON_TESTS,
     )
-    answer, raised = left_in(work_dir), _raised(run, work_dir)
+    answer, raised = left_in(work_dir), raised_in(run, work_dir)
     if answer is None:
         verdict = Verdict(self_checking=True) if run.check is None else Verdict(findings=[raised or run.finding])
-        return job.result(setup.dut, _of_driver(None, run, work_dir) or verdict, run.seconds, work_dir)
-    verdict = _verdict_of(answer, run)
+        return job.result(setup.dut, of_driver(None, run, work_dir) or verdict, run.seconds, work_dir)
+    verdict = verdict_of(answer, run)
     if raised is not None:
         verdict.add(raised)
     elif run.check is not None and not (run.check is Check.TEST and verdict.ending.is_failure):
         verdict.add(run.finding)
     result = job.result(setup.dut, verdict, run.seconds, work_dir)
     return msgspec.structs.replace(result, explained=answer.explained, layers=answer.layers)
-
-
-def _raised(run: SimResult, work_dir: Path) -> Finding | None:
-    """Return what a test in Python has raised, or its module while it was loaded; None where that did not end it."""
-    path = work_dir / RAISED_FILE
-    ended_it = run.check is Check.TEST or (run.check is Check.CRASH and not run.reported)
-    if not ended_it or not path.is_file():
-        return None
-    found = converted(read_json(path), Finding, str(path))
-    assert isinstance(found.detail, Raised)
-    here = f"{Path.cwd()}{os.sep}"
-    calls = tuple(msgspec.structs.replace(call, path=call.path.removeprefix(here)) for call in found.detail.calls)
-    return msgspec.structs.replace(found, detail=msgspec.structs.replace(found.detail, calls=calls))
-
-
-def _of_driver(driver: Driver | None, run: SimResult, work_dir: Path) -> Verdict | None:
-    """Return the verdict of a process that ended without an answer while a driver in C ran in it, None without one."""
-    path = work_dir / ACCESSES_FILE
-    if run.standstill is not None or not path.is_file():
-        return None
-    accesses = tuple(line for line in last_lines(path) if line)[-LAST_ACCESSES:]
-    name = "of the test" if driver is None else driver.name
-    return Verdict(
-        findings=[Finding(_check_of(run), DriverFault(name, DriverFaultKind.PROCESS, run.message, accesses))]
-    )
-
-
-def left_in(work_dir: Path) -> Result | None:
-    """Return the result that a simulator has left in a folder, None when it has left none.
-
-    Raises:
-        InputError: for a file that holds none.
-    """
-    path = work_dir / RESULT_FILE
-    return Result.load(path) if path.is_file() else None
-
-
-def _verdict_of(answer: Result, run: SimResult) -> Verdict:
-    """Return the verdict of a simulation, with a complaint when its findings should have been explained and are not.
-
-    An answer is saved before it is explained, so that an error of the explainer hides nothing that was found.
-    """
-    if answer.verdict.needs_explanation and answer.explained is None:
-        answer.verdict.add(Finding(Check.EXPLANATION, Note(f"the testbench could not explain this: {run.message}")))
-    return answer.verdict
-
-
-def _finding_of(run: SimResult, *log: str) -> Finding:
-    """Return why a simulation did not pass, with the last lines of its log unless it says where time stood still."""
-    return run.standstill or Finding(_check_of(run), Note("\n".join((run.message, *log))))
-
-
-def _check_of(run: SimResult) -> Check:
-    """Return the error of a simulation; a test that fails without a verdict is an error of the bench."""
-    return Check.BENCH if run.check in (None, Check.TEST) else run.check

@@ -10,14 +10,16 @@ from threading import Event, Thread
 from nvdla_models.config import HwConfig
 from nvdla_models.errors import InputError
 from nvdla_tb.run import cache
+from nvdla_tb.run.answers import RESULT_FILE
 from nvdla_tb.run.choices import OPTIMISED
 from nvdla_tb.run.compile.build import SILENT, Teller, build
 from nvdla_tb.run.compile.recipe import PROFILE, Recipe, recipe_of
 from nvdla_tb.run.compile.spec import Built
 from nvdla_tb.run.dut import build_spec
 from nvdla_tb.run.errors import LaunchError
-from nvdla_tb.run.jobs import RESULT_FILE, run_entry
+from nvdla_tb.run.jobs import run_entry
 from nvdla_tb.run.process import KILL_GRACE_SECONDS, InterruptedRunError
+from nvdla_tb.run.simulators import SIMULATORS
 from nvdla_tb.stimulus.exchange import Request
 from nvdla_tb.stimulus.generate.plan import load_plan
 from nvdla_tb.stimulus.handed_over import hand_over
@@ -30,7 +32,7 @@ _FOLDER = "training"
 
 
 def optimised(dut: Dut, root: Path, teller: Teller = SILENT) -> Built:
-    """Return the optimised model of a device, whose simulator must be Verilator; see ``build``.
+    """Return the optimised model of a device; see ``build``.
 
     Raises:
         LaunchError: when it cannot be built.
@@ -66,7 +68,7 @@ class Model:
 
     def _ready(self) -> Built | None:
         """Return the optimised model if it may be taken and is there."""
-        if self._build is not None or self._dut.simulator != "verilator":
+        if self._build is not None or not SIMULATORS[self._dut.simulator].optimises:
             return None
         if self._recipe is None:
             # Once: this reads all of the RTL.

@@ -6,8 +6,10 @@ what is built in. Its paths are relative to its own folder. One that belongs to 
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from functools import cache
+from glob import glob
 from pathlib import Path
 from typing import Annotated
 
@@ -50,7 +52,7 @@ class ProjectFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def _path(folder: Path, text: str | None) -> Path | None:
-    return None if text is None else folder / Path(text).expanduser()
+    return None if text is None else folder / os.path.expanduser(text)
 
 
 def _paths(folder: Path, texts: tuple[str, ...], where: str) -> tuple[Path, ...]:
@@ -59,8 +61,9 @@ def _paths(folder: Path, texts: tuple[str, ...], where: str) -> tuple[Path, ...]
         if "/" not in text and "." not in text:
             paths.append(Path(text))
             continue
-        matched = sorted(folder.glob(text)) if any(letter in text for letter in "*?[") else [folder / text]
-        missing = [path for path in matched if not path.is_file()]
+        named = glob(text, root_dir=folder, recursive=True) if any(letter in text for letter in "*?[") else [text]
+        matched = sorted(folder / name for name in named)
+        missing = [path for path in matched if not os.path.isfile(path)]
         if missing:
             raise InputError(f"{where} must be files that exist, not {shown(missing[0])}")
         paths += matched

@@ -24,9 +24,10 @@ from nvdla_tb.run.compile.runners import simulation
 from nvdla_tb.run.compile.spec import Built
 from nvdla_tb.run.errors import LaunchError
 from nvdla_tb.run.process import LOOK_SECONDS, Ended, abort, kill, last_relevant_lines, start, supervise
+from nvdla_tb.run.simulators import SIMULATORS
 from nvdla_tb.run.standstill import Standstill
 from nvdla_tb.run.systems import ENTRY_ENVIRONMENT, system_with
-from nvdla_tb.stimulus.exchange import Request
+from nvdla_tb.stimulus.exchange import PINS_MARKER, Request
 
 LOG_NAME = "sim.log"
 ENDING_NAME = "cocotb.ending"
@@ -34,6 +35,9 @@ ENDING_NAME = "cocotb.ending"
 
 _ENDED_EARLY = "SimFailure"
 """The name that cocotb gives a test whose simulation ended before it."""
+
+_CLOCK_IS_DRIVEN = 77
+"""The exit code of the native back end's clock loop when somebody else drives a clock."""
 
 _FROM_OUTSIDE = (Signals.SIGKILL, Signals.SIGTERM, Signals.SIGHUP, Signals.SIGINT, Signals.SIGQUIT)
 """Signals that no fault of a simulator causes; SIGKILL is also what a kernel sends when memory is short."""
@@ -107,7 +111,8 @@ def simulate(
     work_dir = work_dir.resolve()
     log_path, ending_path = work_dir / LOG_NAME, work_dir / ENDING_NAME
     started = time.monotonic()
-    arguments = [] if built.spec.simulator == "verilator" else ["-fst" if waves else "-none"]
+    simulator = SIMULATORS[built.spec.simulator]
+    arguments = list(simulator.with_waves if waves else simulator.without_waves)
     arguments += [f"+wave_file={work_dir}/waves.{built.wave_suffix}"] if waves else []
     arguments += plusargs
     make_empty(work_dir)
@@ -121,7 +126,6 @@ def simulate(
             log_path=log_path,
             timeout_seconds=timeout_seconds,
             meanwhile=watch.look,
-            pass_fds=watch.files,
         )
         check, message = judge(ended, ending_path, log_path, f"{test_module}.{testcase}", timeout_seconds)
         result = _result(check, message, time.monotonic() - started, log_path, watch)
@@ -151,12 +155,15 @@ def judge(
     """Return how a simulation ended and why; only a result file that says so makes it pass."""
     if ended.timed_out:
         return Check.TIMEOUT, f"{test} was killed after {timeout_seconds:g} seconds"
+    if ended.returncode == _CLOCK_IS_DRIVEN:
+        how = f"mark the test {PINS_MARKER} to play it with agents in Python"
+        return Check.RAISED, f"{test} drives a clock, as the native back end does itself: {how}"
     if -ended.returncode in _FROM_OUTSIDE:
         return Check.LOST, f"{test}: the simulator was killed by {Signals(-ended.returncode).name} from outside"
     if ended.returncode < 0:
         return Check.CRASH, f"{test}: the simulator was ended by {Signals(-ended.returncode).name}"
     if not ending_path.is_file():
-        last = next(reversed(last_relevant_lines(log_path)), "")
+        last = next((line for line in reversed(last_relevant_lines(log_path)) if any(map(str.isalnum, line))), "")
         return Check.CRASH, f"{test}: the simulator ended with code {ended.returncode} and no result file: {last}"
     try:
         cases = list(ElementTree.parse(ending_path).iter("testcase"))
@@ -289,7 +296,7 @@ class SharedProcess:
                     cwd=self.work_dir,
                     environment=environment,
                     log=log,
-                    pass_fds=[theirs.fileno(), *watch.files],
+                    pass_fds=[theirs.fileno()],
                 )
         return _Alive(process, ours, ours.makefile("r", encoding="utf-8"), watch)
 

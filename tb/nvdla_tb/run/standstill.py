@@ -31,20 +31,18 @@ class Standstill:
     ::
 
         with Standstill() as watch:
-            ...                             # start a simulator with ``watch.variables`` and ``watch.files``
+            ...                             # start a simulator with ``watch.variables``
             while not watch.look(): ...     # about twice a second
             watch.found
 
     Attributes:
-        files: Open files that the simulator needs.
-        variables: Environment variables that tell it so.
+        variables: Environment variables that tell the simulator where it shows its time.
     """
 
     def __init__(self) -> None:
         """Make what both share."""
         self._file = pulse.new_file()
-        self.files = () if self._file is None else (self._file,)
-        self.variables = {} if self._file is None else {pulse.PULSE: str(self._file)}
+        self.variables = {} if self._file is None else {pulse.PULSE: pulse.place_of(self._file)}
         self._pulse = pulse.Pulse() if self._file is None else pulse.shared(self._file)
         self._time_steps, self._since = -1, 0.0
         self._asked: tuple[int, float] | None = None
@@ -60,8 +58,9 @@ class Standstill:
 
     def close(self) -> None:
         """Close the file; the simulator has ended."""
-        for file in self.files:
-            os.close(file)
+        if self._file is not None:
+            os.close(self._file)
+            self._file = None
 
     @property
     def where(self) -> str:

@@ -9,16 +9,19 @@ from typing import Any
 
 from nvdla_models.errors import InputError
 from nvdla_models.reading import shown
-from nvdla_tb import added as packages
+from nvdla_tb.added import added as added_by_packages
 from nvdla_tb.run.nvdla import NVDLA
 from nvdla_tb.run.system import AnyConfig, System, system_named_in
 
 GROUP = "nvdla_tb.systems"
 """The group of entry points by which other packages add systems: each names a ``System``."""
 
+REWRITTEN = "COCOTB_REWRITE_ASSERTION_FILES"
+"""Variable with the files whose asserts cocotb rewrites so that they show values: by default, of all packages."""
+
 ENTRY_ENVIRONMENT = {
     # Rewriting asserts costs more than all the rest of the start, and nothing here shows them.
-    "COCOTB_REWRITE_ASSERTION_FILES": "",
+    REWRITTEN: "",
     # Simulations run side by side; threads of one would only take processors from another.
     "OPENBLAS_NUM_THREADS": "1",
 }
@@ -34,7 +37,7 @@ def added() -> tuple[System[Any, Any], ...]:
     """
     names: set[str] = {NVDLA.name}
     found: list[System[Any, Any]] = []
-    for entry, system in packages.added(GROUP, "a System", lambda value: isinstance(value, System)):
+    for entry, system in added_by_packages(GROUP, "a System", lambda value: isinstance(value, System)):
         if system.name in names:
             raise InputError(f"systems must have names of their own; {entry} adds {system.name} again")
         names.add(system.name)

@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 
 from nvdla_models.config import HwConfig
 from nvdla_models.errors import InputError
-from nvdla_tb.explain.handovers import load_handovers
 from nvdla_tb.judge.detail import MissingInterrupt, Note, Restless
 from nvdla_tb.judge.finding import BYTES, Check, Finding
 from nvdla_tb.judge.judge import Access
@@ -33,6 +32,7 @@ from nvdla_tb.nvdla.program.codec import encode
 from nvdla_tb.nvdla.program.ops import Program
 from nvdla_tb.nvdla.program.table import Refused
 from nvdla_tb.sim.altered import Alterations
+from nvdla_tb.sim.answer import stage_watch
 from nvdla_tb.sim.backend import CoroutineBackend, backend_of, ports_of
 from nvdla_tb.sim.clocking import (
     QUIET_CYCLES,
@@ -51,7 +51,6 @@ from nvdla_tb.sim.judging import Judging, judge_with
 from nvdla_tb.sim.line import InterruptLine
 from nvdla_tb.sim.player import SimulationPlayer
 from nvdla_tb.sim.scope import LAYER_SCOPE, WaveScope
-from nvdla_tb.sim.stages import StageWatch
 from nvdla_tb.sim.transactions import Played, transactions
 from nvdla_tb.sim.watchdog import Stuck, Watchdog
 from nvdla_tb.stimulus.dumps import Dumps
@@ -71,8 +70,8 @@ class Bench(Judging, Placing):
         bench.check()           # raises with every finding
 
     Every test is judged when it ends, whether or not it calls ``check`` or catches its exception. It fails with any
-    finding, and when it has enabled a unit and nothing was compared. A test that provokes findings declares them with
-    ``expect_findings``.
+    finding, and when nothing was compared, unless it only accessed registers and enabled no unit. A test that provokes
+    findings declares them with ``expect_findings``.
 
     A subclass may override ``see_access``, ``see_writes``, ``see_bad_access`` and ``see_violation``, which pass on
     the observations of the agents.
@@ -96,7 +95,7 @@ class Bench(Judging, Placing):
         self.times, self.verdict = LayerTimes(), self.judge.verdict
         self.judge.watchers.append(self.times)
         self._refused = Event()
-        self.stopped = self._csb_is_dead = False
+        self.stopped = self.cut = self._csb_is_dead = False
         self.accesses: list[Access] = []
         self.began = time.process_time(), 0
         self.memories, self.csb, self.interrupts = self.backend.memories, self.backend.csb, self.backend.interrupts
@@ -114,8 +113,7 @@ class Bench(Judging, Placing):
         self.scope = None
         if isinstance(self.backend, CoroutineBackend) and hasattr(dut, LAYER_SCOPE):
             self.scope = WaveScope(dut, self.backend.monitors, self.scoreboard, request.waves_from)
-        stages = request.stages
-        self.watch = None if stages is None else StageWatch(dut, self.clock, load_handovers(Path(stages)))
+        self.watch = stage_watch(dut, request)
 
     @classmethod
     async def start(
@@ -183,7 +181,20 @@ class Bench(Judging, Placing):
         return self.memories[Ram.MC]
 
     def alter(self, ram: Ram, address: int, data: NDArray[np.uint8]) -> None:
-        """Inject a fault: change bytes that the DUT reads, while the model keeps the old ones."""
+        """Inject a fault: change bytes that the DUT reads, while the model keeps the old ones.
+
+        ::
+
+            bench.alter(Ram.MC, src.address, np.array([99], dtype=np.uint8))
+
+        Args:
+            ram: Memory port.
+            address: Byte address of the first byte to change, such as ``src.address``.
+            data: New bytes, (n,) of uint8.
+
+        Raises:
+            InputError: for a memory that the DUT lacks, other data, or an address at which nothing was placed.
+        """
         self._altered.alter(ram, address, data)
 
     def _find_dead_csb(self, error: CsbTimeout) -> None:
@@ -203,7 +214,12 @@ class Bench(Judging, Placing):
         """Run layers in sequence, each in the register groups that its units run next, and wait until the DUT is idle.
 
         Await the result; a test that does not fails at its end.
+
+        Raises:
+            InputError: without layers.
         """
+        if not layers:
+            raise InputError("layers must be at least one: bench.run was given none, so that nothing would be played")
         return self._begun.take("run", self._run(layers))
 
     async def _run(self, layers: Sequence[Layer]) -> None:
@@ -259,7 +275,7 @@ class Bench(Judging, Placing):
 
         ::
 
-            await bench.drive_with(Driver(where="/tmp/me/bench.sock"))
+            await bench.drive_with(Driver(where="/run/user/1000/bench.sock"))
 
         Args:
             driver: The driver.
@@ -302,7 +318,7 @@ class Bench(Judging, Placing):
         else:
             ended = list(waiters)[number]
             if ended in ("refusal", "mismatch"):
-                self.stopped = True
+                self.stopped = self.cut = True
                 self.scoreboard.abandon()
             elif ended == "hang":
                 assert isinstance(ended_by, Stuck)
@@ -327,8 +343,13 @@ class Bench(Judging, Placing):
 
     async def settle(self) -> None:
         """Wait for late writes and interrupts after a program that was played to its end."""
-        # After any fault but wrong bytes, a hang for one, what is late or missing would only tell of it again.
-        if self.stopped or any(finding.check not in BYTES for finding in self.verdict.findings):
+        if self.stopped:
+            return
+        checks = {finding.check for finding in self.verdict.findings}
+        if not checks.issubset(BYTES):
+            # After any fault but wrong bytes, a hang for one, what is late or missing would only tell of it again.
+            # Reads that are open because the program ended there are no fault inside the device.
+            self.cut = Check.HANG not in checks and not await self._watchdog.memory_rests()
             return
         self.verdict.cycles = cycle()
         if not await self._watchdog.memory_rests():
@@ -359,12 +380,12 @@ class Bench(Judging, Placing):
     def conclude(self) -> list[str]:
         """Judge the test at its end and return the reasons why it must not pass; none if it may.
 
-        A test that enabled no unit checks by itself, unless it ended in the cycle in which it began.
+        A test that accessed registers and enabled no unit checks by itself.
         """
         for unfinished in self._begun.unfinished():
             self.verdict.add(Finding(Check.TEST, Note(unfinished)))
         self.backend.end()
-        self.verdict.self_checking = not self.judge.enabled and cycle() > self.began[1]
+        self.verdict.self_checking = not self.judge.enabled and self.backend.accesses > 0
         return super().conclude()
 
     def leave(self) -> None:

@@ -10,6 +10,7 @@ from cocotb.handle import SimHandleBase
 
 from nvdla_models.errors import InputError
 from nvdla_tb.judge.port_rules import CHANNELS
+from nvdla_tb.sim.native import NEEDS_COROUTINES, is_native
 
 _REQUEST = {name: name for name in ("valid", "ready", "addr", "wdat", "write", "nposted")}
 _ANSWER = {"answer_valid": "valid", "answer_data": "data", "write_complete": "wr_complete"}
@@ -134,6 +135,8 @@ class DbbBus:
 def _found(entity: SimHandleBase, names: Mapping[str, str]) -> dict[str, SimHandleBase]:
     """Return the pins of a module, given by name."""
     missing = [name for name in names.values() if not hasattr(entity, name)]
+    if missing and is_native(entity):
+        raise InputError(NEEDS_COROUTINES)
     if missing:
         raise InputError(f"{entity._path} must have the pins of the prefix, and lacks {', '.join(missing)}")
     return {field: getattr(entity, name) for field, name in names.items()}

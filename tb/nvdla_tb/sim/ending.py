@@ -93,7 +93,7 @@ class Begun:
         for name, begun in self._open:
             state = getcoroutinestate(begun)
             if state == CORO_CREATED:
-                found.append(f"the test called bench.{name} and did not await it, so that nothing was played")
+                found.append(f"the test called bench.{name} and did not await it, so that this was not played")
                 begun.close()
             elif state != CORO_CLOSED:
                 found.append(f"the test ended before its bench.{name} did: what is left was not played")

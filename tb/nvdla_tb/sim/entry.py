@@ -24,9 +24,9 @@ from nvdla_tb.judge.text import complaints
 from nvdla_tb.nvdla.configrom import is_complete
 from nvdla_tb.nvdla.memory import DUMP_FILE, Ram, save_ranges
 from nvdla_tb.nvdla.program.ops import MemInit, MemLoad, Program
+from nvdla_tb.sim.answer import leave
 from nvdla_tb.sim.bench import Bench
 from nvdla_tb.sim.clocking import cycle, wait_cycles
-from nvdla_tb.sim.failure import leave
 from nvdla_tb.stimulus.exchange import Request
 from nvdla_tb.stimulus.handed_over import taken
 

@@ -1,63 +1,34 @@
-"""Files that a run leaves in its folder: its answer; of a failure a record, the causes of wrong bytes, and a page."""
+"""Files that a failure leaves in its folder: a record, the causes of wrong bytes, and a page."""
 
 from __future__ import annotations
 
-import resource
-import sys
-import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Protocol
 
 import msgspec
 import numpy as np
 
-from nvdla_models.config import HwConfig
 from nvdla_tb.explain import Explanation, explain_run, record, write_page
 from nvdla_tb.explain.cause_units import narrowed, units_of_fit
-from nvdla_tb.explain.interface import SideResult, judge_interface
+from nvdla_tb.explain.handovers import HandoverFile
+from nvdla_tb.explain.interface import SideResult, judge_interface, unpacked
 from nvdla_tb.explain.page import FILE_NAME
 from nvdla_tb.explain.seen import Seen
-from nvdla_tb.explain.stages import Culprit, compare, culprit, told
+from nvdla_tb.explain.stages import Culprit, StageResult, compare, culprit, told
 from nvdla_tb.explain.suspect import suspects
+from nvdla_tb.explain.tap import AR
 from nvdla_tb.explain.text import bad_beats
 from nvdla_tb.explain.units import Suspect, Unit
 from nvdla_tb.explain.waves import View, write_save_files
 from nvdla_tb.judge.finding import Check
-from nvdla_tb.judge.layer_facts import LayerTimes, Traffic, layer_facts
-from nvdla_tb.judge.scoreboard import Scoreboard
-from nvdla_tb.judge.verdict import Verdict
-from nvdla_tb.nvdla.memory import Ram
 from nvdla_tb.nvdla.program.ops import Program
-from nvdla_tb.sim.clocking import cycle, steps_of
+from nvdla_tb.sim.answer import Judged
+from nvdla_tb.sim.clocking import steps_of
 from nvdla_tb.sim.dbb_monitor import DbbMonitor
-from nvdla_tb.sim.stages import StageWatch
 from nvdla_tb.stimulus.exchange import Request
 from nvdla_tb.stimulus.explained import Explained, Pointed
-from nvdla_tb.stimulus.result import Performance, Result
-
-_RSS_UNIT_BYTES = 1 if sys.platform == "darwin" else 1024
-
-
-class Judged(Protocol):
-    """What is asked of a bench after a run.
-
-    ``began`` is processor time and cycle when the DUT was ready, ``stopped`` whether the run was ended before its end.
-    """
-
-    config: HwConfig
-    verdict: Verdict
-    scoreboard: Scoreboard
-    times: LayerTimes
-    stopped: bool
-    traffic: Traffic | None
-    watch: StageWatch | None
-    began: tuple[float, int]
-
-    @property
-    def monitors(self) -> Mapping[Ram, object]:
-        """The monitors of the memory ports."""
+from nvdla_tb.stimulus.result import Result
 
 
 @dataclass(frozen=True)
@@ -92,35 +63,14 @@ class Inside:
 NOT_WATCHED = Inside()
 
 
-def performance(began: tuple[float, int]) -> Performance:
-    """Return how fast a run was, by processor time and cycle when the DUT was ready."""
-    seconds, first = began
-    speed = (cycle() - first) / (time.process_time() - seconds)
-    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * _RSS_UNIT_BYTES
-    return Performance(speed, seconds, memory)
-
-
-def leave(bench: Judged, ops: Program, request: Request) -> None:
-    """Save the result of a run that was judged in the file of its request; a failure is explained."""
-    assert request.result is not None
-    path = Path(request.result)
-    layers = layer_facts(bench.times, bench.verdict, bench.traffic)
-    result = msgspec.structs.replace(
-        request.so_far, verdict=bench.verdict, performance=performance(bench.began), layers=layers
-    )
-    result.save(path)
-    if bench.verdict.needs_explanation:
-        _explained(path.parent, bench, ops, request, result).save(path)
-
-
-def _explained(folder: Path, bench: Judged, ops: Program, request: Request, result: Result) -> Result:
+def explained(folder: Path, bench: Judged, ops: Program, request: Request, result: Result) -> Result:
     """Write record and page of a failed run, and return its result with why its bytes are wrong."""
     seen = Seen.of(bench.scoreboard)
     record.save(folder / record.FILE_NAME, seen, bench.config, request.config)
     explanations = explain_run(seen, ops)
     inside = _inside(bench, seen, ops, explanations)
     if inside.culprit is not None and inside.culprit.is_sure:
-        explanations = [narrowed(explanations[0], inside.culprit.region), *explanations[1:]]
+        explanations = [narrowed(explanations[0], inside.culprit.suspect.named), *explanations[1:]]
     _save_view(folder, bench, explanations)
     return tell(folder, explanations, result, request, inside)
 
@@ -132,11 +82,9 @@ def tell(
 
     That follows from the explanations of its layers, and from what was seen of hand-overs inside.
     """
-    pointed = suspects(result.verdict, explanations)
     # What is not whole waits for others.
     cleared = [Unit.MEMORY] if inside.interface and all(side.wrong is None for side in inside.interface) else []
-    for unit in cleared:
-        pointed = [suspect.without(unit) for suspect in pointed]
+    pointed = suspects(result.verdict, explanations, cleared)
     known = bool(explanations) and bool(explanations[0].causes) and not explanations[0].causes[0].symptom
     if inside.suspect is not None and (inside.is_sure or not known):
         # A cause says more than the place; that of the first bad hand-over is worth a line all the same.
@@ -169,8 +117,12 @@ def _inside(bench: Judged, seen: Seen, ops: Program, explanations: Sequence[Expl
         return NOT_WATCHED
     handovers, tapped = bench.watch.handovers, bench.watch.seen
     clients = handovers.readers or handovers.writers
-    interface = judge_interface(handovers.readers, handovers.writers, tapped, cut=bench.stopped) if clients else ()
-    results = compare(handovers.stages, {name: tap.beats for name, tap in tapped.items()}, seen, ops)
+    interface = judge_interface(handovers.readers, handovers.writers, tapped, cut=bench.cut) if clients else ()
+    beats = {name: tap.beats for name, tap in tapped.items()}
+    for stage in handovers.stages:
+        if stage.packets:
+            beats[stage.name] = unpacked(tapped[stage.name], tapped[AR.name].bits[0])
+    results = compare(handovers.stages, beats, seen, ops)
     hangs = any(finding.check is Check.HANG for finding in bench.verdict.findings)
     offered = {name for name, tap in tapped.items() if tap.is_offered} if hangs else None
     handovers_seen: list[list[str]] = []
@@ -183,7 +135,29 @@ def _inside(bench: Judged, seen: Seen, ops: Program, explanations: Sequence[Expl
         culprits.append(culprit(handovers.stages, found, started.engine, offered))
     # Later layers may be wrong because the first is.
     is_first = bool(explanations) and not explanations[0].evidence.inherits
+    if is_first and (before := _wrong_before(handovers, explanations[0], seen, results)) is not None:
+        handovers_seen[0] = [before.suspect.because, *handovers_seen[0]]
+        culprits[0] = before
     return Inside(handovers_seen, culprits[0] if is_first else None, interface)
+
+
+def _wrong_before(
+    handovers: HandoverFile, first: Explanation, seen: Seen, results: Mapping[int, list[StageResult]]
+) -> Culprit | None:
+    """Return the unit of a wrong hand-over of a layer with right bytes, before the first with wrong ones.
+
+    What says where a layer ends may be wrong in one, and harm the next.
+    """
+    assert first.evidence.started is not None
+    for layer in seen.layers:
+        started = layer.started
+        if started.index >= first.evidence.started.index:
+            return None
+        wrong = [result for result in results[started.index] if result.wrong is not None and result.skipped is None]
+        if wrong and (found := culprit(handovers.stages, wrong, started.engine)) is not None:
+            because = f"in layer {started.index} ({started.engine}), whose bytes are right, {found.suspect.because}"
+            return replace(found, suspect=replace(found.suspect, because=because))
+    return None
 
 
 def _save_view(folder: Path, bench: Judged, explanations: Sequence[Explanation]) -> None:

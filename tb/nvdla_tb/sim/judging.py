@@ -66,7 +66,13 @@ class Judging(Events):
         Args:
             checks: Checks that must find something.
             refusal: Whether a layer must be refused.
+
+        Raises:
+            InputError: for anything but checks.
         """
+        for check in checks:
+            if not isinstance(check, Check):
+                raise InputError(f"checks must be members of Check, such as Check.VALUE, not {check!r}")
         verdict = self.verdict
         verdict.expected += [check for check in checks if check not in verdict.expected]
         verdict.expects_refusal |= refusal

@@ -6,13 +6,15 @@ import ctypes
 from collections.abc import Callable
 from ctypes import POINTER, Structure, c_char_p, c_double, c_int, c_uint32, c_uint64, c_void_p
 from functools import cache
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from cocotb.handle import SimHandleBase
 from numpy.typing import NDArray
 
-from nvdla_tb.nvdla.memory import PAGE_BYTES
+from nvdla_models.errors import InputError
+from nvdla_tb.nvdla.pages import PAGE_BYTES
+from nvdla_tb.stimulus.exchange import PINS_MARKER
 
 MAX_BUS_BYTES = 64
 
@@ -112,6 +114,45 @@ def is_native(dut: SimHandleBase) -> bool:
     return hasattr(dut, "harness_wake")
 
 
+NEEDS_COROUTINES = (
+    f"the native back end compiles the agents into the model, and their pins with them: mark the test {PINS_MARKER} to "
+    f"play it with agents in Python"
+)
+"""What a test does that needs more than the native back end offers."""
+
+
+class Lease:
+    """The use of the harness, which works for the bench that has configured it last.
+
+    ::
+
+        lease = Lease()
+        lease.check()       # refuses once there is another
+    """
+
+    _latest: ClassVar[Lease | None] = None
+
+    def __init__(self) -> None:
+        """Take the harness over."""
+        Lease._latest = self
+
+    @property
+    def is_held(self) -> bool:
+        """Whether nobody has taken the harness over since."""
+        return Lease._latest is self
+
+    def check(self) -> None:
+        """Refuse what only the bench may do that the harness works for.
+
+        Raises:
+            InputError: when it is another's by now.
+        """
+        if not self.is_held:
+            raise InputError(
+                "a bench must not be used after the test has started another, which took its memory and CSB"
+            )
+
+
 @cache
 def library() -> ctypes.CDLL:
     """Return the functions of the running simulator.
@@ -171,6 +212,8 @@ class RecordLog:
     def take(self, at: str, until_cycle: int | None) -> NDArray[np.void]:
         """Return the fetched records up to a cycle, or all for None; field ``at`` says when each was."""
         fetched = self._fetched
+        if not len(fetched):
+            return fetched
         count = len(fetched) if until_cycle is None else int(np.searchsorted(fetched[at], until_cycle, side="right"))
         self._fetched = fetched[count:]
         return fetched[:count]

@@ -10,7 +10,7 @@ from nvdla_models.config import HwConfig
 from nvdla_tb.judge.detail import BadAccess, CsbViolation, PortViolation
 from nvdla_tb.nvdla.memory import MemoryImage, Ram
 from nvdla_tb.sim.events import Events
-from nvdla_tb.sim.native import OUTSIDE
+from nvdla_tb.sim.native import OUTSIDE, Lease
 from nvdla_tb.sim.native_csb import NativeCsb, NativeInterrupts
 from nvdla_tb.sim.native_port import NativePages, NativePort
 from nvdla_tb.sim.ports import rams_of
@@ -45,13 +45,14 @@ class NativeBackend:
             log_reads: Whether reads are pushed, too.
         """
         self._events, self._log_reads = events, log_reads
-        self.csb = NativeCsb(dut, config, settings, seed)
+        self._lease = Lease()
+        self.csb = NativeCsb(dut, config, settings, seed, self._lease)
         self.slaves = {
             ram: NativePort(dut, config, settings.port, seed, ram, log_reads=log_reads) for ram in rams_of(config)
         }
         self.monitors = self.slaves
         limit = 1 << config.memif_address_width_bits
-        self.memories = {ram: MemoryImage(limit=limit, store=NativePages(ram)) for ram in self.slaves}
+        self.memories = {ram: MemoryImage(limit=limit, store=NativePages(ram, self._lease)) for ram in self.slaves}
         self.interrupts = NativeInterrupts(self.csb)
         self._listener = cocotb.start_soon(self._listen(ValueChange(dut.harness_wake)))
 
@@ -61,13 +62,20 @@ class NativeBackend:
         return self.csb.accesses
 
     def flush(self) -> None:
-        """Drop what is owed, half seen or requested: a reset of the DUT begins."""
+        """Drop what is owed, half seen or requested: a reset of the DUT begins.
+
+        Raises:
+            InputError: when another bench has the harness.
+        """
+        self._lease.check()
         self.csb.idle()
         for port in self.slaves.values():
             port.flush()
 
     def look(self) -> None:
-        """Push everything that was seen by now."""
+        """Push everything that was seen by now, unless it belongs to another bench."""
+        if not self._lease.is_held:
+            return
         self._push_accesses()
         self._push_writes()
 
@@ -86,8 +94,10 @@ class NativeBackend:
         self._listener.cancel()
 
     async def _listen(self, called: ValueChange) -> None:
-        while True:
+        while self._lease.is_held:
             await called
+            if not self._lease.is_held:
+                return
             self._push_accesses()
             if any(port.is_filling for port in self.slaves.values()):
                 self._push_writes()

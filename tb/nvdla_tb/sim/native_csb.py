@@ -25,6 +25,7 @@ from nvdla_tb.sim.native import (
     RESULT_RECORD,
     VIOLATION_RECORD,
     CsbSettingsRecord,
+    Lease,
     RecordLog,
     library,
 )
@@ -82,8 +83,9 @@ class _Batch:
 class NativeCsb:
     """The same face as ``CsbMaster``; accesses of one call go out back to back without Python."""
 
-    def __init__(self, dut: SimHandleBase, config: HwConfig, settings: BenchSettings, seed: int) -> None:
-        """Configure the harness's player."""
+    def __init__(self, dut: SimHandleBase, config: HwConfig, settings: BenchSettings, seed: int, lease: Lease) -> None:
+        """Configure the harness's player, which plays for the bench that has the lease."""
+        self._lease = lease
         self.registers = RegisterMap.of(config)
         self._answers_all = is_wrapped(dut, None)
         self._library = library()
@@ -198,6 +200,7 @@ class NativeCsb:
 
     async def _run(self, batch: _Batch) -> None:
         """Play accesses; a poll that expired is left in ``failed``."""
+        self._lease.check()
         self._library.nvb_csb_submit(batch.records.ctypes.data, len(batch.records))
         try:
             await batch.over.wait()

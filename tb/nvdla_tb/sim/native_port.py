@@ -14,7 +14,8 @@ from nvdla_models.config import HwConfig
 from nvdla_tb.judge.beats import Beats
 from nvdla_tb.judge.detail import Outstanding, Unmatched
 from nvdla_tb.judge.port_rules import READ_CLIENTS, WRITE_CLIENTS
-from nvdla_tb.nvdla.memory import PAGE_BYTES, Allocation, Page, PageStore, Ram
+from nvdla_tb.nvdla.memory import Allocation, PageStore, Ram
+from nvdla_tb.nvdla.pages import PAGE_BYTES, Page
 from nvdla_tb.sim.native import (
     ANSWER_RECORD,
     FAULT_RECORD,
@@ -22,6 +23,7 @@ from nvdla_tb.sim.native import (
     READ_RECORD,
     VIOLATION_RECORD,
     WRITE_RECORD,
+    Lease,
     PortSettingsRecord,
     RecordLog,
     library,
@@ -35,19 +37,30 @@ _NUMBER = {Ram.MC: 0, Ram.CVSRAM: 1}
 class NativePages(PageStore):
     """The pages that the harness reads and writes itself, as memory of this process."""
 
-    def __init__(self, ram: Ram) -> None:
-        """Bind the pages of one port; they live until the port is configured anew."""
+    def __init__(self, ram: Ram, lease: Lease) -> None:
+        """Bind the pages of one port; they live as long as the lease of the harness."""
         super().__init__()
+        self._lease = lease
         self._number = _NUMBER[ram]
         self._library = library()
         self._is_telling = False
 
     def find(self, number: int) -> Page | None:
-        """Return a page, or None when nothing was ever written to it."""
+        """Return a page, or None when nothing was ever written to it.
+
+        Raises:
+            InputError: when another bench has the harness.
+        """
+        self._lease.check()
         return self.pages.get(number) or self._adopt(number, create=False)
 
     def create(self, number: int) -> Page:
-        """Return a new, poisoned page."""
+        """Return a new, poisoned page.
+
+        Raises:
+            InputError: when another bench has the harness.
+        """
+        self._lease.check()
         page = self._adopt(number, create=True)
         if page is None:
             raise MemoryError(f"no memory for page {number:#x}")
@@ -64,8 +77,9 @@ class NativePages(PageStore):
 
     async def _tell(self, allocations: Sequence[Allocation]) -> None:
         self._is_telling = False
-        ranges = np.array([(a.address, a.end - 1) for a in allocations], dtype=np.uint64)
-        self._library.nvb_port_allocate(self._number, ranges.ctypes.data, len(ranges))
+        if self._lease.is_held:
+            ranges = np.array([(a.address, a.end - 1) for a in allocations], dtype=np.uint64)
+            self._library.nvb_port_allocate(self._number, ranges.ctypes.data, len(ranges))
 
     def _adopt(self, number: int, *, create: bool) -> Page | None:
         address = self._library.nvb_port_page(self._number, number, create)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import signal
 import time
@@ -36,7 +37,7 @@ def begin(epoch_steps: int, cycle_steps: int, show: Callable[[int], None] | None
         return
     pulse.epoch_steps, pulse.cycle_steps, pulse.every_cycles = epoch_steps, cycle_steps, 1
     if show is not None:
-        show(int(os.environ[PULSE]))
+        show(_file(os.environ[PULSE]))
         return
     if _shows is not None:
         _shows.cancel()
@@ -44,19 +45,31 @@ def begin(epoch_steps: int, cycle_steps: int, show: Callable[[int], None] | None
 
 
 @cache
+def _file(place: str) -> int:
+    """Open the launcher's file, which simulators need not inherit: those of vendors are started by other programs."""
+    return os.open(place, os.O_RDWR | os.O_CLOEXEC)
+
+
+@cache
 def _pulse() -> Pulse | None:
     """Return the pulse of this process, which answers the launcher's questions from now on."""
-    file = os.environ.get(PULSE)
-    if file is None:
+    place = os.environ.get(PULSE)
+    if place is None:
         return None
-    pulse = shared(int(file))
+    pulse = shared(_file(place))
 
     def answer(*_: object) -> None:
         pulse.answers += 1
 
+    def end() -> None:
+        pulse.pid = 0
+        signal.signal(signal.SIGUSR1, signal.SIG_IGN)
+
     # Python runs a handler between two of its own instructions, and never while the simulator computes.
     signal.signal(signal.SIGUSR1, answer)
     signal.siginterrupt(signal.SIGUSR1, False)
+    # At its end it takes its handlers away, after which a late question would kill the process.
+    atexit.register(end)
     pulse.pid = os.getpid()
     return pulse
 

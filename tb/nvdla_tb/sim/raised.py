@@ -14,15 +14,21 @@ from pathlib import Path
 from traceback import walk_tb
 
 import msgspec
+from cocotb.handle import SimHandleBase
 from cocotb.triggers import SimTimeoutError
 
 import nvdla_models
 from nvdla_tb.judge.detail import Call, Raised
 from nvdla_tb.judge.finding import Check, Finding
+from nvdla_tb.judge.port_rules import PORT_PREFIX
 from nvdla_tb.paths import PACKAGE
 from nvdla_tb.sim.csb import CsbTimeout, PollTimeout
 from nvdla_tb.sim.ending import FindingsError
 from nvdla_tb.sim.interrupts import HangError
+from nvdla_tb.sim.native import NEEDS_COROUTINES, is_native
+from nvdla_tb.sim.native_backend import NativeBackend
+from nvdla_tb.sim.native_csb import NativeCsb
+from nvdla_tb.sim.native_port import NativePort
 
 _TOLD = (FindingsError, HangError)
 """Of these the verdict has a finding already."""
@@ -73,7 +79,7 @@ def raised(error: BaseException, tests: str) -> Finding:
     calls = list(_calls(error))
     own = [call for call in calls if call.path == tests or not call.path.startswith(_LIBRARIES)]
     inside = calls[-1] if calls and calls[-1] not in own else None
-    words = f"{error}{_nearest(error)}"
+    words = f"{error}{_needs_coroutines(error) or _nearest(error)}"
     check = Check.TEST if isinstance(error, _FAILED) else Check.RAISED
     return Finding(check, Raised(type(error).__name__, words, tuple(own), inside if own else None))
 
@@ -102,6 +108,18 @@ def _calls(error: BaseException) -> Iterator[Call]:
         yield Call(code.co_filename, line, code.co_name, linecache.getline(code.co_filename, line).strip())
     if isinstance(error, SyntaxError) and error.filename is not None:
         yield Call(error.filename, error.lineno or 0, "<module>", (error.text or "").strip())
+
+
+_COMPILED = (NativeBackend, NativeCsb, NativePort)
+_PINS = ("csb2nvdla_", "nvdla2csb_", *(f"{prefix}_" for prefix in PORT_PREFIX.values()))
+
+
+def _needs_coroutines(error: BaseException) -> str:
+    """Return what to do about a name that a pin or agent of the coroutine back end alone has; mostly empty."""
+    if not isinstance(error, AttributeError) or error.name is None:
+        return ""
+    of_pin = isinstance(error.obj, SimHandleBase) and is_native(error.obj) and error.name.startswith(_PINS)
+    return f"; {NEEDS_COROUTINES}" if of_pin or isinstance(error.obj, _COMPILED) else ""
 
 
 def _nearest(error: BaseException) -> str:

@@ -14,8 +14,8 @@ from cocotb.handle import SimHandleBase
 from cocotb.triggers import RisingEdge
 
 from nvdla_models.layout import FeatureLayout
-from nvdla_tb.explain.waves import PORT_SCOPES
 from nvdla_tb.judge.expected import Expected
+from nvdla_tb.judge.port_rules import PORT_SCOPES
 from nvdla_tb.judge.predictor import Expectation
 from nvdla_tb.judge.scoreboard import Scoreboard
 from nvdla_tb.judge.tracker import StartedLayer

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import deque
 from collections.abc import Sequence
 
@@ -45,22 +46,25 @@ class StageWatch:
             cocotb.start_soon(self._watch(tap))
 
     async def _watch(self, tap: Tap) -> None:
-        """Record the beats of a tap at every edge of the clock, and sleep while none is valid or due."""
+        """Record the beats of a tap at every edge of the clock, and sleep while none is taken or due."""
         signals, beats, edge = self._signals[tap.name], self._beats[tap.name], RisingEdge(self._clock)
         valid, ready, address = signals.valid, signals.ready, signals.address
-        wake = RisingEdge(valid)
-        due: deque[int] = deque()
+        wake, taken = RisingEdge(valid), None if ready is None else RisingEdge(ready)
+        due: deque[tuple[int, tuple[int | None, ...]]] = deque()
         while True:
             await edge
             is_valid = valid.value == HIGH
             if is_valid and (ready is None or ready.value == HIGH):
-                due.append(cycle() + tap.delay)
-            if due and due[0] == cycle():
+                due.append((cycle() + tap.delay, signals.beside()))
+            if due and due[0][0] == cycle():
                 at = None if address is None else int(address.value)
                 data, unknown = signals.word()
-                beats.append(Handover(due.popleft(), data, at, unknown))
+                beats.append(Handover(cycle(), data, at, unknown, due.popleft()[1]))
             if not is_valid and not due:
                 await wake
+            elif taken is not None and not due and ready is not None and ready.value != HIGH:
+                # A beat that is not taken may wait to the end of a hang.
+                await taken
 
 
 class _Signals:
@@ -70,18 +74,26 @@ class _Signals:
         self.valid = _signal(dut, tap, tap.valid)
         self.ready = None if tap.ready is None else _signal(dut, tap, tap.ready)
         self.address = None if tap.address is None else _signal(dut, tap, tap.address)
-        self.data, self.mask = ([_signal(dut, tap, path) for path in paths] for paths in (tap.data, tap.mask))
+        self.data, self.mask, self.sides = (
+            [_Bits(dut, tap, path) for path in paths] for paths in (tap.data, tap.mask, tap.sides.values())
+        )
         self.element_bits = tap.element_bits
 
     @property
     def bits(self) -> tuple[int, ...]:
         """Of each data signal."""
-        return tuple(map(len, self.data))
+        return tuple(signal.count for signal in self.data)
 
     @property
     def is_offered(self) -> bool:
         """Whether a beat is valid now and not taken."""
         return bool(self.ready is not None and self.valid.value == HIGH and self.ready.value != HIGH)
+
+    def beside(self) -> tuple[int | None, ...]:
+        """Return the numbers beside the data in this cycle; None for one with unknown bits."""
+        return tuple(
+            int(bits, 2) if _KNOWN.issuperset(bits) else None for bits in (str(signal) for signal in self.sides)
+        )
 
     def word(self) -> tuple[bytes, bytes]:
         """Return the data of this cycle, bit 0 first, and which bits are neither 0 nor 1; empty for none."""
@@ -107,9 +119,30 @@ class _Signals:
 _KNOWN = frozenset("01")
 
 
-def _bits(signals: Sequence[SimHandleBase]) -> str:
+class _Bits:
+    """All bits of a signal, or those that its path names."""
+
+    def __init__(self, dut: SimHandleBase, tap: Tap, path: str) -> None:
+        plain, high, low = _PATH.fullmatch(path).groups()  # type: ignore[union-attr]
+        self._signal = _signal(dut, tap, plain)
+        total = len(self._signal)
+        first = 0 if high is None else int(low or high)
+        last = total - 1 if high is None else int(high)
+        tap.must(first <= last < total, f"{path} must name bits of {plain}, which has {total}")
+        self.count = last - first + 1
+        self._slice = slice(total - 1 - last, total - first)
+
+    def __str__(self) -> str:
+        """Return the bits of this cycle, bit 0 last."""
+        return str(self._signal.value)[self._slice]
+
+
+_PATH = re.compile(r"(.*?)(?:\[(\d+)(?::(\d+))?\])?")
+
+
+def _bits(signals: Sequence[_Bits]) -> str:
     """Return the bits of signals, those of the first one last."""
-    return "".join(str(signal.value) for signal in reversed(signals))
+    return "".join(map(str, reversed(signals)))
 
 
 def _signal(dut: SimHandleBase, tap: Tap, path: str) -> SimHandleBase:

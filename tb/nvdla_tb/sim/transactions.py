@@ -13,7 +13,7 @@ from nvdla_tb.judge.judge import Access
 from nvdla_tb.judge.verdict import Ending
 from nvdla_tb.nvdla.memory import MemoryImage, Ram
 from nvdla_tb.nvdla.program.ops import MemInit, MemLoad, Op, Program
-from nvdla_tb.sim.failure import Judged, leave
+from nvdla_tb.sim.answer import Judged, leave
 from nvdla_tb.stimulus.exchange import Request
 from nvdla_tb.stimulus.result import Result
 from nvdla_tb.stimulus.scenario import Scenario, memory_ops

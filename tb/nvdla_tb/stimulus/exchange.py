@@ -23,6 +23,9 @@ REQUEST = "NVDLA_REQUEST"
 ACCESSES_FILE = "driver.log"
 """File beside the answer with the accesses of a driver, the last ones at the end."""
 
+PINS_MARKER = "nvdla_pins"
+"""Marker of a test in Python that needs the pins of CSB and memory, which the native back end has not."""
+
 RAISED_FILE = "raised.json"
 """File beside the answer with what ended a test in Python by an exception."""
 

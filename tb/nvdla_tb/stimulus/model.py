@@ -25,16 +25,14 @@ from nvdla_tb.nvdla.program.ops import (
     MemInit,
     MemLoad,
     Poll,
-    Program,
     RegRead,
     RegWrite,
-    SyncNotify,
 )
 from nvdla_tb.nvdla.program.table import Refused
 from nvdla_tb.nvdla.registers import Register, RegisterMap
 from nvdla_tb.stimulus.dumps import Dumps
 from nvdla_tb.stimulus.model_line import STATUS, ModelLine
-from nvdla_tb.stimulus.player import Accesses, Notifications, Player, Stalled
+from nvdla_tb.stimulus.player import InstantPlayer, Stalled
 from nvdla_tb.stimulus.scenario import Scenario, ScenarioError, apply_memory_op, empty_memories
 
 _MOVES = ("S_STATUS", "S_POINTER", "D_OP_ENABLE")
@@ -66,7 +64,7 @@ def play_model(scenario: Scenario, config: HwConfig, dumps: Path | None = None) 
     """
     model = _Model(scenario, config, dumps)
     try:
-        model.play(scenario.ops)
+        model.play()
     except (Refused, _StuckError):
         # The judge has put the reason into the verdict.
         pass
@@ -96,13 +94,13 @@ class _Model:
         )
         self.judge.watchers.append(self)
         self._registers = RegisterMap.of(config)
-        self._notifications = Notifications()
+        self._player = InstantPlayer(scenario.ops)
         self._used: set[str] = set()
         # Otherwise the bench serves the line, and what the program reads of it depends on when.
         self._line = None if scenario.settings.serve_interrupts else ModelLine()
         self._goes_on = scenario.settings.continue_on_fail
 
-    def play(self, program: Program) -> None:
+    def play(self) -> None:
         """Play to the end.
 
         Raises:
@@ -110,34 +108,29 @@ class _Model:
             _StuckError: at a poll or a wait for the line that never ends.
             ScenarioError: for a wait or a check that nothing ends.
         """
-        player = Player(program)
-        for step in player.steps():
+        for step in self._player.steps():
             match step:
-                case Accesses():
-                    for op in step.ops:
-                        self._access(op)
-                        self._notify(player)
-                case Stalled():
-                    if not step.progressed:
-                        raise step.error()
+                case RegWrite() | RegRead() | Poll():
+                    self._access(step)
                 case MemInit() | MemLoad():
                     apply_memory_op(self._memories, step)
                 case InterruptNotify():
-                    self._notifications.waiting.append(step)
-                case SyncNotify():
-                    self._raise(player, step.sync_id)
+                    self.judge.done(step.unit, step.group)
                 case LineWait():
                     self._await_line()
-            self._notify(player)
-        for waiting in self._notifications.waiting:
-            raise ScenarioError(f"sync id {waiting.sync_id} waits for {waiting.unit}_{waiting.group}, which never ends")
-        player.end()
+                case Stalled():
+                    raise step.error()
+                case check:
+                    if self.dumps is not None:
+                        self.dumps.at_check(check)
+                    self.board.check(check)
+        self._player.end()
 
     def started(self, layer: StartedLayer, expectation: Expectation, cycle: int | None) -> None:
         """Raise the interrupts of a layer: it ends as it starts."""
         del expectation, cycle
         interrupts = self.judge.tracker.interrupts_of(layer)
-        self._notifications.fire(interrupts)
+        self._player.fire(interrupts)
         if self._line is not None:
             self._line.owe(interrupts)
 
@@ -221,14 +214,3 @@ class _Model:
             return
         self.judge.report(Check.HANG, LineNeverRises())
         raise _StuckError
-
-    def _notify(self, player: Player) -> None:
-        for notified in self._notifications.due():
-            self.judge.done(notified.unit, notified.group)
-            self._raise(player, notified.sync_id)
-
-    def _raise(self, player: Player, sync_id: str) -> None:
-        for check in player.raises(sync_id):
-            if self.dumps is not None:
-                self.dumps.at_check(check)
-            self.board.check(check)

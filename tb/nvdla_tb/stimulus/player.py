@@ -118,24 +118,64 @@ class Player:
             yield Accesses(tuple(batch))
 
 
-class Notifications:
-    """Waits for interrupts, where a layer ends as it starts."""
+InstantStep = RegisterOp | ops.MemInit | ops.MemLoad | ops.LineWait | ops.InterruptNotify | ops.CheckOp | Stalled
 
-    def __init__(self) -> None:
-        self.waiting: list[ops.InterruptNotify] = []
+
+class InstantPlayer:
+    """Decides what of a program is played next where a layer ends as it starts.
+
+    A step is an access or an operation of memory, a wait for the line, a notification whose interrupt has fired, a
+    check that is due, or, as the last one, a wait that nothing ends.
+    """
+
+    def __init__(self, program: ops.Program) -> None:
+        """Take the program."""
+        self._player = Player(program)
+        self._waiting: list[ops.InterruptNotify] = []
         self._fired: Counter[tuple[str, int]] = Counter()
 
     def fire(self, interrupts: Iterable[tuple[str, int]]) -> None:
-        """Count interrupts, as (unit, group)."""
+        """Count interrupts, as (unit, group), which the step that was taken last has raised."""
         self._fired.update(interrupts)
 
-    def due(self) -> Iterator[ops.InterruptNotify]:
-        """Yield those whose interrupt has fired, each once for one interrupt."""
-        for notify in tuple(self.waiting):
+    def steps(self) -> Iterator[InstantStep]:
+        """Yield steps in order."""
+        for step in self._player.steps():
+            match step:
+                case Accesses():
+                    for op in step.ops:
+                        yield op
+                        yield from self._due()
+                case Stalled():
+                    if not step.progressed:
+                        yield step
+                        return
+                case ops.InterruptNotify():
+                    self._waiting.append(step)
+                case ops.SyncNotify():
+                    yield from self._player.raises(step.sync_id)
+                case ops.MemInit() | ops.MemLoad() | ops.LineWait():
+                    yield step
+            yield from self._due()
+
+    def end(self) -> None:
+        """Make sure that every interrupt has fired and every check was due.
+
+        Raises:
+            ScenarioError: for one that was not.
+        """
+        for waiting in self._waiting:
+            raise ScenarioError(f"sync id {waiting.sync_id} waits for {waiting.unit}_{waiting.group}, which never ends")
+        self._player.end()
+
+    def _due(self) -> Iterator[InstantStep]:
+        """Yield notifications whose interrupt has fired, each once for one interrupt, with the checks after it."""
+        for notify in tuple(self._waiting):
             if self._fired[notify.unit, notify.group]:
                 self._fired[notify.unit, notify.group] -= 1
-                self.waiting.remove(notify)
+                self._waiting.remove(notify)
                 yield notify
+                yield from self._player.raises(notify.sync_id)
 
 
 def unraised(program: ops.Program) -> tuple[int, str] | None:

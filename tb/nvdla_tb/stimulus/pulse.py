@@ -12,7 +12,7 @@ import sys
 from ctypes import Structure, c_int64
 
 PULSE = "NVDLA_PULSE"
-"""The environment variable that tells a simulator the number of the open file."""
+"""The environment variable that tells a simulator where it finds the file."""
 
 
 class Pulse(Structure):
@@ -23,7 +23,7 @@ class Pulse(Structure):
         epoch_steps: when cycle 0 began.
         cycle_steps: length of a cycle, 0 before the bench counts any.
         every_cycles: how many cycles later it is written again, 1 when it is always right.
-        pid: process of the simulator, 0 until it answers questions.
+        pid: process of the simulator, 0 before and after it answers questions.
         answers: how many questions Python has answered in the simulator.
     """
 
@@ -51,6 +51,11 @@ def new_file() -> int | None:
     file = os.memfd_create("pulse")
     os.ftruncate(file, mmap.PAGESIZE)
     return file
+
+
+def place_of(file: int) -> str:
+    """Return where other processes of this user find an open file, for as long as it is open here."""
+    return f"/proc/{os.getpid()}/fd/{file}"
 
 
 def shared(file: int) -> Pulse:

@@ -8,11 +8,11 @@ from contextlib import suppress
 from nvdla_models.config import HwConfig, builtin_names
 from nvdla_models.errors import InputError
 from nvdla_tb.judge.tracker import LayerTracker, StartedLayer
-from nvdla_tb.nvdla.program.ops import InterruptNotify, LineWait, Program, RegWrite, SyncNotify
+from nvdla_tb.nvdla.program.ops import InterruptNotify, LineWait, Poll, Program, RegRead, RegWrite
 from nvdla_tb.nvdla.program.table import Refused
 from nvdla_tb.nvdla.registers import RegisterError
 from nvdla_tb.stimulus.model_line import STATUS
-from nvdla_tb.stimulus.player import Accesses, Notifications, Player, Stalled
+from nvdla_tb.stimulus.player import InstantPlayer
 from nvdla_tb.stimulus.scenario import Scenario
 
 
@@ -49,6 +49,17 @@ def with_takers(reason: str, config: HwConfig, make: Callable[[HwConfig], Scenar
         config: the configuration.
         make: returns the scenario of the stimulus for a configuration; it may raise ``InputError``.
     """
+    names = takers(config, make)
+    return f"{reason}; taken by {', '.join(names)}" if names else reason
+
+
+def takers(config: HwConfig, make: Callable[[HwConfig], Scenario]) -> list[str]:
+    """Return the built-in configurations besides one that take a stimulus.
+
+    Args:
+        config: the configuration.
+        make: returns the scenario of the stimulus for a configuration; it may raise ``InputError``.
+    """
     names = []
     for name in builtin_names():
         if name != config.name:
@@ -56,7 +67,7 @@ def with_takers(reason: str, config: HwConfig, make: Callable[[HwConfig], Scenar
             with suppress(InputError):
                 if refusal(make(other).ops, other) is None:
                     names.append(name)
-    return f"{reason}; taken by {', '.join(names)}" if names else reason
+    return names
 
 
 def started_layers(ops: Program, config: HwConfig) -> Iterator[StartedLayer]:
@@ -68,33 +79,18 @@ def started_layers(ops: Program, config: HwConfig) -> Iterator[StartedLayer]:
         Refused: for a layer that is illegal or not modelled.
         RegisterError: for a register that the configuration lacks.
     """
-    player, tracker = Player(ops), LayerTracker(config)
-    notifications = Notifications()
+    player, tracker = InstantPlayer(ops), LayerTracker(config)
     for step in player.steps():
         match step:
-            case Accesses():
-                for op in step.ops:
-                    register = tracker.state.registers.parse(op.register)
-                    if isinstance(op, RegWrite):
-                        for started in tracker.write(register, op.value):
-                            notifications.fire(tracker.interrupts_of(started))
-                            yield started
-                        _notify(player, tracker, notifications)
-                    elif op.register == STATUS:
-                        tracker.finish_all()
+            case RegWrite():
+                for started in tracker.write(tracker.state.registers.parse(step.register), step.value):
+                    player.fire(tracker.interrupts_of(started))
+                    yield started
+            case RegRead() | Poll():
+                tracker.state.registers.parse(step.register)
+                if step.register == STATUS:
+                    tracker.finish_all()
             case InterruptNotify():
-                notifications.waiting.append(step)
-            case SyncNotify():
-                player.raises(step.sync_id)
+                tracker.finish(step.unit, step.group)
             case LineWait():
                 tracker.finish_all()
-            case Stalled():
-                if not step.progressed:
-                    return
-        _notify(player, tracker, notifications)
-
-
-def _notify(player: Player, tracker: LayerTracker, notifications: Notifications) -> None:
-    for notified in notifications.due():
-        tracker.finish(notified.unit, notified.group)
-        player.raises(notified.sync_id)

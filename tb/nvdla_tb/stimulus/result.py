@@ -31,7 +31,7 @@ class Dut(msgspec.Struct, frozen=True):
 
     Attributes:
         config: Name or TOML file of the configuration.
-        simulator: ``verilator`` or ``icarus``.
+        simulator: Its name, as in ``nvdla_tb.run.simulators.SIMULATORS``.
         rtl: The user's filelist, or None for the embedded DUT.
         top: The RTL's top module.
         port_map: TOML of port differences, or None.

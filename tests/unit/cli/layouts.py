@@ -23,7 +23,7 @@ from nvdla_models.layout import (
 )
 from nvdla_models.layout.raw import Array, ByteArray
 from nvdla_models.precision import Precision
-from tests.unit.cli.conftest import Run
+from tests.unit.conftest import Run
 
 SMALL, FULL = HwConfig.load("nv_small"), HwConfig.load("nv_full")
 INT8, INT16, FP16 = Precision.INT8, Precision.INT16, Precision.FP16

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from nvdla_tb.cli import bisect
-from tests.unit.cli.conftest import Run
+from tests.unit.conftest import Run
 
 
 class FakeHistory:
@@ -26,9 +26,9 @@ class FakeHistory:
     def commit(self, name: str) -> str:
         return name
 
-    def play(self, commit: str, command: Sequence[str]) -> int:
+    def play(self, commit: str, command: Sequence[str]) -> tuple[int, str]:
         self.commands.append(command)
-        return self.codes[commit]
+        return self.codes[commit], "error: no such filelist"
 
     def search(self, good: str, bad: str, command: Sequence[str]) -> str | None:
         return self.found
@@ -62,7 +62,7 @@ def test_the_commit_is_named_and_the_copy_is_played(tb: Run, history: type[FakeH
     [
         ({"old": 1, "new": 1}, "scenarios must pass on GOOD, old: one failed"),
         ({"old": 0, "new": 0}, "scenarios must fail on BAD, new: all passed"),
-        ({"old": 2, "new": 1}, "scenarios must pass on GOOD, old: they could not be played"),
+        ({"old": 2, "new": 1}, "scenarios must pass on GOOD, old: they could not be played: error: no such filelist"),
     ],
 )
 def test_commits_that_the_scenarios_do_not_tell_apart_are_refused(

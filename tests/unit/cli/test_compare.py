@@ -7,7 +7,7 @@ from pathlib import Path
 
 from nvdla_tb.judge.verdict import Ending
 from nvdla_tb.run.regress.store import Store
-from tests.unit.cli.conftest import Run
+from tests.unit.conftest import Run
 from tests.unit.run.regress.tasks import ended, task
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from nvdla_models.config import HwConfig, builtin_names
-from tests.unit.cli.conftest import Run
+from tests.unit.conftest import Run
 
 PUBLISHED = (
     "nv_small",

@@ -15,7 +15,7 @@ from nvdla_tb.cli.parsing import Parser
 from nvdla_tb.nvdla.memory import Ram
 from nvdla_tb.nvdla.program.ops import CheckFile, MemInit, MemLoad, SyncNotify
 from nvdla_tb.sim.driver.calls import VERSION, Functions
-from tests.unit.cli.conftest import Run
+from tests.unit.conftest import Run
 
 
 def test_it_prints_the_folder_of_the_header(tb: Run) -> None:

@@ -11,7 +11,7 @@ import pytest
 from nvdla_tb.judge.predictor import predict
 from nvdla_tb.judge.tracker import StartedLayer
 from nvdla_tb.run.explained import explain_folder
-from tests.unit.cli.conftest import Run
+from tests.unit.conftest import Run
 from tests.unit.explain import cases
 from tests.unit.explain.test_runs import failed_run, read
 

@@ -18,7 +18,7 @@ from nvdla_tb.cli.command import parser
 from nvdla_tb.cli.commands import GROUP, all_commands
 from nvdla_tb.cli.layout_formats import all_formats, all_options
 from tests.repository import ROOT
-from tests.unit.cli.conftest import Run
+from tests.unit.conftest import Run
 
 COMMANDS = all_commands()
 OPTIONS = all_options(all_formats())

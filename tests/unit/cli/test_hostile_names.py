@@ -21,11 +21,11 @@ from nvdla_tb.judge.finding import Check
 from nvdla_tb.judge.text import complaints
 from nvdla_tb.judge.verdict import Ending, Verdict
 from nvdla_tb.run import jobs
+from nvdla_tb.run.answers import RESULT_FILE
 from nvdla_tb.run.compile.ports import load_port_map
 from nvdla_tb.run.compile.spec import BuildSpec, Built
-from nvdla_tb.run.jobs import RESULT_FILE
 from nvdla_tb.run.regress import bundle, worker
-from nvdla_tb.run.regress.cluster import read_settings
+from nvdla_tb.run.regress.batch import read_settings
 from nvdla_tb.run.regress.features import load_feature_plan
 from nvdla_tb.run.regress.worker import Limits
 from nvdla_tb.run.simulate import SimResult

@@ -21,8 +21,8 @@ from nvdla_models.layout import (
 )
 from nvdla_tb.stimulus.trace.data import read_data
 from tests.references import NO_TRACES, TRACES
-from tests.unit.cli.conftest import Run
 from tests.unit.cli.layouts import FP16, FULL, INT8, SAMPLES, SMALL, check_damage
+from tests.unit.conftest import Run
 
 CUBE = "--format feature --precision int8 --shape 3,1,2"
 HOLES = "--fill must only be given for .dat files, which can have holes"
@@ -191,7 +191,7 @@ def test_holes_and_a_missing_end_are_refused_unless_their_value_is_given(tb: Run
         ("unpack short.bin out.npy", "data must hold at least 16 bytes, not 3"),
         ("unpack in.bin out.npy --fill 0", f"{HOLES}, not for in.bin"),
         ("explain in.bin none.bin", "none.bin: cannot be read: No such file or directory"),
-        ("pack float.npy out.bin", "cube must have dtype |i1, not <f8"),
+        ("pack float.npy out.bin", "cube must have dtype int8, not float64"),
         ("pack wide.npy out.bin", "cube must have shape (3, 1, 2), not (3, 2, 2)"),
         ("pack objects.npy out.bin", "objects.npy: elements must be numbers or text, not object"),
         ("unpack bad.dat out.npy", f"bad.dat:1: a packet must be like {PACKET} on one line, not offset"),

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from nvdla_models.layout import CompressedWeightLayout, WeightLayout
-from tests.unit.cli.conftest import Run
 from tests.unit.cli.layouts import FULL, INT8, SAMPLES
+from tests.unit.conftest import Run
 
 FEATURE = "--format feature --precision int8 --shape 11,2,3"
 

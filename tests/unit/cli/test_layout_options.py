@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from nvdla_tb.cli.layout_formats import all_formats, all_options
-from tests.unit.cli.conftest import Run
 from tests.unit.cli.layouts import SAMPLES
+from tests.unit.conftest import Run
 
 FORMATS = all_formats()
 OPTIONS = all_options(FORMATS)

@@ -12,8 +12,8 @@ import pytest
 from PIL import Image
 
 from nvdla_models.layout import PixelLayout
-from tests.unit.cli.conftest import Ran, Run
 from tests.unit.cli.layouts import FULL, check_damage
+from tests.unit.conftest import Ran, Run
 
 HELD = {
     "T_R8": ("L", 1),

@@ -9,8 +9,7 @@ import pytest
 from nvdla_models.reading import shown
 from nvdla_tb.paths import PLANS
 from nvdla_tb.stimulus.generate.plan import load_plan
-from tests.unit.cli.conftest import Run
-from tests.unit.stimulus.trace.measured_files import CARRIED
+from tests.unit.conftest import Run
 
 COUNT = len(load_plan(PLANS / "nv_small.toml"))
 SEEDS = "must be 0 to 9223372036854775807"
@@ -104,4 +103,4 @@ def test_a_scenario_that_there_is_not_is_told_with_the_closest_ones(tb: Run, pat
 )
 def test_the_model_alone_takes_no_option_of_a_simulation(tb: Run, option: str) -> None:
     message = f"{option.split()[0]} must be left out: --model-only plays no RTL"
-    assert tb("trace --model-only", str(CARRIED), option).refusal == message
+    assert tb("trace --model-only traces", option).refusal == message

@@ -11,7 +11,7 @@ import pytest
 
 from nvdla_tb.cli.command import parser
 from tests.repository import ROOT
-from tests.unit.cli.conftest import Run
+from tests.unit.conftest import Run
 
 HERE = "parsing.py"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from nvdla_tb.cli.command import parser
-from tests.unit.cli.conftest import Run
+from tests.unit.conftest import Run
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from nvdla_tb.run.regress.features import FEATURES, load_feature_plan, planned_t
 from nvdla_tb.run.regress.store import Store
 from nvdla_tb.run.task import Task
 from nvdla_tb.stimulus.result import Dut
-from tests.unit.cli.conftest import Run as Tb
+from tests.unit.conftest import Run as Tb
 from tests.unit.run.regress.tasks import DUT, ended, task
 
 pytestmark = pytest.mark.slow

@@ -32,10 +32,8 @@ from nvdla_tb.stimulus.generate.plan import load_plan
 from nvdla_tb.stimulus.result import Dut, Result
 from nvdla_tb.stimulus.scenario import Scenario
 from nvdla_tb.stimulus.trace import write
-from tests.unit.cli.conftest import Run
+from tests.unit.conftest import Run
 from tests.unit.run.regress.tasks import DUT, explained, hang, wrong
-
-STAGES = "the file must hold tables [[stage]], and may hold [[reader]] and [[writer]], not nothing"
 
 
 @pytest.mark.parametrize(
@@ -48,8 +46,8 @@ STAGES = "the file must hold tables [[stage]], and may hold [[reader]] and [[wri
         ("--cycles-against stages.toml", "stages.toml must be JSON: Expecting value: line 1 column 1 (char 0)"),
         ("--cycles-against none.json --slower nan", "argument --slower: must be 0 to 1000, not nan"),
         ("--cycles-against none.json --slower inf", "argument --slower: must be 0 to 1000, not inf"),
-        ("--stages stages.toml", f"stages.toml: {STAGES}"),
-        ("--stages old.toml", "old.toml: a stage must have the key unit"),
+        ("--stages stages.toml", "stages.toml: stage is missing"),
+        ("--stages old.toml", "old.toml: stage[0].unit is missing"),
     ],
 )
 def test_options_that_cannot_be_are_refused_before_anything_is_built(
@@ -171,16 +169,18 @@ def failed(name: str, cycles: int, cause: str | None = None, engine: str = "CONV
         (failed("a", 100, engine="CONV-PDP"), True),
         (failed("a", 100, cause="dst-base"), True),
         (failed("a", 200_001), False),
-        (failed("a", 100, engine="SDP"), False),
+        (failed("a", 100, engine="PDP"), False),
+        (failed("a", 100, cause="dst-base", engine="SDP"), True),
         (replace(failed("a", 100), explained=None), False),
         (replace(failed("a", 100), verdict=Verdict(findings=[hang("SDP_0")], cycles=100)), False),
         (failed("a", 100, dut=replace(OWN, config="nv_full")), False),
         (failed("a", 100, dut=OWN), True),
         (failed("a", 100, engine="SDP", dut=OWN), True),
-        (failed("a", 100, cause="dst-base", engine="SDP", dut=OWN), False),
+        (failed("a", 100, cause="dst-base", engine="CDP", dut=OWN), True),
+        (failed("a", 100, cause="dst-base", engine="BDMA", dut=OWN), False),
     ],
 )
-def test_short_failures_of_convolutions_and_of_no_known_cause_are_worth_another_look(
+def test_short_failures_inside_whose_engine_hand_overs_are_named_are_worth_another_look(
     result: Result, worth: bool
 ) -> None:
     assert is_worth_it(result) == worth

@@ -17,7 +17,7 @@ from nvdla_tb.cli.init import WORKFLOWS
 from nvdla_tb.paths import PROJECT_FILE
 from nvdla_tb.run import folders
 from nvdla_tb.run.project import Project, found
-from tests.unit.cli.conftest import Run
+from tests.unit.conftest import Run
 
 PLAN = """config = "nv_small"
 [[scenario]]

@@ -19,6 +19,7 @@ from nvdla_tb.cli.regress_play import Player, deadline
 from nvdla_tb.cli.regress_tasks import check_random_alone, random_tasks, seed_lots, tasks_of
 from nvdla_tb.judge.verdict import Ending
 from nvdla_tb.paths import HDL
+from nvdla_tb.report import failures as told_failures
 from nvdla_tb.run.regress.store import Run, Store
 from nvdla_tb.run.regress.worker import Limits
 from nvdla_tb.run.task import BENCH, Task
@@ -49,10 +50,10 @@ def test_what_is_for_csb_itself_is_played_on_bare_registers_alone() -> None:
     assert {name.partition(".")[0] for name in here - there} == {"interfaces"}
 
 
-def test_a_level_plays_scenarios_and_tests_in_python_which_need_the_coroutines() -> None:
+def test_a_level_plays_scenarios_and_tests_in_python_on_one_model() -> None:
     tasks = tasks_of(options("plan --level L1"))
     kinds = {task.kind: task.dut.backend for task in tasks}
-    assert kinds == {"plan": "native", BENCH: "coroutine"}
+    assert kinds == {"plan": "native", BENCH: "native"}
     (one,) = [task for task in tasks if task.test == "stress.a_throttled_csb_only_takes_longer"]
     assert one.source == "nvdla_tb.gate_tests.stress"
     again = "--level L1 --config nv_small --sim verilator --only stress.a_throttled_csb_only_takes_longer"
@@ -245,10 +246,10 @@ def test_failures_are_played_again_after_the_counts_and_lose_nothing_that_was_kn
     right, wrong_one = made(1), made(2)
     layers = [facts(0, wrong_bytes=8)]
     failure = msgspec.structs.replace(ended(wrong_one, Ending.MISMATCH), folder="somewhere", layers=layers)
-    told = []
+    told: list[str] = []
 
     def look(one: Task, failures: Mapping[str, Result], limits: Limits, until: float) -> Result:
-        told.append(capsys.readouterr().out.splitlines()[-1])
+        told.extend(capsys.readouterr().out.splitlines())
         return msgspec.structs.replace(failures[one.key], explained=explained("dst-base"))
 
     monkeypatch.setattr(regress_play, "look_again", look)
@@ -259,6 +260,9 @@ def test_failures_are_played_again_after_the_counts_and_lose_nothing_that_was_kn
         player = Player(options(f"random {more} --results {tmp_path}"), store, run, None)
         player._failures = [failure]
         player._look_again(None)
+        said = capsys.readouterr().out
         (after,) = [result for result in store.results(run) if result.ending is Ending.MISMATCH]
-    assert told == ["1 passed, 1 failed (1 mismatch), 0 refused"] * is_played
+    verdict = [told_failures.headings([failure]), "1 passed, 1 failed (1 mismatch), 0 refused"]
+    assert [*told, *said.splitlines()] == verdict, "the verdict waits for nothing"
+    assert bool(told) == is_played
     assert (after.explained is not None, after.layers) == (is_played, layers)

@@ -18,7 +18,7 @@ from nvdla_tb.report import page
 from nvdla_tb.run.regress.store import Store
 from nvdla_tb.run.task import Task
 from nvdla_tb.stimulus.generate.plan import load_plan
-from tests.unit.cli.conftest import Run
+from tests.unit.conftest import Run
 from tests.unit.report.test_network_page import facts
 from tests.unit.run.regress.tasks import DUT, explained, task, wrong
 

@@ -12,7 +12,7 @@ import pytest
 from dlhdl_tb.config import PLAN as DLHDL_PLAN
 from nvdla_tb.cli.schema import FILES
 from nvdla_tb.paths import HDL, PLANS
-from tests.unit.cli.conftest import Run
+from tests.unit.conftest import Run
 
 PYTHON = {"object": dict, "array": list, "string": str, "boolean": bool, "null": type(None)}
 

@@ -18,8 +18,8 @@ from nvdla_tb.judge.finding import Check, Finding
 from nvdla_tb.judge.verdict import Verdict
 from nvdla_tb.report.summary import aligned
 from nvdla_tb.run import jobs
+from nvdla_tb.run.answers import RESULT_FILE
 from nvdla_tb.run.compile.spec import BuildSpec, Built
-from nvdla_tb.run.jobs import RESULT_FILE
 from nvdla_tb.run.regress.store import Store
 from nvdla_tb.run.simulate import SimResult
 from nvdla_tb.run.task import Task

@@ -129,7 +129,9 @@ def test_every_attribute_of_the_model_exists_and_many_bins_are_drawn(model: Cove
 def test_an_attribute_that_does_not_exist_is_refused(tmp_path: Path) -> None:
     (tmp_path / "pdp.toml").write_text('unit = "PDP"\n[points]\nmetod = ["max"]\n', encoding="utf-8")
     wrong = load_model(tmp_path, CONFIG)
-    with pytest.raises(PlanError, match=r"^PDP\.metod must be an attribute: behind, beside, both_groups, channels, "):
+    with pytest.raises(
+        PlanError, match=r"^PDP\.metod must be an attribute: behind, beside, both_groups, buffer_room, "
+    ):
         count(wrong, observe(scenario(PDP), CONFIG))
 
 

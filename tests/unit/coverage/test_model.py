@@ -94,7 +94,11 @@ def test_items_are_found_by_name_and_by_what_their_name_begins_with(tmp_path: Pa
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ('unit = "PDP"', 'unit = "GLB"', "pdp.toml: unit must be one of CONV, SDP, CDP, PDP, SYSTEM, not GLB"),
+        (
+            'unit = "PDP"',
+            'unit = "GLB"',
+            "pdp.toml: unit must be one of CONV, SDP, CDP, PDP, SYSTEM, INTERRUPTS, not GLB",
+        ),
         ('["method", "group"]', '["method", "grup"]', "pdp.toml: a cross must be of points of PDP, not grup"),
         ('["method", "group"]', '["method"]', "pdp.toml: crosses[0] must be a list of at least 2, not ['method']"),
         ('["0", "1"]', '"0"', "pdp.toml: points.group must be a list, not '0'"),

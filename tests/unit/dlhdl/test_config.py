@@ -52,9 +52,9 @@ def test_a_file_describes_a_core_of_one_s_own(tmp_path: Path) -> None:
     ("old", "new", "message"),
     [
         ('"dlhdl"', '"nvdla"', "{}: system must be dlhdl, not nvdla"),
-        ("25", '"25"', "{}: conv_thread_number must be int, not '25'"),
+        ("25", '"25"', "{}: conv_thread_number must be an integer, not '25'"),
         ('"single"', '"half"', "{}: data_type must be one of single, int8, not half"),
-        ("registers", "header", "{} has no key header; allowed: system, conv_thread_number, data_type, registers"),
+        ("registers", "header", "{}: header is unknown; allowed: system, conv_thread_number, data_type, registers"),
     ],
 )
 def test_a_file_that_describes_none_is_refused(tmp_path: Path, old: str, new: str, message: str) -> None:

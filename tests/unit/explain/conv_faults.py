@@ -16,7 +16,7 @@ from nvdla_tb.explain.memory import Bytes, Patch
 from nvdla_tb.nvdla.layers import ConvLayer
 from tests.unit.explain import cases
 from tests.unit.explain import full_cases as full
-from tests.unit.explain.faults import FP16, MEMORY, Fault, by_value, elements, parameters, ran, run
+from tests.unit.explain.faults import FP16, MEMORY, Fault, by_value, elements, ran, run
 from tests.unit.nvdla.samples import SMALL
 
 CUBE, IMAGE = cases.conv_layer(), cases.image_layer()
@@ -31,8 +31,6 @@ def with_weights(layer: ConvLayer, seen: NDArray[Any], memory: Bytes = MEMORY) -
 
 
 def convolutions() -> Iterator[Fault]:
-    yield parameters("truncation", CUBE, "conv-truncate", truncate=CUBE.params.truncate - 1)
-    yield parameters("zero padding", CUBE, "conv-pad-value", pad_value=0)
     stored = CUBE.weights.layout
     raw = MEMORY.read(CUBE.weights.address, stored.nbytes).data
     kernels = stored.unpack(raw)
@@ -56,12 +54,7 @@ def convolutions() -> Iterator[Fault]:
     pixels = MEMORY.read(IMAGE.weights.address, images.nbytes).data
     plain = images.pre_extend(WeightLayout(SMALL, Precision.INT8, (9, 4, 3, 3)).unpack(pixels))
     yield Fault("no pre-extension", IMAGE, with_weights(IMAGE, plain), "conv-kernel-extension")
-    aligned = replace(IMAGE.src, layout=replace(IMAGE.src.layout, x_offset=0))
-    yield ran("X offset ignored", IMAGE, "conv-x-offset", src=aligned)
     yield Fault("first and third channel swapped", IMAGE, swapped_image(), "conv-pixel-order")
-    conversion = IMAGE.conversion
-    yield ran("mean not subtracted", IMAGE, "conv-mean", conversion=replace(conversion, mean=(0, 0, 0, 0)))
-    yield ran("sign", IMAGE, "conv-pixel-sign", conversion=replace(conversion, signed=True))
     yield Fault("data unsigned", CUBE, summed(np.uint8, lambda sums: sums), "conv-sign")
     narrow = summed(np.int8, lambda sums: (sums + (1 << 13)) % (1 << 14) - (1 << 13))
     yield Fault("accumulators of 14 bits", CUBE, narrow, "conv-accumulator")

@@ -23,11 +23,6 @@ AVERAGE, MAXIMUM, CDP = cases.pdp_layer(), cases.pdp_layer(PoolMethod.MAX), case
 
 
 def other_engines() -> Iterator[Fault]:
-    yield parameters("minimum", MAXIMUM, "pool-method", method=PoolMethod.MIN)
-    yield parameters("padding 0", AVERAGE, "pool-pad-value", pad_values=(0,) * 7)
-    width, height = AVERAGE.params.recip_width, AVERAGE.params.recip_height
-    yield parameters("reciprocals swapped", AVERAGE, "pool-reciprocal", recip_width=height, recip_height=width)
-
     split = WidthSplit(2, 5, 0, 4, 3, 0, 2)
     cut = replace(AVERAGE, split=split)
     surface, line = strides(cut)
@@ -48,13 +43,6 @@ def other_engines() -> Iterator[Fault]:
     )
     lost = ("pool-stride+lost-write", "pool-stride+lost-part")
     yield Fault("strides swapped", flat, written(flat, swapped), lost[0], or_else=lost[1:])
-
-    lut, converter = CDP.params.lut, CDP.params.output_converter
-    yield parameters("hybrid priority", CDP, "lut-priority", lut=replace(lut, hybrid_priority=LutChoice.LE))
-    shifted = replace(lut.lo, entries=np.roll(lut.lo.entries, -1))
-    yield parameters("next entry", CDP, "lut-index", lut=replace(lut, lo=shifted))
-    yield parameters("window of three", CDP, "lut-window", local_size=3)
-    yield parameters("output shift", CDP, "lut-converter", output_converter=replace(converter, shift=16))
 
     yield Fault("first of five channels not summed", CDP, summed(-1, 0, 1, 2), "lut-neighbour")
     yield Fault("last of five channels summed twice", CDP, summed(-2, -1, 0, 2, 2), "lut-instead")

@@ -16,27 +16,13 @@ from nvdla_tb.explain.memory import Patch
 from nvdla_tb.nvdla.layers import OperandSurface, SdpLayer, StageSource
 from tests.unit.explain import cases
 from tests.unit.explain import full_cases as full
-from tests.unit.explain.faults import MEMORY, Fault, altered, by_value, elements, parameters, ran, run
+from tests.unit.explain.faults import MEMORY, Fault, altered, by_value, elements, run
 from tests.unit.nvdla.samples import SMALL
 
 SDP, REGISTERS, PAIRS = cases.sdp_layer(), cases.register_layer(), cases.pair_layer()
 
 
 def sdp() -> Iterator[Fault]:
-    converter = REGISTERS.params.converter
-    for what, value in (("shift", 8), ("scale", 1), ("offset", 0)):
-        other = replace(converter, **{what: value})
-        yield parameters(f"converter {what}", REGISTERS, f"converter-{what}", converter=other)
-    first, second = SDP.params.x1, SDP.params.x2
-    assert first is not None
-    assert second is not None
-    yield parameters("X1 relu", SDP, "stage-relu", x1=replace(first, relu=False))
-    yield parameters("X1 bias shift", SDP, "stage-alu-shift", x1=replace(first, alu_shift=0))
-    yield parameters("X1 operation", SDP, "stage-alu", x1=replace(first, alu=AluOp.MAX))
-    yield parameters("X2 truncation", SDP, "stage-mul-shift", x2=replace(second, mul_shift=4))
-    yield parameters("X2 PReLU", SDP, "stage-prelu", x2=replace(second, mul_prelu=True))
-    swapped = replace(SDP.params, x1=second, x2=first)
-    yield ran("X2 before X1", SDP, "stage-order", params=swapped, x1=SDP.x2, x2=SDP.x1)
     zeros = altered(SDP, cases.X1, 24, np.zeros_like, MEMORY)
     yield Fault("bias of zeros", SDP, zeros, "operand-zero", or_else=("operand-sharing", "stage-alu"))
 

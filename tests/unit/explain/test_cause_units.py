@@ -10,7 +10,6 @@ import pytest
 from nvdla_models.arithmetic import Site
 from nvdla_tb.explain.cause import Fit
 from nvdla_tb.explain.cause_units import Region, regions
-from nvdla_tb.explain.handovers import KINDS
 
 
 def fit(*names: str, site: Site | None = None) -> Fit:
@@ -31,18 +30,14 @@ def fit(*names: str, site: Site | None = None) -> Fit:
         (fit("conv-padding", "dst-line-stride"), {Region.OPERANDS, Region.AFTER}),
         (fit("rounding", site=Site.CACC), {Region.SUMS}),
         (fit("saturation", site=Site.PDP_WIDTH), {Region.AFTER}),
-        (fit("constant"), set(Region)),
+        (fit("constant"), set(Region) - {Region.READ}),
     ],
 )
 def test_a_cause_lies_where_its_unit_works(one: Fit, found: set[Region]) -> None:
     assert regions(one, "CONV") == found
 
 
-def test_what_passes_the_first_bad_hand_over_says_where_the_fault_lies() -> None:
-    regions_of = {name: kind.region for name, kind in KINDS.items()}
-    assert [name for name, region in regions_of.items() if region is Region.OPERANDS] == [
-        *("converted", "loaded-lines", "packed", "loaded-kernels", "flush", "kernels", "elements")
-    ]
-    assert regions_of["products"] is Region.PRODUCTS
-    assert regions_of["sums"] is regions_of["credits"] is Region.SUMS
-    assert regions_of["entered"] is regions_of["written"] is Region.AFTER
+def test_what_is_read_wrong_is_told_from_what_is_computed_wrong() -> None:
+    assert regions(fit("src-line-stride"), "PDP") == {Region.READ}
+    assert regions(fit("pool-method"), "PDP") == {Region.AFTER}
+    assert regions(fit("src-byte-order"), "CDP") == {Region.READ, Region.AFTER}

@@ -106,6 +106,29 @@ def test_an_injected_cause_is_ranked_first_or_cannot_be_told_from_the_first(caus
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("of", ["line", "surface"])
+def test_neighbouring_atoms_that_are_exchanged_are_told_where_the_width_is_odd(of: str) -> None:
+    layer = cases.sdp_layer((21, 5, 7))
+    layout = layer.dst.layout
+    lines = [[h * layout.line_stride_bytes + w * 8 for w in range(7)] for h in range(5)]
+    places = lines if of == "line" else [[place for line in lines for place in line]]
+
+    def exchanged(patch: Patch) -> Patch:
+        data = patch.data.copy()
+        for surface in range(0, 3 * layout.surface_stride_bytes, layout.surface_stride_bytes):
+            for row in places:
+                for one, other in zip(row[::2], row[1::2], strict=False):
+                    first, second = slice(surface + one, surface + one + 8), slice(surface + other, surface + other + 8)
+                    data[first], data[second] = patch.data[second], patch.data[first]
+        return replace(patch, data=data)
+
+    first = diagnose(cases.evidence_of(layer, MEMORY, exchanged)).first
+    assert first is not None
+    assert (first.name, first.share) == ("dst-lanes", 1.0)
+    assert first.variants[0].detail == f"neighbouring atoms of a {of} swapped"
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("share", [0.02, 0.3, 1.0])
 def test_noise_has_no_cause(seed: int, share: float) -> None:
@@ -194,6 +217,22 @@ def test_what_was_written_elsewhere_is_not_called_lost() -> None:
     first = diagnose(wrote(evidence, evidence.beats.take(~last))).first
     assert first is not None
     assert first.name == "lost-part"
+
+
+@pytest.mark.parametrize(("size", "kept", "bits"), [(11, 3, 3), (20, 4, 4), (41, 9, 5)])
+def test_an_output_that_ends_where_a_narrow_size_would_is_told_so(size: int, kept: int, bits: int) -> None:
+    """The bytes from a column on are missing: a symptom, but for the bits that the width would then have."""
+    evidence = cases.evidence_of(cases.copy_layer((8, 3, size)), MEMORY)
+    assert evidence.beats is not None
+    column = (
+        (evidence.beats.address - np.uint64(evidence.walk.address)) % np.uint64(evidence.walk.steps[1]) // np.uint64(8)
+    )
+    first = diagnose(wrote(evidence, evidence.beats.take(column < kept))).first
+    assert first is not None
+    assert first.name == "dst-narrow-size"
+    assert first.variants[0].detail == f"{kept} of {size} columns written, as if {bits} bits of their number were kept"
+    other = diagnose(wrote(evidence, evidence.beats.take(column < kept + 1))).first
+    assert other is None or other.name != "dst-narrow-size"
 
 
 def test_what_was_written_nowhere_has_no_wrong_stride() -> None:

@@ -6,6 +6,7 @@ from collections.abc import Container, Sequence
 from dataclasses import replace
 
 import pytest
+from msgspec import structs
 
 from nvdla_tb.explain.handovers import Stage
 from nvdla_tb.explain.stages import StageResult, culprit
@@ -23,8 +24,8 @@ SUMS = stage("CACC out", "CACC", "sums")
 
 def test_the_culprit_is_the_unit_before_the_first_bad_hand_over() -> None:
     names = ("CDMA", "CSC", "CMAC_A", "CMAC_B", "CACC")
-    stages = [replace(INSIDE, name=f"{name} out", unit=(name,)) for name in names]
-    stages = [replace(stage, value="products") if "CMAC" in stage.name else stage for stage in stages]
+    stages = [structs.replace(INSIDE, name=f"{name} out", unit=(name,)) for name in names]
+    stages = [structs.replace(stage, value="products") if "CMAC" in stage.name else stage for stage in stages]
     stages[4] = SUMS
 
     def found(*texts: str | None, skipped: int = 0) -> tuple[str, bool] | None:
@@ -140,3 +141,35 @@ def test_a_flush_that_is_never_done_says_who_holds_up_a_hang() -> None:
     assert named("flush of data") == "CDMA (data): flush of data: asked for, and never done"
     assert named(*(flush.name for flush in flushes)).startswith("CDMA (data) or CDMA (weights): flush of data and ")
     assert named().startswith("CDMA (data), CDMA (weights) or CSC: elements A: 0 of 80 beats")
+
+
+INSIDE_SDP = [
+    Stage(name=name, unit=(unit,), engines=("SDP",), value=value, valid="v", data=("d",))
+    for name, unit, value in (
+        ("read", "SDP_RDMA (input)", "entered"),
+        ("operands", "SDP_RDMA (operands of X1)", "x1-alu-operands"),
+        ("sums", "SDP (ALU of X1)", "x1-alu"),
+        ("first", "SDP (X1)", "x1"),
+        ("result", "SDP (output converter)", "sdp-result"),
+    )
+]
+
+
+@pytest.mark.parametrize(
+    ("beats", "offered", "unit"),
+    [
+        ((40, 80, 38, 37, 36), (), "SDP_RDMA (input)"),
+        ((80, 80, 79, 79, 79), (), "SDP (ALU of X1)"),
+        ((80, 80, 80, 80, 79), (), "SDP (output converter)"),
+        ((41, 41, 38, 37, 36), ("read", "operands", "sums"), "SDP (X1)"),
+        ((40, 38, 38, 37, 36), ("read",), "SDP_RDMA (operands of X1)"),
+        ((41, 41, 38, 37, 36), ("result",), "memory interface"),
+    ],
+)
+def test_a_stage_of_sdp_that_takes_no_more_or_hands_on_no_more_is_the_culprit_of_a_hang(
+    beats: tuple[int, ...], offered: tuple[str, ...], unit: str
+) -> None:
+    results = [StageResult(stage, count, 80) for stage, count in zip(INSIDE_SDP, beats, strict=True)]
+    found = culprit(INSIDE_SDP, results, "SDP", set(offered))
+    assert found is not None
+    assert found.suspect.words == unit

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from msgspec import structs
 
 from nvdla_models.layout import ImageWeightLayout
 from nvdla_models.precision import Precision
@@ -73,7 +74,7 @@ CONVOLUTION = Seen.of(played(conv_layer()))
 
 def compared(beats: list[Handover], value: str, seen: Seen = CONVOLUTION, **more: Any) -> StageResult:
     """Return what is found of beats of a run's only layer."""
-    stage = replace(INSIDE, value=value, **{"stripe": None, **more})
+    stage = structs.replace(INSIDE, value=value, **{"stripe": None, **more})
     (finding,) = compare([stage], {stage.name: beats}, seen, (LOAD,))[0]
     return finding
 
@@ -133,6 +134,25 @@ def test_each_atom_goes_to_the_next_entry_of_the_data_banks() -> None:
     beats[20] = replace(beats[20], address=entries)
     wrong = str(compared(beats, "converted", address="a"))
     assert wrong.endswith(f"expected in entry 0 of the buffer, got in {entries}")
+
+
+def test_lines_that_are_fetched_together_come_surface_by_surface() -> None:
+    layer = conv_layer()
+    packed = replace(layer.src.layout, line_stride_bytes=64, surface_stride_bytes=64 * 7)
+    src, cbuf = replace(layer.src, layout=packed), replace(layer.cbuf, fetch_slices=3)
+    run = Seen.of(played(replace(layer, src=src, cbuf=cbuf)))
+    cube = packed.unpack(MEMORY.read(src.address, packed.nbytes).data)
+    assert layer.conversion is not None
+    cube = np.pad(layer.conversion.convert(cube, layer.params.precision), ((0, 5), (0, 0), (0, 0)))
+    beats = [
+        Handover(h, cube[8 * surface : 8 * surface + 8, h, w].astype("<i1").tobytes(), (2 * h + surface) * 8 + w)
+        for first in (0, 3, 6)
+        for surface in range(2)
+        for h in range(first, min(first + 3, 7))
+        for w in range(8)
+    ]
+    assert compared(beats, "converted", run, address="a").wrong is None
+    assert compared([beats[0], *beats[8:16], *beats[1:8], *beats[16:]], "converted", run, address="a").wrong is not None
 
 
 def test_converted_input_is_compared_line_by_line() -> None:
@@ -245,7 +265,7 @@ def test_numbers_of_a_layer_end_where_those_of_the_next_begin() -> None:
     later = replace(conv_layer(), dst=replace(conv_layer().dst, address=cases.DST + 0x2000))
     run = Seen.of(played(conv_layer(), later))
     beats = [Handover(cycle, bytes([number])) for cycle, number in enumerate([4, 3, 4, 2])]
-    stage = replace(INSIDE, name="told", value="loaded-lines", stripe=None)
+    stage = structs.replace(INSIDE, name="told", value="loaded-lines", stripe=None)
     found = compare([stage], {"told": beats}, run, (LOAD,))
     assert [str(found[index][0]) for index in (0, 1)] == ["told: 7 lines, all right", "told: 6 lines instead of 7"]
 
@@ -275,7 +295,7 @@ def test_sums_are_those_of_a_literal_convolution() -> None:
     [(1, [1]), (16, [16]), (17, [8, 9]), (31, [8, 8, 15]), (32, [16, 16]), (40, [16, 8, 16]), (47, [16, 8, 8, 15])],
 )
 def test_stripes_are_as_long_as_those_of_the_hardware(outputs: int, lengths: list[int]) -> None:
-    stripes = list(replace(INSIDE, stripe=(8, 16)).stripes(outputs))
+    stripes = list(structs.replace(INSIDE, stripe=(8, 16)).stripes(outputs))
     assert [stop - start for start, stop in stripes] == lengths
     assert [start for start, _ in stripes] == [sum(lengths[:n]) for n in range(len(lengths))]
 
@@ -329,3 +349,27 @@ def test_beats_of_zeros_are_left_out_where_the_hardware_clears_the_buffer() -> N
     assert compared(cleared + converted(), "converted").is_bad
     beats = [beat for beat in converted() if any(beat.data)]
     assert compared(cleared + beats[:-1], "converted", zeros=False).is_bad
+
+
+def test_flags_beside_an_operation_tell_its_place_in_the_stripe_and_the_layer() -> None:
+    names = ("stripe-start", "stripe-end", "channel-end", "layer-end")
+    sides = {name: name for name in names}
+    outputs, stripe, steps = 35, 16, 2 * 2 * 3
+    beats, flags = operations(stripe)["elements"], []
+    for group in range(3):
+        for start in range(0, outputs, stripe):
+            stop = min(start + stripe, outputs)
+            for step in range(steps):
+                is_end = step == steps - 1
+                last = is_end and group == 2 and stop == outputs
+                flags += [(n == start, n == stop - 1, is_end, last) for n in range(start, stop)]
+    assert len(flags) == len(beats)
+    seen = [replace(beat, sides=tuple(map(int, flag))) for beat, flag in zip(beats, flags, strict=True)]
+    more = {"stripe": (stripe, stripe), "sides": sides}
+    assert compared(seen, "elements", **more).wrong is None
+    seen[-1] = replace(seen[-1], sides=(*seen[-1].sides[:3], 0))
+    found = compared(seen, "elements", **more).wrong
+    assert found is not None
+    assert found.endswith(f"cycle {seen[-1].cycle}: expected layer-end 1, got 0")
+    seen[5] = replace(seen[5], sides=(None, *seen[5].sides[1:]))
+    assert str(compared(seen, "elements", **more).wrong).endswith(": expected stripe-start 0, got unknown bits")

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from nvdla_tb.explain.interface import judge_interface
+from nvdla_tb.explain.interface import judge_interface, unpacked
 from nvdla_tb.explain.tap import PORT, Handover, Reader, StageError, Tapped, Writer, check_widths
 
 READER = Reader("SDP_RDMA", 1, "reads", "answers", "credits")
@@ -202,11 +202,6 @@ def test_of_several_differences_the_earliest_is_told() -> None:
     assert "became 0x80000010, cycle 15" in wires.told()[0]
 
 
-def test_an_id_that_no_port_has_is_refused() -> None:
-    with pytest.raises(StageError, match=r"^SDP: id must be 0 to 65535, not -1$"):
-        Writer("SDP", -1, "writes", "acknowledged")
-
-
 def test_signals_of_another_width_than_the_port_asks_for_are_refused() -> None:
     bits = {name: tapped.bits for name, tapped in Wires().seen().items()}
     check_widths([READER, OTHER], [WRITER], bits)
@@ -214,3 +209,11 @@ def test_signals_of_another_width_than_the_port_asks_for_are_refused() -> None:
     said = "^writes_pd must have 66 bits with 32 bits of address and 64 of data on the memory port, not 67$"
     with pytest.raises(StageError, match=said):
         check_widths([READER, OTHER], [WRITER], bits | {WRITES: (67,)})
+
+
+def test_packets_of_writes_are_atoms_with_their_addresses() -> None:
+    wires = right()
+    found = unpacked(wires.seen()[WRITES], ADDRESS_BITS)
+    assert [(beat.cycle, beat.address, beat.data) for beat in found] == [
+        (61 + number, FIRST + 8 * number, bytes([0xA0 + number, *bytes(7)])) for number in range(3)
+    ]

@@ -10,6 +10,7 @@ import pytest
 
 from nvdla_tb.explain import Explanation, explain_run
 from nvdla_tb.explain.memory import Bytes, Patch
+from nvdla_tb.explain.placed import misplaced
 from nvdla_tb.explain.seen import Seen
 from nvdla_tb.explain.suspect import suspects
 from nvdla_tb.judge.beats import Beats
@@ -103,7 +104,21 @@ def test_right_bytes_at_addresses_that_no_walk_gives_are_said_to_be_right() -> N
     assert [fit.name for fit in found.causes] == ["misplaced"]
     assert found.causes[0].symptom
     assert told(found)[1].startswith("output: right bytes at wrong addresses: ")
+    assert told(found)[1].endswith(" atoms, 8 atoms (64 bytes) before their places")
     assert of_unit(found) == ["SDP, its writes or memory interface: its bytes are right, at wrong addresses"]
+
+
+def test_how_many_lines_or_surfaces_off_some_bytes_lie_is_said() -> None:
+    beats = cases.beats_of(run(FIRST, MEMORY))
+    surface, line = strides(FIRST)
+    offset = beats.address.astype(np.int64) - FIRST.dst.address
+    first_atom = (offset // surface == 1) & (offset % surface // line == 2)
+    for away, words in ((line, "1 line"), (2 * line, "2 lines"), (8 * surface, "8 surfaces")):
+        moved = replace(beats, address=np.where(first_atom, beats.address + np.uint64(away), beats.address))
+        measured = misplaced(run(FIRST, MEMORY), moved, 8)
+        assert measured == (np.count_nonzero(first_atom), len(beats), away)
+        (found,) = explained([FIRST], [moved])
+        assert found.evidence.walk.in_steps(away) == f"{words} ({away} bytes)"
 
 
 @pytest.mark.slow
@@ -125,7 +140,7 @@ def test_a_band_that_overlaps_the_one_before_is_the_cause_and_not_its_addresses(
     late = (beats.address.astype(np.int64) - layer.dst.address) % surface % line // 8 > 2
     moved = replace(beats, address=np.where(late, beats.address - np.uint64(8), beats.address))
     (found,) = explained([layer], [Beats.joined([moved.take(~late), moved.take(late)])])
-    assert found.evidence.misplaced == (16 * 4 // 8, len(beats))
+    assert found.evidence.misplaced == (16 * 4 // 8, len(beats), -8)
     assert found.causes[0].name == "pool-split"
 
 

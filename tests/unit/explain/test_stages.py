@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from msgspec import structs
 
 from nvdla_models.layout import FeatureLayout
 from nvdla_tb.explain.handovers import Stage, load_handovers
@@ -105,6 +106,30 @@ def test_a_wrong_element_is_named_with_place_and_cycle() -> None:
     assert told(findings[1])[-1] == "first bad stage: input of SDP"
 
 
+@pytest.mark.parametrize(("extra", "which"), [(None, "all"), (7, "the first 7")])
+def test_what_comes_again_after_the_last_layer_was_handed_over_once_too_often(extra: int | None, which: str) -> None:
+    again = entering(1)[:extra]
+    findings = compare([ENTERED], {ENTERED.name: [*entering(0), *entering(1), *again]}, RUN, (LOAD,))
+    assert not findings[0][0].is_bad
+    assert str(findings[1][0]) == (
+        f"input of SDP: {len(entering(1))} beats, all right, and then {which} of them again: handed over once too often"
+    )
+
+
+def test_a_layer_that_comes_twice_is_said_to_and_not_that_the_next_one_is_wrong() -> None:
+    twice = [*entering(0), *entering(0), *entering(1)]
+    findings = compare([ENTERED], {ENTERED.name: twice}, RUN, (LOAD,))
+    first, second = findings[0][0], findings[1][0]
+    assert str(first).endswith(" beats, all right, and then all of them again: handed over once too often")
+    assert not second.is_bad
+
+
+def test_other_beats_after_a_layer_are_not_called_its_own() -> None:
+    more = [replace(entering(1)[0], data=bytes(32))]
+    found = str(compare([ENTERED], {ENTERED.name: [*entering(0), *entering(1), *more]}, RUN, (LOAD,))[1][0])
+    assert found == f"input of SDP: {len(entering(1)) + 1} beats instead of {len(entering(1))}"
+
+
 def test_what_a_stop_cut_off_is_not_bad() -> None:
     cut = Seen((RUN.layers[0], replace(RUN.layers[1], cut=True), *RUN.layers[2:]), RUN.beats)
     short = {ENTERED.name: entering(0) + entering(1)[:-1], WRITTEN.name: writing(0) + writing(1)[:-1]}
@@ -128,12 +153,20 @@ def test_missing_and_stray_hand_overs_are_bad() -> None:
     )
 
 
+def test_what_layers_write_to_the_same_place_is_not_compared() -> None:
+    run = Seen.of(played(LAYERS[0], LAYERS[0]))
+    for index in (0, 1):
+        (found,) = compare([WRITTEN], {WRITTEN.name: writing(0) + writing(0)}, run, (LOAD,))[index]
+        assert not found.is_bad
+        assert str(found) == "SDP to memory: not compared: other layers write there, too"
+
+
 def test_layers_pooled_on_the_fly_pass_the_stages_of_their_producer() -> None:
     layer = pooled(cases.sdp_layer())
     run = Seen.of(played(layer))
     assert run.layers[0].started.engine == "SDP-PDP"
-    stage = replace(ENTERED, name="in")
-    out, behind = replace(WRITTEN, name="out"), replace(WRITTEN, name="behind", engines=("PDP",))
+    stage = structs.replace(ENTERED, name="in")
+    out, behind = structs.replace(WRITTEN, name="out"), structs.replace(WRITTEN, name="behind", engines=("PDP",))
     src = layer.src.layout
     assert isinstance(src, FeatureLayout)
     cube = src.unpack_padded(MEMORY.read(cases.SRC, src.nbytes).data).astype("<i4")
@@ -153,23 +186,25 @@ def test_the_hand_overs_that_belong_to_the_bench_load() -> None:
     assert names[4:] == ["CACC to SDP", "input of SDP", "SDP to memory", "PDP to memory", "CDP to memory"]
     public = load_handovers(HANDOVERS / "nv_small.toml")
     assert [stage.unit for stage in public.stages][:2] == [("CDMA (data)",), ("CDMA (data)",)]
-    assert public.stages[-1].name == "CACC credits to CSC"
+    assert public.stages[-1].name == "CDP to the memory interface"
     assert sorted(reader.id for reader in public.readers) == [1, 2, 3, 5, 6, 8, 9]
     assert sorted(writer.id for writer in public.writers) == [1, 2, 3]
 
 
 def test_every_model_shows_what_the_public_hand_overs_name() -> None:
     shown = re.findall('-module "(.*)" -var "(.*)"', (HANDOVERS / "visible.vlt").read_text(encoding="utf-8"))
+    core = "u_partition_p.u_NV_NVDLA_sdp.u_core"
     modules = {"": "NV_nvdla"} | {f"u_partition_{part}": f"NV_NVDLA_partition_{part}" for part in "co"}
+    modules |= {core: "NV_NVDLA_SDP_core", f"{core}.u_bs": "NV_NVDLA_SDP_HLS_x1_int"}
+    modules |= {f"{core}.u_bn": "NV_NVDLA_SDP_HLS_x2_int", "u_partition_o.u_NV_NVDLA_pdp.u_core": "NV_NVDLA_PDP_core"}
+    modules |= {"u_partition_o.u_NV_NVDLA_cdp.u_dp": "NV_NVDLA_CDP_dp"}
     for tap in load_handovers(HANDOVERS / "nv_small.toml").taps:
         if tap.is_pin:
             continue
-        for path in (tap.valid, *tap.data, *tap.mask, *([tap.ready] if tap.ready else [])):
-            scope, _, name = path.rpartition(".")
-            assert any(module == modules[scope] and fnmatchcase(name, pattern) for module, pattern in shown), path
-
-
-TABLES = "{path}: the file must hold tables [[stage]], and may hold [[reader]] and [[writer]],"
+        for path in (tap.valid, *tap.data, *tap.mask, *tap.sides.values(), *([tap.ready] if tap.ready else [])):
+            scope, _, name = path.partition("[")[0].rpartition(".")
+            among = [pattern for module, pattern in shown if fnmatchcase(modules[scope], module)]
+            assert any(fnmatchcase(name, pattern) for pattern in among), path
 
 
 ALONE = "stripe must be given, and cells may be, for kernels, elements and products alone"
@@ -183,41 +218,52 @@ GOOD = '[[stage]]\nname = "a"\nunit = "u"\nengines = ["SDP"]\nvalue = "entered"\
     [
         (
             lambda text: text.replace('"SDP"', '"XDP"'),
-            "{path}: stage[0]: a: engines must be of SDP, PDP, CDP, CONV, RUBIK, BDMA, not XDP",
+            "{path}: a: engines must be of SDP, PDP, CDP, CONV, RUBIK, BDMA, SDP-PDP, CONV-PDP, not XDP",
         ),
         (
             lambda text: text.replace("entered", "left"),
-            "{path}: stage[0]: a: value must be one of converted, loaded-lines, packed, loaded-kernels, flush, "
-            "kernels, elements, products, sums, credits, entered, written, not left",
+            "{path}: a: value must be one of converted, loaded-lines, packed, loaded-kernels, flush, "
+            "kernels, elements, products, sums, credits, entered, x1-alu-operands, x1-mul-operands, x1-alu, "
+            "x1-product, x1, x2-alu-operands, x2-mul-operands, x2-alu, x2-product, x2, sdp-result, pdp-input, "
+            "pdp-rows, pdp-result, cdp-read, cdp-input, cdp-sums, cdp-factors, cdp-products, cdp-result, written, "
+            "not left",
         ),
         (
             lambda text: text.replace("entered", "written"),
-            "{path}: stage[0]: a: address must be given for written, may be for stored values, and for nothing else",
+            "{path}: a: address must be given for written, may be for stored values, and for nothing else",
         ),
-        (lambda text: text + "element_bits = 65\n", "{path}: stage[0]: a: element_bits must be 1 to 64, not 65"),
-        (lambda text: text + "stripe = [8, 16]\n", "{path}: stage[0]: a: " + ALONE),
-        (lambda text: text + "cells = [0, 4]\n", "{path}: stage[0]: a: " + ALONE),
-        (lambda text: text.replace("entered", "products"), "{path}: stage[0]: a: " + ALONE),
+        (lambda text: text + "packets = true\n", "{path}: a: packets must be of bytes that are written"),
+        (
+            lambda text: text + 'sides = { end = "e" }\n',
+            "{path}: a: sides must be of layer-end, stripe-start, stripe-end, channel-end, lane, line-end, "
+            "surface-end, last-line-of-surface, last-line-of-part, last-line, last-channels, last-columns, not end",
+        ),
+        (lambda text: text + "stripe = [8, 16]\n", "{path}: a: " + ALONE),
+        (lambda text: text + "cells = [0, 4]\n", "{path}: a: " + ALONE),
+        (lambda text: text.replace("entered", "products"), "{path}: a: " + ALONE),
         (
             lambda text: text.replace("entered", "kernels") + "stripe = [9, 8]\n",
-            "{path}: stage[0]: a: stripe must be the shortest and the longest, 1 to 67108864, not (9, 8)",
+            "{path}: a: stripe must be the shortest and the longest, 1 to 67108864, not (9, 8)",
         ),
         (
             lambda text: text.replace("entered", "kernels") + "stripe = [8, 16]\ncells = [1020, 5]\n",
-            "{path}: stage[0]: a: cells must be the first and how many, below 1024, not (1020, 5)",
+            "{path}: a: cells must be the first and how many, below 1024, not (1020, 5)",
         ),
-        (lambda text: text + "delay = -1\n", "{path}: stage[0]: a: delay must be 0 to 1000 cycles, not -1"),
-        (lambda text: text + "width = 9\n", "{path}: a stage has no key width"),
-        (lambda text: text.replace('valid = "v"\n', ""), "{path}: a stage must have the key valid"),
+        (lambda text: text + "delay = -1\n", "{path}: stage[0].delay must be an integer from 0 to 1000, not -1"),
+        (lambda text: text.replace('valid = "v"\n', ""), "{path}: stage[0].valid is missing"),
         (
             lambda text: text.replace('data = "d"\n', ""),
-            "{path}: stage[0]: a: data must name a signal or more, and none for flush",
+            "{path}: a: data must name a signal or more, and none for flush",
         ),
-        (lambda text: "clock = 1\n" + text, TABLES + " not clock, stage"),
-        (lambda text: "stage = 1", "{path}: stage must be tables [[stage]], not 1"),
+        (lambda text: "clock = 1\n" + text, "{path}: clock is unknown; allowed: stage, reader, writer"),
+        (
+            lambda text: text + '[[reader]]\nunit = "U"\nid = -1\nrequest = "r"\nanswer = "a"\n',
+            "{path}: reader[0].id must be an integer from 0 to 65535, not -1",
+        ),
+        (lambda text: "stage = 1", "{path}: stage must be a list of at least 1, not 1"),
         (lambda text: "stage = [1]", "{path}: stage[0] must be a table, not 1"),
-        (lambda text: text + "mask = 1\n", "{path}: stage[0]: mask must be a list, not 1"),
-        (lambda text: "", TABLES + " not nothing"),
+        (lambda text: text + "mask = 1\n", "{path}: stage[0].mask must be a list, not 1"),
+        (lambda text: "", "{path}: stage is missing"),
     ],
 )
 def test_what_a_file_of_stages_must_not_say_is_refused(

@@ -23,6 +23,7 @@ from nvdla_tb.judge.detail import (
     NoAnswer,
     Outstanding,
     PollExpired,
+    UnexpectedInterrupt,
     UnfairTurns,
     UnitState,
     Unmatched,
@@ -110,6 +111,10 @@ def hang(layer: LayerId, *running: str, **more: object) -> list[str]:
         (
             BadAccess(Ram.MC, True, 8, 0x40, 8, 0x40, True, "nowhere"),
             "CDMA (data) or read side of the memory interface: it reads where nothing of the layer lies",
+        ),
+        (
+            BadAccess(Ram.MC, True, 8, 0x40, 8, 0x40, True, "nowhere", named=True),
+            "the program: its registers name memory outside every allocation",
         ),
     ],
 )
@@ -274,3 +279,22 @@ def test_a_hang_says_more_than_the_engine_of_wrong_bytes() -> None:
         "PDP, what feeds it or write side of the memory interface: "
         "the first unit that is not done; PDP_RDMA before it is done"
     ]
+
+
+def test_the_unit_that_all_findings_have_in_common_comes_first() -> None:
+    lost = Finding(Check.INTERRUPT, MissingInterrupt("CDMA_DAT_0"), 50)
+    more = Finding(Check.INTERRUPT, UnexpectedInterrupt("PDP_1"), 60)
+    found = told(lost, more)
+    assert found[0] == "GLB: each of 2 kinds of findings points at it"
+    assert len(found) == 3
+    # One kind of finding leaves its units as they are, and so do findings without anything in common.
+    assert told(lost)[0].startswith("done event of CDMA_DAT or GLB: ")
+    alone = told(lost, Finding(Check.PROTOCOL, WrongOutstanding(Ram.MC, True, 4, 5), 70))
+    assert not any("kinds of findings" in line for line in alone)
+
+
+def test_a_unit_that_is_cleared_is_not_what_all_findings_have_in_common() -> None:
+    both = [Finding(Check.INTERRUPT, MissingInterrupt(name), 50) for name in ("SDP_0", "PDP_0")]
+    first, *_ = suspects(Verdict(findings=both), (), [Unit.MEMORY])
+    assert str(first) == "GLB: each of 2 kinds of findings points at it"
+    assert told(*both)[0] == "GLB or memory interface: each of 2 kinds of findings points at it"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -28,10 +27,9 @@ from nvdla_tb.nvdla.program.ops import CheckNothing, MemInit, MemLoad, Op, RegRe
 from nvdla_tb.nvdla.surfaces import Compression
 from nvdla_tb.stimulus.model import play_model
 from nvdla_tb.stimulus.scenario import Scenario
-from nvdla_tb.stimulus.trace import read
+from tests.measured import carried
 from tests.unit.nvdla.conv_samples import small_conv
 from tests.unit.nvdla.samples import FULL, SMALL, small_cdp, small_sdp
-from tests.unit.stimulus.trace.measured_files import CARRIED, rewritten
 
 SATURATION = "SDP.D_PERF_OUT_SATURATION"
 LAYER = StartedLayer(3, "SDP", 1, small_sdp(), groups={"SDP": 1, "SDP_RDMA": 0})
@@ -165,7 +163,7 @@ def test_the_lookup_counters_of_cdp_may_read_more_for_int16_and_not_less() -> No
 
 @pytest.mark.parametrize(("name", "judged"), [("cdp_int8_lrn3", True), ("cdp_lrn3_k1_mid", False)])
 def test_the_lookup_counters_of_cdp_are_judged_for_integers_and_not_for_fp16(name: str, judged: bool) -> None:
-    scenario = read(CARRIED / f"{name}.npz", FULL)
+    scenario = carried(name)
     first = next(n for n, op in enumerate(scenario.ops) if getattr(op, "register", "") == "CDP.D_OP_ENABLE")
     enable, more = RegWrite("CDP.D_PERF_ENABLE", 0b10), RegRead("CDP.D_PERF_LUT_HYBRID", 0xFFFF_FFFF)
     ops = (*scenario.ops[:first], enable, *scenario.ops[first:], more)
@@ -192,19 +190,18 @@ def test_a_comparison_leaves_whether_anything_differed() -> None:
         ("cdp_lrn3_k1_mid", "CDP.D_OUT_SATURATION"),
     ],
 )
-def test_a_measured_counter_that_differs_is_found(name: str, register: str, tmp_path: Path) -> None:
-    path = CARRIED / f"{name}.npz"
-    verdict = play_model(read(path, FULL), FULL).verdict
+def test_a_measured_counter_that_differs_is_found(name: str, register: str) -> None:
+    scenario = carried(name)
+    verdict = play_model(scenario, FULL).verdict
     assert verdict.failures == []
     assert verdict.counters >= 4
 
-    def spoil(arrays: object, meta: dict[str, dict[str, int]]) -> None:
-        del arrays
-        status = meta["status_read_after_done"]
-        status[register] += 1
+    def spoilt(op: Op) -> Op:
+        if not isinstance(op, RegRead) or op.register != register or op.expected is None:
+            return op
+        return replace(op, expected=op.expected + 1)
 
-    other = rewritten(tmp_path / f"{name}.npz", name, spoil)
-    (finding,) = play_model(read(other, FULL), FULL).verdict.failures
+    (finding,) = play_model(replace(scenario, ops=tuple(map(spoilt, scenario.ops))), FULL).verdict.failures
     assert isinstance(finding.detail, WrongCounter)
     assert (finding.check, finding.detail.register) == (Check.COUNTER, register)
     assert finding.detail.got == finding.detail.expected + 1

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -16,6 +18,7 @@ from nvdla_tb.judge.layer_id import LayerId
 from nvdla_tb.judge.scoreboard import Scoreboard
 from nvdla_tb.judge.verdict import Ending, Verdict
 from nvdla_tb.nvdla.memory import Ram
+from tests.repository import ROOT
 from tests.unit.nvdla.samples import BASE, FULL, SMALL, expected, mismatch
 
 FIRST, SECOND = LayerId(0, "SDP", 0), LayerId(1, "SDP", 1)
@@ -311,3 +314,22 @@ def test_an_overlay_does_not_change_what_it_is_given(due: Port) -> None:
     data = np.zeros(16, dtype=np.uint8)
     due.board.overlay(Ram.MC, BASE, data)
     assert not data.any()
+
+
+JUDGED = """
+import sys
+import numpy as np
+from nvdla_tb.judge.answers import AnswerRule
+from nvdla_tb.nvdla.memory import Ram
+from tests.unit.judge.test_scoreboard import Port, expected
+port = Port()
+port.board.expect(expected())
+port.atoms()
+AnswerRule(lambda word: (), lambda index: None, 0).answers(Ram.MC, np.array([1, 1]), np.array([100, 101]))
+print(port.board.finish().ending, "numpy.ma" in sys.modules)
+"""
+
+
+def test_a_layer_that_passes_does_not_wait_for_the_import_of_masked_arrays() -> None:
+    ran = subprocess.run([sys.executable, "-c", JUDGED], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert ran.stdout == "Ending.PASSED False\n"

@@ -7,7 +7,7 @@ from functools import cache
 import pytest
 from hypothesis import settings
 
-from tests.unit.models.hardware_files import Measured, MeasuredLayer, load_measured
+from tests.measured import Measured, MeasuredLayer, load_measured
 
 # The literal oracles are slow by design; a busy machine must not fail them.
 settings.register_profile("no_deadline", deadline=None)

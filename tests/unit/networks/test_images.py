@@ -151,5 +151,5 @@ def test_the_first_of_equal_classes_is_named_first() -> None:
 
 def test_results_differ_in_bits_not_in_values() -> None:
     first = np.array([0.0, 1.0], dtype=np.float16).reshape(2, 1, 1)
-    assert differing(first, first) == []
-    assert differing(first, np.array([-0.0, 1.0], dtype=np.float16).reshape(2, 1, 1)) == [(0, 0, 0)]
+    assert differing(first, first) == 0
+    assert differing(first, np.array([-0.0, 1.0], dtype=np.float16).reshape(2, 1, 1)) == 1

@@ -104,7 +104,7 @@ def test_bdma_is_programmed_when_the_other_group_is_launched() -> None:
 
 
 def test_other_tables_wait_for_the_end_of_those_who_use_theirs() -> None:
-    tables = [LutLoad("CDP", key, ()) for key in (0, 0, 1)]
+    tables = [LutLoad("CDP", (RegWrite("CDP.S_LUT_ACCESS_DATA", entry),)) for entry in (0, 0, 1)]
     which = task(*(operation(f"cdp{n}", EngineId.CDP, lut=lut) for n, lut in enumerate(tables)))
     actions = list(schedule(which, Turns()))
     order = [(a.step, a.number) for a in actions]

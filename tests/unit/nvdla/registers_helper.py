@@ -79,17 +79,6 @@ def cases(layer: Layer, *changed: tuple[str | tuple[str, ...], int, str]) -> lis
     return found
 
 
-def disagreeing(layer: Layer, *changed: tuple[str, int, str, object, object]) -> list[Any]:
-    """Return those of fields that must hold what another holds: its name, that value, and the other as it is shown."""
-    return cases(
-        layer,
-        *(
-            (name, value, f" must agree with {other} ({shown}), not {new}")
-            for name, value, other, shown, new in changed
-        ),
-    )
-
-
 def misfits(layer: Layer, *changed: tuple[dict[str, Any], str]) -> list[Any]:
     """Return parameters for a layer with parts that do not fit: it, other parts, and the message."""
     return [pytest.param(layer, parts, message, id=message) for parts, message in changed]

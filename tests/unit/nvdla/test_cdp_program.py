@@ -20,7 +20,6 @@ from tests.unit.nvdla.registers_helper import (
     cases,
     check_refused,
     decode_with,
-    disagreeing,
     misfits,
     refused,
     state_after,
@@ -219,9 +218,6 @@ REFUSALS = (
         ),
         ("CDP.S_LUT_INFO.lut_le_index_offset", 21, ": lut.le.index_offset must be an integer from -64 to 20, not 21"),
         ("CDP.S_LUT_INFO.lut_lo_index_select", 14, ": lut.lo.index_select must be an integer from -8 to 13, not 14"),
-    ),
-    *disagreeing(
-        small_cdp(), ("CDP_RDMA.D_DATA_FORMAT.input_data", 1, "CDP.D_DATA_FORMAT.input_data_type", "INT8", "INT16")
     ),
     (
         small_cdp(),

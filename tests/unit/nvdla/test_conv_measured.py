@@ -23,9 +23,8 @@ from nvdla_tb.nvdla.surfaces import Surface
 from nvdla_tb.stimulus.generate.plan import PlanEntry
 from nvdla_tb.stimulus.scenario import Scenario, apply_memory_op
 from nvdla_tb.stimulus.trace import read
-from nvdla_tb.stimulus.trace.measured import MeasuredFile, read_measured
-from tests.references import MEASURED, TRACES, needs_traces
-from tests.unit.models.hardware_files import load_measured
+from tests.measured import load_measured, scenario_of
+from tests.references import TRACES, needs_traces
 from tests.unit.nvdla.registers_helper import Tracked
 
 FOLDERS = [*sorted(TRACES.glob("nv_small/dc_*")), *sorted(TRACES.glob("nv_small_measured/*"))]
@@ -77,7 +76,7 @@ def test_every_measured_convolution_comes_out_of_its_register_writes_bit_by_bit_
         family = layer.name.rpartition("fp16_")[0] or layer.name.split("_")[0]
         if not layer.name.startswith(("dc_", "wino_")) or "registers" not in layer.meta:
             continue
-        scenario = read_measured(MeasuredFile.load(MEASURED / f"{layer.name}.npz"), config)
+        scenario = scenario_of(layer)
         expected = predicted(scenario, config, memory_of(scenario))
         raw = layer.arrays["raw_output"]
         np.testing.assert_array_equal(expected.data, raw, strict=True, err_msg=layer.name)

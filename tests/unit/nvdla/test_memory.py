@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nvdla_tb.nvdla.memory import GUARD_BYTES, PAGE_BYTES, POISON, Allocation, BadByte, MemoryFault, MemoryImage
+from nvdla_tb.nvdla.memory import GUARD_BYTES, Allocation, BadByte, MemoryFault, MemoryImage
+from nvdla_tb.nvdla.pages import PAGE_BYTES, POISON
 
 
 def refused(message: str) -> pytest.RaisesExc[MemoryFault]:

@@ -16,7 +16,6 @@ from tests.unit.nvdla.registers_helper import (
     cases,
     check_refused,
     decode_with,
-    disagreeing,
     misfits,
     refused,
     words_of,
@@ -76,18 +75,6 @@ def test_the_flying_mode_of_rdma_means_nothing() -> None:
 REFUSALS = (
     *cases(
         small_pdp(),
-        (
-            "PDP.D_OPERATION_MODE_CFG.flying_mode",
-            0,
-            " must be 1, not 0: PDP_RDMA is enabled, so the input lies in memory",
-        ),
-        *(
-            (f"PDP_RDMA.{field}", 40, f"PDP.{field} must agree with PDP_RDMA.{field} (41), not {size}")
-            for field, size in (
-                *(("D_DATA_CUBE_IN_CHANNEL.cube_in_channel", 3), ("D_DATA_CUBE_IN_HEIGHT.cube_in_height", 4)),
-                ("D_DATA_CUBE_IN_WIDTH.cube_in_width", 6),
-            )
-        ),
         ("PDP.D_DATA_CUBE_OUT_CHANNEL.cube_out_channel", 3, ": must be the 3 channels in, not 4"),
         ("PDP.D_DATA_CUBE_OUT_HEIGHT.cube_out_height", 0, ": must be 2, not 1"),
         ("PDP.D_DATA_CUBE_OUT_WIDTH.cube_out_width", 1, ": must be 3, not 2"),
@@ -119,12 +106,6 @@ REFUSALS = (
             ": address must be a multiple of the 8-byte atom, not 0x2001",
         ),
     ),
-    *disagreeing(
-        small_pdp(),
-        ("PDP_RDMA.D_POOLING_KERNEL_CFG.kernel_width", 2, "PDP.D_POOLING_KERNEL_CFG.kernel_width", 2, 3),
-        ("PDP_RDMA.D_POOLING_KERNEL_CFG.kernel_stride_width", 2, "PDP.D_POOLING_KERNEL_CFG.kernel_stride_width", 2, 3),
-        ("PDP_RDMA.D_DATA_FORMAT.input_data", 1, "PDP.D_DATA_FORMAT.input_data", "INT8", "INT16"),
-    ),
     *cases(
         small_pdp(split=SPLIT),
         (
@@ -137,11 +118,6 @@ REFUSALS = (
             1,
             "PDP.D_OPERATION_MODE_CFG.split_num: split must add up to the widths 6 in and 3 out, not 6 and 4",
         ),
-    ),
-    *disagreeing(
-        small_pdp(split=SPLIT),
-        ("PDP_RDMA.D_OPERATION_MODE_CFG.split_num", 1, "PDP.D_OPERATION_MODE_CFG.split_num", 3, 2),
-        ("PDP_RDMA.D_PARTIAL_WIDTH_IN.partial_width_in_last", 4, "PDP.D_PARTIAL_WIDTH_IN.partial_width_in_last", 2, 5),
     ),
 )
 

@@ -76,7 +76,7 @@ REFUSED: list[tuple[Callable[[Desk], Any], str]] = [
     ),
     (
         lambda desk: desk.place(np.zeros((8, 2, 2), np.int64)),
-        r"dtype must be one of int8, int16, float16, not int64",
+        r"dtype of cube must be one of int8, int16, float16, not int64",
     ),
     (lambda desk: desk.place(cast("Any", [[[1]]])), r"cube must be a numpy array, not list"),
     (
@@ -87,6 +87,16 @@ REFUSED: list[tuple[Callable[[Desk], Any], str]] = [
         lambda desk: desk.reserve_planes((8, 2, 2), cast("Any", np.int8)),
         r"precision must be a Precision, such as Precision\.FP16, not <class 'numpy\.int8'>",
     ),
+    (lambda desk: desk.reserve(cast("Any", 8)), r"shape must be the integers \(C, H, W\), not 8"),
+    (
+        lambda desk: desk.reserve(cast("Any", (8, 2, 2.0))),
+        r"shape must be the integers \(C, H, W\), not \(8, 2, 2\.0\)",
+    ),
+    (
+        lambda desk: desk.reserve_lines(cast("Any", (1, 32))),
+        r"shape must be the integers \(surfaces, lines, bytes\), not \(1, 32\)",
+    ),
+    (lambda desk: desk.reserve((8, 2, 2), ram=cast("Any", "MC")), r"ram must be Ram\.MC or Ram\.CVSRAM, not 'MC'"),
     (lambda desk: desk.reserve((8, 2, 2), ram=Ram.CVSRAM), r"ram must be MC on nv_small, not CVSRAM"),
     (
         lambda desk: desk.place_weights(np.zeros((8, 2, 2), np.int8)),
@@ -116,6 +126,23 @@ REFUSED: list[tuple[Callable[[Desk], Any], str]] = [
         lambda desk: desk.place_lines(np.zeros((1, 1, 32), np.int8)),
         r"data must be uint8 \(surfaces, lines, bytes\), not int8 of the shape \(1, 1, 32\)",
     ),
+    (lambda desk: desk.place_lines(cast("Any", b"")), r"data must be a numpy array, not bytes"),
+    (
+        lambda desk: desk.place_operands(np.zeros(8, np.int8), cast("Any", 3)),
+        r"multipliers must be a numpy array, not int",
+    ),
+    (
+        lambda desk: desk.place_weights(np.zeros((8, 2, 2, 2))),
+        r"dtype of weights must be one of int8, int16, float16, not float64",
+    ),
+    (
+        lambda desk: desk.read_back(cast("Any", desk.place_weights(np.zeros((8, 2, 1, 1), np.int8)))),
+        r"surface must be a cube, planes or lines in memory, not WeightSurface",
+    ),
+    (
+        lambda desk: desk.check_placed(cast("Any", [desk.reserve((8, 2, 2))])),
+        r"layers must be those that Conv, Sdp and the like return, not list",
+    ),
     (
         lambda desk: desk.read_back(desk.reserve((8, 2, 2))),
         r"surface must be written before it is read back: 32 bytes are not, the first at 0x80000100 \(cube_0\+0x0\)",
@@ -137,6 +164,11 @@ REFUSED: list[tuple[Callable[[Desk], Any], str]] = [
 def test_what_cannot_be_is_refused(place: Callable[[Desk], Any], message: str) -> None:
     with pytest.raises(InputError, match=f"^{message}$"):
         place(Desk())
+
+
+def test_a_shape_may_have_numbers_of_numpy() -> None:
+    shape = Desk().reserve(cast("Any", tuple(np.array([8, 2, 3])))).shape
+    assert [type(number) for number in shape] == [int, int, int]
 
 
 def test_a_layer_that_writes_to_memory_is_placed() -> None:

@@ -18,7 +18,6 @@ from tests.unit.nvdla.registers_helper import (
     cases,
     check_refused,
     decode_with,
-    disagreeing,
     misfits,
     refused,
     words_of,
@@ -118,21 +117,6 @@ def test_y_that_is_not_bypassed_but_does_nothing_is_a_pass_through() -> None:
 REFUSALS = (
     *cases(
         small_sdp(),
-        ("SDP.D_FEATURE_MODE_CFG.flying_mode", 1, " must be 0, not 1: SDP alone takes its input from memory"),
-        ("SDP_RDMA.D_FEATURE_MODE_CFG.flying_mode", 1, " must be 0, not 1: SDP takes its input from memory"),
-        ("SDP.D_FEATURE_MODE_CFG.output_dst", 1, " must be 0, not 1: the output goes to memory"),
-        ("SDP.D_FEATURE_MODE_CFG.winograd", 1, " must be 0, not 1: Winograd is not modelled"),
-        ("SDP_RDMA.D_FEATURE_MODE_CFG.winograd", 1, " must be 0, not 1: Winograd is not modelled"),
-        ("SDP.D_FEATURE_MODE_CFG.batch_number", 3, " must be 0, not 3: batches from memory are not modelled"),
-        ("SDP_RDMA.D_FEATURE_MODE_CFG.batch_number", 3, " must be 0, not 3: batches from memory are not modelled"),
-        *(
-            (f"SDP_RDMA.{field}", 40, f"SDP.{field} must agree with SDP_RDMA.{field} (41), not {size}")
-            for field, size in (
-                ("D_DATA_CUBE_CHANNEL.channel", 3),
-                ("D_DATA_CUBE_HEIGHT.height", 2),
-                ("D_DATA_CUBE_WIDTH.width", 2),
-            )
-        ),
         ("SDP_RDMA.D_FEATURE_MODE_CFG.in_precision", 1, " must be INT8, not INT16: nv_small"),
         (
             ("SDP.D_DATA_FORMAT.out_precision", "SDP_RDMA.D_FEATURE_MODE_CFG.out_precision"),
@@ -174,11 +158,6 @@ REFUSALS = (
             " must be YES, not NO: nv_small has no Y (element-wise and LUT)",
         ),
         ("SDP_RDMA.D_ERDMA_CFG.erdma_disable", 0, " must be YES, not NO: nv_small has no Y (element-wise and LUT)"),
-    ),
-    *disagreeing(
-        small_sdp(),
-        ("SDP_RDMA.D_FEATURE_MODE_CFG.out_precision", 1, "SDP.D_DATA_FORMAT.out_precision", "INT8", "INT16"),
-        ("SDP_RDMA.D_FEATURE_MODE_CFG.proc_precision", 1, "SDP.D_DATA_FORMAT.proc_precision", "INT8", "INT16"),
     ),
     *cases(
         bias_sdp(),

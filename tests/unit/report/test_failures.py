@@ -11,8 +11,10 @@ from msgspec.structs import replace
 
 from nvdla_tb.judge.detail import Note
 from nvdla_tb.judge.finding import Check, Finding
+from nvdla_tb.judge.layer_facts import LayerFacts
 from nvdla_tb.judge.layer_id import LayerId
 from nvdla_tb.judge.verdict import Ending, Verdict
+from nvdla_tb.nvdla.performance import Work
 from nvdla_tb.report import failures, summary
 from nvdla_tb.stimulus.explained import Explained, ExplainedLayer, Pointed
 from nvdla_tb.stimulus.result import Result
@@ -86,6 +88,30 @@ def test_units_come_first_and_what_several_engines_share_before_all() -> None:
     assert failures.told([one, explained_one, result("c", normalised, why=why)]).startswith("unit: rather ")
     late = Verdict(findings=[replace(wrong(check=Check.LATE), layer=LayerId(0, "PDP", 0))])
     assert failures.told([one, result("b", late, why=why)]).startswith("failed: "), "right bytes that come late"
+
+
+def test_the_unit_at_which_all_kinds_of_failures_point_comes_before_all() -> None:
+    def ending(name: str, engine: str, *units: str) -> Result:
+        why = Explained([], [Pointed(f"{units[0]}: lost", list(units))])
+        return result(name, Verdict(findings=[replace(wrong(), layer=LayerId(0, engine, 0))]), why=why)
+
+    said = failures.told([ending("a", "SDP", "SDP", "GLB"), ending("b", "PDP", "PDP", "GLB")])
+    assert said.startswith("unit: GLB: each of 2 kinds of failures points at it\n")
+    said = failures.told([ending("a", "SDP", "SDP", "GLB"), ending("b", "PDP", "PDP")])
+    assert "kinds of failures" not in said
+
+
+def test_the_simplest_failure_of_a_cause_comes_first() -> None:
+    def of(name: str, layers: int, cycles: int) -> Result:
+        facts = [
+            LayerFacts(index, f"layer {index}", "SDP", 0, 8, 1, 0, None, 0, 0, None, Work(0, {}, {}, {}, 0), None, {})
+            for index in range(layers)
+        ]
+        verdict = replace(in_group(0), cycles=cycles)
+        return replace(result(name, verdict, why=explained("dst-base", "base")), layers=facts)
+
+    (group,) = summary.groups([of("long", 1, 900), of("many", 3, 100), of("crashed", 0, 50), of("short", 1, 800)])
+    assert [member.test for member in group.members] == ["short", "long", "many", "crashed"]
 
 
 def test_a_log_that_is_empty_or_missing_is_not_named(tmp_path: Path) -> None:
@@ -176,6 +202,9 @@ def test_whatever_fails_takes_so_many_lines_at_most(ended: list[tuple[Verdict, E
     told = failures.told(results)
     assert len(told.splitlines()) <= failures.MOST_LINES
     assert told.count("failed: ") == min(len(summary.groups(results)), 6)
+    headings = failures.headings(results).splitlines()
+    assert len(headings) == told.count("failed: ")
+    assert headings[2:] == [line for line in told.splitlines() if line.startswith("failed: ")][2:]
 
 
 def test_the_file_holds_every_failure_and_goes_when_nothing_fails(tmp_path: Path) -> None:

@@ -44,6 +44,15 @@ def test_words_and_numbers_are_told_and_few_exceptions_counted() -> None:
     assert "all 3 failing layers of SDP have x1.prelu = yes, and only 1 of the 41 that passed" in found
 
 
+def test_that_a_size_is_odd_is_told() -> None:
+    def of(width: int) -> dict[str, Attributes]:
+        return {"SDP": {"width": width, "channels": 8}}
+
+    found = leads([of(width) for width in (5, 31, 17, 9, 13)], [of(2 * n + 2) for n in range(20)])
+    assert found[0] == "all 5 failing layers of SDP have width that is odd, and none of the 20 that passed"
+    assert not any("odd" in lead for lead in leads([of(width) for width in (5, 31, 16, 9)], [of(6)] * 20))
+
+
 def test_what_chance_explains_as_well_is_no_lead() -> None:
     assert leads(OBLONG[:1], SQUARE) == [], "one layer has many things that no other one has"
     assert leads(SQUARE[:6], SQUARE[6:]) == []

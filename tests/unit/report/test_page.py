@@ -88,6 +88,39 @@ def test_the_page_shows_summary_trend_failures_and_tasks_and_hostile_names_stay_
     assert collector.links == ["random.2", "random.2"], "of the failure and in the table of all"
 
 
+def test_a_large_run_has_failures_on_its_page_and_all_tasks_on_pages_of_their_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(page, "MOST_ROWS", 4)
+    monkeypatch.setattr(page, "_MOST_NAMES", 2)
+    run = Run(1, "random", 0.0, tmp_path)
+    failing = (2, 7, 9)
+    verdicts = {seed: Verdict(findings=[wrong()]) if seed in failing else VERDICTS[Ending.PASSED] for seed in range(10)}
+    results = [ended(seed, verdict) for seed, verdict in verdicts.items()]
+    (tmp_path / "tasks-0009.html").touch()
+
+    def read(name: str) -> Collector:
+        collector = Collector()
+        collector.feed((tmp_path / name).read_text(encoding="utf-8"))
+        return collector
+
+    page.write_html(run, results, (), tmp_path / "index.html")
+    first = read("index.html")
+    assert "mismatch: wrong value, SDP, group 0, 3 times: random.2, random.7 and 1 more" in first.text
+    assert "4 of 10 tasks, those first that did not pass." in first.text
+    table = first.text.rpartition("Tasks")[2]
+    order = [int(seed) for seed in re.findall(r"random\.(\d)\.nv_small\.verilator(?! to)", table)]
+    assert order[:4] == [2, 7, 9, 0]
+    parts = ["tasks-0001.html", "tasks-0002.html", "tasks-0003.html"]
+    assert first.links == parts
+    assert sorted(path.name for path in tmp_path.glob("tasks-*")) == parts, "none of an earlier report"
+    told = [read(part).text for part in parts]
+    assert [text.count(f"random.{seed}.nv_small") for seed, text in zip((3, 4, 9), told, strict=True)] == [1, 1, 1]
+    assert all(read(part).links == ["index.html"] for part in parts)
+    page.write_html(run, results[:4], (), tmp_path / "index.html")
+    assert not list(tmp_path.glob("tasks-*")), "a small report has one page"
+
+
 def test_junit_is_xml_whatever_it_holds(tmp_path: Path) -> None:
     page.write_junit(Head(HOSTILE, "run"), entries(tmp_path), tmp_path / "junit.xml")
     root = ElementTree.parse(tmp_path / "junit.xml").getroot()

@@ -48,11 +48,29 @@ def judge(history: History, text: str = "") -> list[str]:
 def test_the_first_bad_commit_is_found(repository: Path, tmp_path: Path) -> None:
     history = copied(repository, tmp_path)
     good, bad = history.commit("v1"), history.commit("HEAD")
-    assert [history.play(commit, judge(history)) for commit in (good, bad)] == [0, 1]
+    assert [history.play(commit, judge(history)) for commit in (good, bad)] == [(0, ""), (1, "")]
     found = history.search(good, bad, judge(history))
     assert found == history.commit(f"v{BROKEN_FROM}")
     assert history.describe(found).endswith(f" A: change {BROKEN_FROM}")
     assert git(repository, "status", "--porcelain") == ""
+
+
+def test_commands_run_in_the_place_of_the_current_folder_in_the_copy(
+    repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    history, here = copied(repository, Path()), ["sh", "-c", "pwd >&2; ! grep -q broken top.v"]
+    monkeypatch.chdir(repository / "rtl")
+    assert history.play(history.commit("v1"), here) == (0, str(history.folder / "rtl"))
+    assert history.search(history.commit("v1"), history.commit("v9"), here) == history.commit(f"v{BROKEN_FROM}")
+    git(repository, "mv", "rtl", "moved")
+    git(repository, "commit", "--quiet", "-m", "moved")
+    (repository / "rtl").mkdir()
+    monkeypatch.chdir(repository / "rtl")
+    said = f"the commit has no folder {history.folder}/rtl"
+    assert history.play(git(repository, "rev-parse", "HEAD"), here) == (125, said)
+    monkeypatch.chdir(tmp_path)
+    assert history.play(history.commit("v1"), ["sh", "-c", "pwd >&2"]) == (0, str(tmp_path))
 
 
 def test_a_commit_that_cannot_be_played_is_left_out(repository: Path, tmp_path: Path) -> None:

@@ -44,6 +44,7 @@ def test_it_is_found_from_any_folder_below(tmp_path: Path) -> None:
         ("top = 3", r": top must be a text, not 3$"),
         ('plans = "x.toml"', r": plans must be a list, not 'x\.toml'$"),
         ('plans = ["x.toml"]', r": plans must be files that exist, not .*/x\.toml$"),
+        (f'tests = ["{"x" * 300}.py"]', r": tests must be files that exist, not .*x+\.*.*$"),
         ("top = ", r"nvdla-tb\.toml: Invalid value"),
     ],
 )
@@ -51,6 +52,14 @@ def test_what_is_wrong_is_named(tmp_path: Path, text: str, message: str) -> None
     (tmp_path / PROJECT_FILE).write_text(text, encoding="utf-8")
     with pytest.raises(InputError, match=message):
         found(tmp_path)
+
+
+def test_patterns_may_be_absolute_and_the_home_of_an_unknown_user_is_a_folder_of_that_name(tmp_path: Path) -> None:
+    (tmp_path / "one.toml").touch()
+    text = f'plans = ["{tmp_path}/o*.toml", "[/*"]\nresults = "~nobody-of-that-name/x"'
+    (tmp_path / PROJECT_FILE).write_text(text, encoding="utf-8")
+    project = found(tmp_path)
+    assert (project.plans, project.results) == ((tmp_path / "one.toml",), tmp_path / "~nobody-of-that-name" / "x")
 
 
 def test_results_go_where_the_project_says_unless_the_environment_does(

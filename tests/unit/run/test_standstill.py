@@ -23,7 +23,7 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processor time 
 SIMULATOR = """
 import hashlib, os, signal, sys, time
 from nvdla_tb.stimulus.pulse import PULSE, shared
-pulse = shared(int(os.environ[PULSE]))
+pulse = shared(os.open(os.environ[PULSE], os.O_RDWR))
 def answer(*_):
     pulse.answers += 1
 signal.signal(signal.SIGUSR1, answer)
@@ -44,7 +44,7 @@ def simulator(what: str) -> Iterator[Standstill]:
     with Standstill() as watch:
         variables = {**os.environ, **watch.variables, "PYTHONPATH": os.pathsep.join(sys.path)}
         words = [sys.executable, "-c", SIMULATOR, what]
-        with subprocess.Popen(words, env=variables, pass_fds=watch.files) as process:
+        with subprocess.Popen(words, env=variables) as process:
             try:
                 yield watch
             finally:

@@ -10,6 +10,7 @@ import pytest
 
 from nvdla_tb.nvdla.memory import MemoryImage, Ram
 from nvdla_tb.sim import native_port
+from nvdla_tb.sim.native import Lease
 
 BASE, GAP = 0x8000_0000, 0x100
 
@@ -30,7 +31,7 @@ def test_many_allocations_are_told_once_and_later_ones_again(monkeypatch: pytest
     harness, waiting = Harness(), list[Coroutine[None, None, None]]()
     monkeypatch.setattr(native_port, "library", lambda: harness)
     monkeypatch.setattr(cocotb, "start_soon", waiting.append)
-    image = MemoryImage(store=native_port.NativePages(Ram.MC))
+    image = MemoryImage(store=native_port.NativePages(Ram.MC, Lease()))
     for number in range(500):
         image.allocate_merged("region", BASE + number * GAP, 0x40)
     _run_all(waiting)

@@ -29,8 +29,9 @@ _ATTRIBUTES: dict[str, Callable[[Any], Attributes]] = {
 NOT_COVERED = ("RUBIK", "BDMA")
 """Engines without a coverage model."""
 
-UNITS = (*_ATTRIBUTES, "SYSTEM")
-"""Units with a coverage model of their own; ``SYSTEM`` looks at how layers follow each other on all of them."""
+UNITS = (*_ATTRIBUTES, "SYSTEM", "INTERRUPTS")
+"""Units with a coverage model of their own; ``SYSTEM`` looks at how layers follow each other on all of them, and
+``INTERRUPTS`` at events that may come while others are cleared."""
 
 
 def layer_attributes(layer: Layer) -> list[tuple[str, Attributes]]:

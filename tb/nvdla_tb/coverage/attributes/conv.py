@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from nvdla_models.cbuf import bank_bytes, bank_entries
+from nvdla_models.conv import ConvParams
 from nvdla_models.converter import Converter
 from nvdla_models.layout import ImageWeightLayout, PixelConversion, PixelLayout
 from nvdla_models.layout.alignment import WEIGHT_START_ALIGNMENT_BYTES
@@ -57,6 +58,8 @@ def conv_attributes(layer: ConvLayer) -> Attributes:
         **numbers(params, "stride_x", "stride_y", "truncate", *PADS),
         "dilation_x": params.dilation_x if columns > 1 else None,
         "dilation_y": params.dilation_y if rows > 1 else None,
+        "padded": _padded(params),
+        "products": channels * rows * columns,
         "pad_value": params.pad_value if any(numbers(params, *PADS).values()) else None,
         "out_height": out_height,
         "out_width": out_width,
@@ -69,6 +72,12 @@ def conv_attributes(layer: ConvLayer) -> Attributes:
         **_conversion(layer.conversion),
         **{f"sdp.{name}": value for name, value in processing_attributes(layer).items()},
     }
+
+
+def _padded(params: ConvParams) -> str:
+    """Return the only side that is padded, if there is one."""
+    sides = [side for side, size in numbers(params, *PADS).items() if size]
+    return "none" if not sides else "several" if len(sides) > 1 else sides[0].removeprefix("pad_")
 
 
 def taken_attributes(fetch: Fetch) -> Attributes:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from nvdla_models.pdp import PoolMethod
 from nvdla_tb.coverage.attributes.values import GAPS, PADS, Attributes, gap_attributes, numbers, size_attributes, yes
-from nvdla_tb.nvdla.layers import ConvLayer, PdpLayer, PooledLayer
+from nvdla_tb.nvdla.layers import ConvLayer, PdpLayer, PooledLayer, WidthSplit
+from nvdla_tb.nvdla.layers.pdp import line_buffer_elements
 
 
 def pdp_attributes(layer: PdpLayer | PooledLayer) -> Attributes:
@@ -25,6 +26,8 @@ def pdp_attributes(layer: PdpLayer | PooledLayer) -> Attributes:
         "overlap_x": _overlap(params.kernel_width, params.stride_x),
         "overlap_y": _overlap(params.kernel_height, params.stride_y),
         "rows_at_once": -(-params.kernel_height // params.stride_y),
+        "buffer_room": _room(layer, split),
+        "four_paddings": yes(len({0, *(getattr(params, side) for side in PADS)}) == 1 + len(PADS)),
         "padded": _padded(params.pad_left + params.pad_right, params.pad_top + params.pad_bottom),
         "pad_value": params.pad_values[0] if params.method is PoolMethod.AVERAGE else None,
         "out_height": out_height,
@@ -37,6 +40,14 @@ def pdp_attributes(layer: PdpLayer | PooledLayer) -> Attributes:
         "parts_alike": None if split is None else yes(split.first_out == split.last_out),
         "left_over": yes((width + params.pad_left + params.pad_right - params.kernel_width) % params.stride_x > 0),
     }
+
+
+def _room(layer: PdpLayer | PooledLayer, split: WidthSplit | None) -> int | None:
+    """Return how many columns more the line buffer holds than the widest part has; None where it was not measured."""
+    layout = layer.dst.layout
+    most = line_buffer_elements(layer.params, layout.config)
+    widest = layout.shape[2] if split is None else max(split.first_out, split.middle_out, split.last_out)
+    return None if most is None else most - widest
 
 
 def _input(layer: PdpLayer | PooledLayer) -> Attributes:

@@ -63,6 +63,7 @@ def _stage(name: str, stage: SdpStage | None, source: StageSource | None) -> Att
         "memory": per,
         "memory.holds": None if memory is None else "+".join(memory.components),
         "memory.bytes": None if memory is None else memory.component_bytes,
+        "memory.channels": memory.shape[0] if memory is not None and per == "channel" else None,
         "memory.gap": None,
         "memory.carry": None if source.memory is None else carry(source.memory.address, source.memory.layout.nbytes),
     }

@@ -18,6 +18,9 @@ from nvdla_tb.explain.walk import Cube, CubeMap, in_atoms
 
 Shape = tuple[int, int, int]
 
+_FEWEST_BITS = 3
+"""Of a size: fewer would be a fault that every layer shows."""
+
 
 def _but(axis: int, cut: slice, per: int, shape: Shape) -> MaskArray:
     """Return all elements but those of some runs of ``per`` places along an axis."""
@@ -41,6 +44,21 @@ def _lost(evidence: Evidence, run: Run) -> Iterator[Way]:
     yield _without("nothing written", run, partial(_but, 0, slice(None), 1))
     yield _without("last atom never written", run, partial(_atoms_but, [-1], per_atom))
     yield _without("first atom never written", run, partial(_atoms_but, [0], per_atom))
+
+
+def _narrow(evidence: Evidence, run: Run) -> Iterator[Way]:
+    """Yield sizes of the output of which too few bits are kept, so that the rest of the surface is not written."""
+    if _went_elsewhere(evidence, run):
+        return
+    for axis, name, per in ((0, "surface", run.dst.atom_elements), (1, "line", 1), (2, "column", 1)):
+        count = -(-run.dst.shape[axis] // per)
+        found: set[int] = {0}
+        for bits in reversed(range(_FEWEST_BITS, (count - 1).bit_length())):
+            # Registers hold one less than a size; counters may hold the size itself.
+            for kept in {((count - 1) & ((1 << bits) - 1)) + 1, count & ((1 << bits) - 1)} - found:
+                found.add(kept)
+                detail = f"{kept} of {count} {name}s written, as if {bits} bits of their number were kept"
+                yield _without(detail, run, partial(_but, axis, slice(kept, None), per))
 
 
 def _without(detail: str, run: Run, touch: Touch) -> Way:
@@ -164,6 +182,7 @@ _MOST_LINES = 1 << 9
 """Lines of a surface up to which the order of whole inputs is looked at."""
 
 CAUSES = (
+    Cause("dst-narrow-size", "output: its size is kept in too few bits", _narrow),
     Cause("lost-part", "writes lost", _lost, cost_bits=9.0, symptom=True),
     Cause("dst-stuck", "output: the address does not move on", _stuck, cost_bits=9.0),
     Cause("strobe", "partial strobe", _strobes, cost_bits=9.0),

@@ -323,14 +323,24 @@ def _permuted(cube: Cube, lanes: tuple[int, ...], per_atom: int) -> Cube:
     return np.moveaxis(moved, 3, 1).reshape(cube.shape)
 
 
+def _pairs_swapped(atoms: Cube) -> Cube:
+    """Swap atoms 2n and 2n + 1 of the last axis; the last of an odd number stays."""
+    pairs = atoms.shape[-1] // 2 * 2
+    moved = atoms.copy()
+    moved[..., 0:pairs:2], moved[..., 1:pairs:2] = atoms[..., 1:pairs:2], atoms[..., 0:pairs:2]
+    return moved
+
+
 LANES: dict[str, Callable[[Cube, int], Cube]] = {
     "channels reversed inside atoms": lambda cube, per_atom: in_atoms(cube, per_atom)[:, ::-1],
     "channels one too far inside atoms": lambda cube, per_atom: np.roll(in_atoms(cube, per_atom), 1, axis=1),
     "channels one too far": lambda cube, _: np.roll(cube, 1, axis=0),
     "neighbouring channels swapped": lambda cube, per_atom: in_atoms(cube, 1 + (per_atom % 2 == 0))[:, ::-1],
     "halves of atoms swapped": lambda cube, per_atom: np.roll(in_atoms(cube, per_atom), per_atom // 2, axis=1),
+    "neighbouring atoms of a line swapped": lambda cube, _: _pairs_swapped(cube),
+    "neighbouring atoms of a surface swapped": lambda cube, _: _pairs_swapped(cube.reshape(len(cube), -1)),
 }
-"""Faults of lanes, from a cube and the channels of an atom to its channels in other places."""
+"""Faults of lanes, from a cube and the channels of an atom to its channels, or its atoms, in other places."""
 
 MOVES: dict[str, tuple[str, Moves]] = {
     "line-stride": ("wrong line stride", partial(_other_strides, 1)),

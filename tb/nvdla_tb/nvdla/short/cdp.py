@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from nvdla_models.lrn import normalisation
 from nvdla_tb.nvdla.layers import CdpLayer, Surface
-from nvdla_tb.nvdla.short.given import check_kind
+from nvdla_tb.nvdla.short.given import check_finite, check_kind
 
 
 def Cdp(  # noqa: N802
@@ -50,6 +50,7 @@ def Cdp(  # noqa: N802
     check_kind("src", src, Surface)
     check_kind("dst", dst, Surface)
     layout = src.layout
+    check_finite(alpha=alpha, beta=beta, bias=bias, src_scale=src_scale, dst_scale=dst_scale)
     scales = {"src_scale": src_scale, "dst_scale": dst_scale}
     return CdpLayer(
         src, dst, normalisation(layout.precision, layout.shape[0], size, alpha=alpha, beta=beta, bias=bias, **scales)

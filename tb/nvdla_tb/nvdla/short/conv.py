@@ -14,7 +14,7 @@ from nvdla_models.precision import Precision
 from nvdla_tb.nvdla.layers import ConvLayer, Surface, on_the_fly
 from nvdla_tb.nvdla.layers.conv import buffered_lines, kernel_sides, slice_entries
 from nvdla_tb.nvdla.short.axes import Pair, Sides, pair, sides
-from nvdla_tb.nvdla.short.given import check_conversion, check_kind
+from nvdla_tb.nvdla.short.given import check_conversion, check_flags, check_kind
 from nvdla_tb.nvdla.short.steps import Operand, Steps, dealt, pattern, whole
 from nvdla_tb.nvdla.surfaces import CbufUse, ImageSurface, WeightSurface
 
@@ -104,10 +104,13 @@ def Conv(  # noqa: N802
     check_kind("weights", weights, WeightSurface)
     check_kind("dst", dst, Surface, NoneType)
     if convert_input is not None:
-        check_conversion("convert_input", convert_input)
+        check_conversion("convert_input", convert_input, ConverterEncoding.CDMA_INPUT)
+    check_flags(signed=signed)
     layout, kernels = src.layout, weights.layout
     config, precision = kernels.config, kernels.precision
     winograd = isinstance(kernels, WinogradWeightLayout)
+    if pre_truncate and not winograd:
+        raise InputError(f"pre_truncate must be 0 without Winograd, not {pre_truncate}")
     stride_y, stride_x = pair("stride", stride, 1 if winograd else MAX_STRIDE)
     dilation_y, dilation_x = pair("dilation", dilation, 1 if winograd else MAX_DILATION)
     rows, columns = kernel_sides(kernels)
@@ -189,4 +192,6 @@ def _share(
                 f"entries take {data} of the {left + data} banks of {config.name}"
             )
         banks = data, left
+    elif not isinstance(banks, tuple) or len(banks) != 2 or any(type(number) is not int for number in banks):
+        raise InputError(f"banks must be the integers (for data, for weights), not {banks!r}")
     return CbufUse(*banks, release_slices=lines)

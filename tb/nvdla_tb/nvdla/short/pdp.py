@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from types import NoneType
+
+from nvdla_models.arithmetic import limits
 from nvdla_models.config import HwConfig
 from nvdla_models.errors import InputError
 from nvdla_models.pdp import MAX_KERNEL, MAX_STRIDE, PdpParams, PoolMethod, padding_sums, reciprocal
-from nvdla_tb.nvdla.layers import ConvLayer, PdpLayer, PooledLayer, SdpLayer, Surface, WidthSplit
+from nvdla_models.pdp.params import PAD_VALUE_BITS
+from nvdla_models.precision import Precision
+from nvdla_tb.nvdla.layers import ConvLayer, PdpLayer, PooledLayer, SdpLayer, Surface, WidthSplit, on_the_fly
 from nvdla_tb.nvdla.layers.pdp import line_buffer_elements, split_width
 from nvdla_tb.nvdla.short.axes import Pair, Sides, pair, sides
-from nvdla_tb.nvdla.short.given import check_kind
+from nvdla_tb.nvdla.short.given import check_finite, check_flags, check_kind
+from nvdla_tb.nvdla.short.steps import whole
 
 
 def Pdp(  # noqa: N802
@@ -19,7 +25,7 @@ def Pdp(  # noqa: N802
     stride: Pair | None = None,
     padding: Sides = 0,
     method: str = "max",
-    pad_value: int = 0,
+    pad_value: float = 0,
     nan_to_zero: bool = False,
     split: WidthSplit | None = None,
 ) -> PdpLayer | PooledLayer:
@@ -34,7 +40,8 @@ def Pdp(  # noqa: N802
 
         await bench.run(Pdp(Conv(src, weights, padding=1, relu=True), bench.reserve((16, 4, 4)), window=2))
 
-    The last window must end where the padded cube ends. An output wider than the line buffer is split into parts.
+    The last window must end where the padded cube ends: windows of 3 with stride 2 pool 8 x 8 elements with
+    ``padding=(0, 1, 0, 1)``. An output wider than the line buffer is split into parts.
 
     Args:
         src: Input cube, (C, H, W), or the layer whose result PDP takes on the fly.
@@ -45,7 +52,7 @@ def Pdp(  # noqa: N802
         padding: Elements added around the input, fewer than the window has: one number, (top and bottom, left and
             right) or (top, bottom, left, right). Max and min ignore them.
         method: ``"max"``, ``"min"`` or ``"average"``.
-        pad_value: Value of the padding, for the average.
+        pad_value: Value of the padding, for the average alone.
         nan_to_zero: Whether NaN becomes 0; FP16 from memory only.
         split: Parts of the width. Defaults to as few as the line buffer allows.
 
@@ -62,11 +69,16 @@ def Pdp(  # noqa: N802
         raise InputError(f"method must be one of {', '.join(known)}, not {method!r}")
     check_kind("src", src, Surface, ConvLayer, SdpLayer)
     check_kind("dst", dst, Surface)
+    check_kind("split", split, WidthSplit, NoneType)
+    check_flags(nan_to_zero=nan_to_zero)
+    _check_flying(src)
     layout = (src if isinstance(src, Surface) else src.dst).layout
     height, width = pair("window", window, MAX_KERNEL)
     stride_y, stride_x = (height, width) if stride is None else pair("stride", stride, MAX_STRIDE)
     top, bottom, left, right = sides("padding", padding, (height, width), "window")
     average = known[method] is PoolMethod.AVERAGE
+    if pad_value and not average:
+        raise InputError(f"pad_value must be 0 for {method}, which ignores padding, not {pad_value!r}")
     params = PdpParams(
         known[method],
         kernel_width=width,
@@ -77,7 +89,7 @@ def Pdp(  # noqa: N802
         pad_right=right,
         pad_top=top,
         pad_bottom=bottom,
-        pad_values=padding_sums(pad_value if average else 0, layout.precision),
+        pad_values=padding_sums(_pad_value(pad_value, layout.precision), layout.precision),
         recip_width=reciprocal(width, layout.precision) if average else 0,
         recip_height=reciprocal(height, layout.precision) if average else 0,
         precision=layout.precision,
@@ -88,6 +100,23 @@ def Pdp(  # noqa: N802
     if split is not None:
         raise InputError("split must be left out on the fly, where PDP takes lines as a whole")
     return PooledLayer(src, dst, params)
+
+
+def _check_flying(src: Surface | ConvLayer | SdpLayer) -> None:
+    if isinstance(src, Surface):
+        return
+    dst = src.dst
+    if dst != on_the_fly(dst.layout.config, dst.layout.precision, dst.shape):
+        raise InputError("src must be a layer without dst, whose result PDP takes on the fly")
+
+
+def _pad_value(value: float, precision: Precision) -> float:
+    """Return the value of padding, of which up to 7 fit the registers."""
+    if precision is Precision.FP16:
+        check_finite(pad_value=value)
+        return value
+    most = limits(PAD_VALUE_BITS)[1] // (MAX_KERNEL - 1)
+    return whole("pad_value", value, precision, -most, most)
 
 
 def _parts(params: PdpParams, config: HwConfig, width: int) -> WidthSplit | None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from types import NoneType
 
+from nvdla_models.errors import InputError
 from nvdla_models.lut import HybridLut
-from nvdla_tb.nvdla.layers import SdpLayer, Surface, on_the_fly
+from nvdla_tb.nvdla.layers import ConvLayer, SdpLayer, Surface, on_the_fly
 from nvdla_tb.nvdla.short.given import check_kind
 from nvdla_tb.nvdla.short.steps import Operand, Steps, dealt
 
@@ -64,10 +65,16 @@ def Sdp(  # noqa: N802
 
     Source: unit description, "Single Point Data Processor"; precision document, "SDP converters".
     """
-    check_kind("src", src, Surface)
+    _check_source(src)
     check_kind("dst", dst, Surface, NoneType)
     config, precision = src.layout.config, src.layout.precision
     dst = dst or on_the_fly(config, precision, src.shape)
     steps = Steps(bias, scale, shift, residual, relu, prelu, prelu_shift, lut, convert, nan_to_zero)
     found = dealt(config, steps, precision, dst.layout.precision, src.shape)
     return SdpLayer(src, dst, found.params, found.x1, found.x2)
+
+
+def _check_source(src: object) -> None:
+    if isinstance(src, ConvLayer):
+        raise InputError("src must be in memory, not a Conv, which takes the steps of Sdp as arguments of its own")
+    check_kind("src", src, Surface)

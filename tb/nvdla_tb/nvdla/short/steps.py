@@ -10,14 +10,15 @@ import numpy as np
 
 from nvdla_models.arithmetic import check_range, check_shift, limits
 from nvdla_models.config import HwConfig
+from nvdla_models.converter import ConverterEncoding
 from nvdla_models.errors import InputError
 from nvdla_models.fp16 import FP16
 from nvdla_models.lut import HybridLut
 from nvdla_models.precision import Precision
 from nvdla_models.sdp import AluOp, SdpParams, SdpStage, YStage, output_converter
-from nvdla_models.sdp.params import OPERAND_BITS
+from nvdla_models.sdp.params import OPERAND_BITS, targets_of
 from nvdla_tb.nvdla.layers import OperandSurface, StageSource, Surface, processing_precision
-from nvdla_tb.nvdla.short.given import check_conversion, check_kind
+from nvdla_tb.nvdla.short.given import check_conversion, check_flags, check_kind, check_operand
 from nvdla_tb.nvdla.surfaces import cube_operand
 
 Operand = int | float | OperandSurface
@@ -72,7 +73,13 @@ def dealt(
     """
     is_float = source is Precision.FP16
     _check(steps, config, shape, is_float=is_float)
-    dealer = _Dealer(config, processing_precision(source, target), is_float=is_float)
+    if target not in targets_of(source):
+        allowed = " or ".join(precision.name for precision in targets_of(source))
+        raise InputError(
+            f"dst must have the precision {allowed} after {source.name}, not {target.name}: "
+            "reserve(shape, Precision.…) says it"
+        )
+    dealer = _Dealer(config, processing_precision(source, target), shape, is_float=is_float)
     if steps.bias is not None:
         dealer.deal("bias", "alu", steps.bias, alu=AluOp.SUM)
     if steps.scale is not None:
@@ -110,9 +117,10 @@ def whole(name: str, value: float, precision: Precision, low: int, high: int) ->
 
 
 def _check(steps: Steps, config: HwConfig, shape: tuple[int, int, int], *, is_float: bool) -> None:
-    check_conversion("convert", steps.convert)
+    check_conversion("convert", steps.convert, ConverterEncoding.SDP_OUTPUT)
+    check_flags(relu=steps.relu, nan_to_zero=steps.nan_to_zero)
     for name, operand in (("bias", steps.bias), ("scale", steps.scale), ("prelu", steps.prelu)):
-        check_kind(name, operand, int, float, np.number, OperandSurface, NoneType)
+        check_operand(name, operand)
     check_kind("residual", steps.residual, Surface, NoneType)
     check_shift("shift", steps.shift)
     check_shift("prelu_shift", steps.prelu_shift)
@@ -159,8 +167,8 @@ class _Stage:
 class _Dealer:
     """Gives steps to stages, one after the other."""
 
-    def __init__(self, config: HwConfig, precision: Precision, *, is_float: bool) -> None:
-        self._config, self._precision, self._is_float = config, precision, is_float
+    def __init__(self, config: HwConfig, precision: Precision, shape: tuple[int, int, int], *, is_float: bool) -> None:
+        self._config, self._precision, self._shape, self._is_float = config, precision, shape, is_float
         self.stages = (_Stage(), _Stage())
         there = (config.sdp_bs_enable, config.sdp_bn_enable)
         self._left = [stage for stage, has in zip(self.stages, there, strict=True) if has]
@@ -176,7 +184,8 @@ class _Dealer:
         if not self._left:
             raise InputError(
                 f"{', '.join(self._names)} must fit the stages of {self._config.name}: X1 and X2 have an adder, a "
-                "multiplier and ReLU each, in this order, and one surface of operands"
+                f"multiplier and ReLU each, in this order, and one surface of operands; {name} is left over"
+                + ("" if memory is None or name == "residual" else ", and as one number it would need no surface")
             )
         stage = self._left[0]
         stage.last = at
@@ -193,7 +202,13 @@ class _Dealer:
         if layout.precision is not self._precision:
             raise InputError(
                 f"{name} must be placed for {self._precision.name}, in which SDP computes here, "
-                f"not for {layout.precision.name}"
+                f"not for {layout.precision.name}: place_operands(..., precision=Precision.{self._precision.name})"
+            )
+        channels = (self._shape[0], 1, 1)
+        if layout.shape not in (channels, self._shape):
+            raise InputError(
+                f"{name} must have an operand for each of the {self._shape[0]} channels or for each element of "
+                f"{self._shape}, not the shape {layout.shape}"
             )
         if len(layout.components) > 1:
             return operand

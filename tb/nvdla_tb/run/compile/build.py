@@ -1,4 +1,4 @@
-"""Build RTL once per content: check its ports, wrap it, compile it with Verilator or Icarus, and tell how far it is."""
+"""Build RTL once per content: check its ports, wrap it, compile it, and tell how far it is."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import Protocol
 
 from nvdla_models.reading import resolved
 from nvdla_tb.run import cache, folders
+from nvdla_tb.run.compile import vendors
 from nvdla_tb.run.compile.advice import refused
 from nvdla_tb.run.compile.elaborate import elaborate, library_arguments
 from nvdla_tb.run.compile.ports import Port
@@ -189,12 +190,16 @@ def _compile(recipe: Recipe, teller: Teller, train: Training | None) -> None:
     shims = sorted(SHIM_DIR.iterdir()) if recipe.port_map.wrapped else []
     scopes = sorted(SCOPE_DIR.iterdir()) if spec.waves else []
     sources = [wrapper, *scopes, *shims, *recipe.files.sources]
-    _run(recipe, elaborate_command(spec.simulator, spec.backend, directory, sources, _arguments(recipe)), teller)
+    if spec.tool.by_cocotb:
+        command = vendors.compile_command(spec.simulator, directory, sources, recipe.files)
+    else:
+        command = elaborate_command(spec.simulator, spec.backend, directory, sources, _arguments(recipe))
+    _run(recipe, command, teller)
     if train is not None and spec.optimised:
         _run(recipe, make_command(directory, hierarchical=hierarchical, options=PROFILING), teller)
         _train(recipe, train, teller)
         _run(recipe, make_command(directory, hierarchical=hierarchical, options=PROFILED), teller)
-    elif spec.simulator == "verilator":
+    elif spec.tool.translates:
         _run(recipe, make_command(directory, hierarchical=hierarchical), teller)
     # Precompiled headers are most of the folder and serve nobody any more.
     _remove(directory, "*.gch")
@@ -202,7 +207,7 @@ def _compile(recipe: Recipe, teller: Teller, train: Training | None) -> None:
 
 def _about(spec: BuildSpec) -> cache.About:
     kind = [name for name in ("optimised", "waves", "debug") if getattr(spec, name)]
-    kind += ["coroutine"] if spec.simulator == "verilator" and not spec.native else []
+    kind += ["coroutine"] if spec.tool.native and not spec.native else []
     kind += [] if spec.coverage is None else [f"code coverage: {spec.coverage}"]
     rtl = None if spec.filelist is None else str(resolved(spec.filelist))
     return cache.About(spec.config.name, rtl, (spec.simulator, *kind))
@@ -250,18 +255,20 @@ def _remove(directory: Path, *patterns: str) -> None:
 
 
 def _arguments(recipe: Recipe) -> list[str]:
-    """Return the simulator's options for the RTL, and for what of it is visible and written to waves."""
+    """Return the options of Verilator or Icarus for the RTL, and for what of it is visible and written to waves."""
     spec, files = recipe.spec, recipe.files
     texts = [f"-D{name}={value}" for name, value in files.defines] + [f"-I{path}" for path in files.include_dirs]
-    if spec.simulator == "icarus":
+    if not spec.tool.translates:
         options = {"-Y": files.library_extensions, "-y": files.library_dirs, "-l": files.library_files}
         return [word for option, values in options.items() for value in values for word in (option, str(value))] + texts
     visible = [HIERARCHICAL] if recipe.is_hierarchical else []
     if spec.debug:
         visible += ALL_SIGNALS
     else:
-        # A depth would count from the top of every block.
-        visible += [str(recipe.directory / TOP_PORTS_FILE)] if recipe.is_hierarchical else TOP_PORTS_ONLY
+        # The wrapper of a native model says itself what of it is visible.
+        if not spec.native:
+            # A depth would count from the top of every block.
+            visible += [str(recipe.directory / TOP_PORTS_FILE)] if recipe.is_hierarchical else TOP_PORTS_ONLY
         visible.append(str(VISIBLE_HANDOVERS))
     waves = [f"--trace-{recipe.wave_suffix}"] if recipe.wave_suffix else []
     return [*visible, *waves, *spec.counting, *library_arguments(files), *map(str, files.controls), *texts]

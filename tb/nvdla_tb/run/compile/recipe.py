@@ -20,8 +20,8 @@ from nvdla_tb.run.compile.runners import HARNESS_DIR, VISIBLE_HANDOVERS
 from nvdla_tb.run.compile.shims import SHIM_DIR
 from nvdla_tb.run.compile.spec import BuildSpec, Built
 from nvdla_tb.run.compile.toolchain import fst_available, processor, tool_versions, verilator_root, verilator_version
-from nvdla_tb.run.compile.wrapper import WRAPPER_TOP
 from nvdla_tb.run.errors import BuildError
+from nvdla_tb.run.simulators import SIMULATORS
 from nvdla_tb.run.space import write_whole
 from nvdla_tb.run.system import AnyConfig
 from nvdla_tb.run.systems import system_with
@@ -32,8 +32,9 @@ PROFILE = PLANS / "profile.toml"
 SCOPE_DIR = HDL / "scope"
 _BLOCK = re.compile(r"^\s*hier_block\b", re.MULTILINE)
 _PLAIN_PATH = re.compile(r"[\w/.,+@%=-]*")
+_UNQUOTED_PATH = re.compile(r"[\w/.,@%=-]*")
 # What is written into a build folder follows from these files, so they are part of its key.
-_RECIPE = ("elaborate.py", "kinds.py", "kinds.toml", "ports.py", "shims.py", "wrapper.py", "runners.py")
+_RECIPE = ("elaborate.py", "kinds.py", "kinds.toml", "ports.py", "shims.py", "wrapper.py", "runners.py", "vendors.py")
 
 
 @dataclass(frozen=True)
@@ -90,17 +91,17 @@ def recipe_of(spec: BuildSpec, root: Path) -> Recipe:
         # The scope that the bench drives needs Python at every write; the cycles are the same.
         spec = replace(spec, backend="coroutine")
     files = parse(spec.filelist or embedded_filelist(spec.config))
-    is_hierarchical = spec.simulator == "verilator" and any(
+    is_hierarchical = spec.tool.translates and any(
         _BLOCK.search(read_bytes(path, SOURCE_BYTES).decode("utf-8", "replace")) for path in files.controls
     )
-    _check_paths(files, resolved(root), is_hierarchical)
+    _check_paths(spec, files, resolved(root), is_hierarchical)
     port_map = PortMap()
     if spec.port_map is not None:
         port_map = system_with(spec.config).load_port_map(spec.port_map, spec.config)
     inputs = collect(files)
     wave_suffix = None
     if spec.waves:
-        wave_suffix = "fst" if spec.simulator == "icarus" or fst_available() else "vcd"
+        wave_suffix = "vcd" if spec.tool.links_waves and not fst_available() else spec.tool.waves
     rtl_key = _digest(_rtl_facts(spec, files, inputs))
     key = _digest([rtl_key, *_model_facts(spec, port_map, wave_suffix)])
     kinds = ("native", "debug", "waves", "coverage", "optimised")
@@ -148,7 +149,7 @@ def _model_facts(spec: BuildSpec, port_map: PortMap, wave_suffix: str | None) ->
         recipe += _digests(*sorted(SCOPE_DIR.iterdir()))
     if port_map.wrapped:
         recipe += _digests(*sorted(SHIM_DIR.iterdir()))
-    if spec.simulator == "verilator":
+    if spec.tool.translates:
         recipe += _digests(VISIBLE_HANDOVERS)
     if spec.optimised:
         flavour += [*_digests(PROFILE), processor()]
@@ -171,12 +172,19 @@ def _file_key(path: Path) -> str:
     return hashlib.sha256("\n".join(line for line in lines if not line.startswith("from ")).encode()).hexdigest()
 
 
-def _check_paths(files: FileList, root: Path, is_hierarchical: bool) -> None:
-    """Check that Verilator, and make for a design in blocks, take the paths of a build for what they are."""
+def _check_paths(spec: BuildSpec, files: FileList, root: Path, is_hierarchical: bool) -> None:
+    """Check that Verilator, make for a design in blocks, and scripts of cocotb take paths for what they are."""
     given = (*files.sources, *files.include_dirs, *files.library_dirs, *files.library_files, *files.controls)
     for path in (root, *given):
         if "$" in str(path):
             raise BuildError(f"a path must hold no $, which begins a variable for Verilator, not be {path}")
+    if spec.tool.by_cocotb:
+        for path in (root, *given):
+            if not _UNQUOTED_PATH.fullmatch(str(path)):
+                raise BuildError(
+                    f"with {spec.simulator} a path must have letters, digits and any of /.,@%=-_ alone, "
+                    f"as cocotb gives paths to it without quotes: not {path}"
+                )
     if not is_hierarchical:
         return
     for path in (verilator_root(), root, *given):
@@ -189,15 +197,16 @@ def _check_paths(files: FileList, root: Path, is_hierarchical: bool) -> None:
 
 SEAL = "built.json"
 _READABLE = 0o755
-_MODELS = (WRAPPER_TOP, "sim.vvp")
-"""The file that a simulation runs, of Verilator and of Icarus."""
+_MODELS = tuple(simulator.model for simulator in SIMULATORS.values())
+"""The files that a simulation runs; a folder has that of its simulator."""
 
 
 def seal(directory: Path, key: str) -> None:
     """Note that the build of a key is complete in a folder, and what its model holds, which nobody else may write."""
-    for name in _MODELS:
-        if (directory / name).is_file():
-            no_other_writes(directory / name)
+    for path in directory.rglob("*"):
+        # Tools of vendors keep a model in folders of files, which nobody else may write, either.
+        if not path.is_symlink():
+            no_other_writes(path)
     write_checked(directory / SEAL, {"key": key, "models": _models_of(directory)})
     # Whoever may read the cache may read its models, now that they are complete.
     directory.chmod(stat.S_IMODE(directory.parent.stat().st_mode) & _READABLE)

@@ -1,4 +1,7 @@
-"""Commands that compile and run models, composed of what cocotb, Verilator and Icarus document."""
+"""Commands that compile and run models, composed of what cocotb, Verilator and Icarus document.
+
+Those of other simulators are cocotb's own; see ``vendors``.
+"""
 
 from __future__ import annotations
 
@@ -13,11 +16,13 @@ import cocotb_tools.config
 import find_libpython
 
 from nvdla_tb.paths import HDL
+from nvdla_tb.run.compile import vendors
 from nvdla_tb.run.compile.elaborate import QUIET
 from nvdla_tb.run.compile.spec import Built
 from nvdla_tb.run.compile.toolchain import build_jobs, verilator_root
 from nvdla_tb.run.compile.wrapper import TIME_PRECISION, TIME_UNIT, WRAPPER_TOP
 from nvdla_tb.run.errors import ToolError
+from nvdla_tb.run.simulators import SIMULATORS
 
 # Measured on the public nv_small RTL. Delays inside RTL are ignored: the clock comes from outside.
 VERILATOR_FLAGS = (
@@ -48,8 +53,6 @@ TOP_PORTS_CONTROL = f'`verilator_config\npublic_flat_rw -module "{WRAPPER_TOP}" 
 HIERARCHICAL = "--hierarchical"
 """Compiles the modules that control files name as blocks of their own."""
 
-_ICARUS_MODEL = "sim.vvp"
-
 _FOR_THIS_PROCESSOR = "-O3 -march=native"
 PROFILING = f"{_FOR_THIS_PROCESSOR} -fprofile-generate"
 """Compiler options of a model that counts which of its branches are taken, in files beside its objects."""
@@ -68,8 +71,8 @@ def elaborate_command(
 
     Source: cocotb documentation, "Extending Existing Build Flows".
     """
-    if simulator == "icarus":
-        compiled = str(directory / _ICARUS_MODEL)
+    if not SIMULATORS[simulator].translates:
+        compiled = str(directory / SIMULATORS[simulator].model)
         return ["iverilog", "-g2012", "-o", compiled, "-s", WRAPPER_TOP, *arguments, *map(str, sources)]
     _link(directory)
     hierarchical = HIERARCHICAL in arguments
@@ -133,16 +136,19 @@ def simulation(
         # A crash or a hang then leaves the Python stack in the log.
         "PYTHONFAULTHANDLER": "1",
     }
-    if built.spec.simulator == "icarus":
-        library = cocotb_tools.config.lib_entry("vpi", "icarus")
-        command = ["vvp", "-m", library, str(built.directory / _ICARUS_MODEL), *arguments]
+    tool, model = built.spec.tool, str(built.directory / built.spec.tool.model)
+    if tool.by_cocotb:
+        command = vendors.simulate_command(built, loaded or test_module, results_path, arguments)
+    elif not tool.translates:
+        library = cocotb_tools.config.lib_entry("vpi", built.spec.simulator)
+        command = ["vvp", "-m", library, model, *arguments]
     else:
         # Verilator applies inertial writes as cocotb expects them.
         environment.setdefault("COCOTB_TRUST_INERTIAL_WRITES", "1")
         # Not from a folder in the model: another environment may have built it, and be gone.
         folders = [str(cocotb_tools.config.libs_dir), os.environ.get("LD_LIBRARY_PATH", "")]
         environment["LD_LIBRARY_PATH"] = os.pathsep.join(filter(None, folders))
-        command = [str(built.directory / WRAPPER_TOP), *arguments]
+        command = [model, *arguments]
     return command, {**environment, **env}
 
 

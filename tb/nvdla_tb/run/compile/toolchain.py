@@ -6,14 +6,15 @@ import os
 import shutil
 import subprocess
 import sysconfig
+from datetime import datetime
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
 
 from nvdla_tb.run.errors import ToolError
+from nvdla_tb.run.simulators import SIMULATORS
 
-SIMULATORS = ("verilator", "icarus")
 BUILD_JOBS = "NVDLA_BUILD_JOBS"
 """Environment variable: processes of a build; the compiler takes up to 2 GB each on large designs."""
 
@@ -80,8 +81,12 @@ def tool_versions(simulator: str) -> dict[str, str]:
         ToolError: when a tool is missing, with how to install it.
     """
     versions = {"cocotb": version("cocotb")}
-    if simulator == "icarus":
-        return versions | {"iverilog": _first_line(require("iverilog"), "-V")}
+    tool = SIMULATORS[simulator]
+    if tool.by_cocotb:
+        # Each vendor has another option that prints its version, and a folder for each release.
+        return versions | {simulator: _release(simulator)}
+    if tool.program is not None:
+        return versions | {simulator: _first_line(require(tool.program), "-V")}
     require("make")
     return versions | {"verilator": verilator_version(), "compiler": _first_line(require("g++"), "--version")}
 
@@ -111,6 +116,22 @@ def fst_available() -> bool:
     source = "#include <lz4.h>\n#include <zlib.h>\nint main() { return !LZ4_versionNumber() || !zlibVersion(); }"
     command = [require("g++"), "-x", "c++", "-", "-o", os.devnull, "-llz4", "-lz"]
     return subprocess.run(command, input=source, text=True, capture_output=True, check=False).returncode == 0
+
+
+def _release(simulator: str) -> str:
+    """Return where the program of a vendor lies, and since when.
+
+    Raises:
+        ToolError: when it is not in the PATH.
+    """
+    tool = SIMULATORS[simulator]
+    path = None if tool.program is None else shutil.which(tool.program)
+    if path is None:
+        raise ToolError(
+            f"{tool.program} is not in the PATH; {simulator} is {tool.title}, which you install and license"
+        )
+    program = Path(path).resolve()
+    return f"{program} of {datetime.fromtimestamp(program.stat().st_mtime):%Y-%m-%d %H:%M:%S}"
 
 
 def require(program: str) -> str:

@@ -11,15 +11,21 @@ from nvdla_tb.run.compile.shims import canonical_ports, csb_clock, harness_text,
 
 WRAPPER_TOP = "tb_top"
 TIME_UNIT, TIME_PRECISION = "1ns", "1ps"
+VISIBLE = " /* verilator public_flat_rw */"
+"""What shows a signal to a test."""
+
 _DUMP = """\
   string wave_file;
-  reg wave_start /* verilator public_flat_rw */ = 1'b0;
-  initial if (!$test$plusargs("wave_wait")) wave_start = 1'b1;
-  always @(wave_start)
-    if (wave_start && $value$plusargs("wave_file=%s", wave_file)) begin
+  reg wave_start{visible} = 1'b0;
+  task start_waves;
+    if ($value$plusargs("wave_file=%s", wave_file)) begin
       $dumpfile(wave_file);
       $dumpvars(0, {top});
     end
+  endtask
+  // Which of the two a simulator begins with is its own choice, so that neither may wait for the other.
+  initial if (!$test$plusargs("wave_wait")) start_waves;
+  always @(wave_start) if (wave_start) start_waves;
   nvdla_bench_layer bench_layer ();
 """
 
@@ -55,7 +61,9 @@ def wrapper_text(
     if native:
         ports += [Port(name, "input", 1) for name in _HARNESS_PINS]
     widths = {port.name: port.width for port in actual}
-    declared = ",\n".join(f"  {port.direction} wire {vector(port.width)}{port.name}" for port in ports)
+    # Not so the wires to the harness: what a test writes there would be lost, or never judged.
+    seen = VISIBLE if native else ""
+    declared = ",\n".join(f"  {port.direction} wire {vector(port.width)}{port.name}{seen}" for port in ports)
     wires = "".join(f"  wire {vector(port.width)}{port.name};\n" for port in inner)
     shims, connected = shim_text(config, port_map, actual)
     connected += _connections(config, port_map)
@@ -84,7 +92,7 @@ def _connections(config: HwConfig, port_map: PortMap) -> list[str]:
 
 def _waves(expected: Sequence[Port]) -> str:
     """Return the Verilog that writes waves, and the signals that the bench drives for them."""
-    text = _DUMP.format(top=WRAPPER_TOP)
+    text = _DUMP.format(top=WRAPPER_TOP, visible=VISIBLE)
     widths = {port.name: port.width for port in expected}
     for memory, name in MEMORIES.items():
         width = widths.get(f"{PREFIXES[memory][0]}w_wdata")

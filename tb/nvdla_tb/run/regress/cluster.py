@@ -1,25 +1,20 @@
-"""Dask clusters: a local one, one that runs already, and one whose workers are jobs of a batch system, Slurm or LSF.
+"""Dask clusters: a local one, and one that runs already; ``batch`` has those of batch systems.
 
 Their processes execute functions of whoever talks to them, so all of them ask for credentials (``credentials``).
-All processes of one must have this version of the project, of Python and of Dask. Batch systems are asked through the
-optional package ``dask-jobqueue``.
+All processes of one must have this version of the project, of Python and of Dask.
 """
 
 from __future__ import annotations
 
 import hashlib
 import logging
-import os
 import platform
-import shlex
 import signal
 import socket
-import sys
 from asyncio import gather
 from collections.abc import Iterator
 from concurrent.futures import CancelledError
 from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass, field
 from importlib.metadata import version
 from multiprocessing import resource_tracker
 from pathlib import Path
@@ -32,7 +27,6 @@ from distributed.comm import CommClosedError
 from distributed.security import Security
 
 from nvdla_models.errors import InputError
-from nvdla_models.reading import read_toml
 from nvdla_tb.run.errors import LOOPBACK, SCHEDULER_LOST, STARTED_BY, ClusterError, NoSchedulerError, VersionError
 from nvdla_tb.run.systems import folders
 
@@ -77,7 +71,7 @@ def difference(theirs: dict[str, str]) -> str | None:
 DASHBOARD = f"{LOOPBACK}:0"
 
 _CONNECT_SECONDS = 20
-_SETTINGS = {
+SETTINGS = {
     # A local cluster gives up a worker that is down some time after a death; one that is just starting again stays.
     "distributed.deploy.lost-worker-timeout": "1 day",
     # A driver whose scheduler is gone says so; it does not wait for another one at the same place.
@@ -113,7 +107,7 @@ def cluster(
         VersionError: when the cluster's processes have other versions than this one.
     """
     quiet()
-    with config.set(_SETTINGS):
+    with config.set(SETTINGS):
         if scheduler is None:
             with local_cluster(workers, host, 0, scratch, security) as local, _connected(local) as client:
                 yield client
@@ -140,7 +134,7 @@ def local_cluster(
         ClusterError: when it does not start.
     """
     try:
-        with _interrupts_kept(), config.set(_SETTINGS):
+        with _interrupts_kept(), config.set(SETTINGS):
             local = LocalCluster(
                 n_workers=workers,
                 threads_per_worker=1,
@@ -185,7 +179,7 @@ async def join(scheduler: str, workers: int, security: Security | None = None) -
     options = {"nthreads": 1, "memory_limit": 0, "silence_logs": logging.CRITICAL, "dashboard_address": DASHBOARD}
     try:
         host = _own_address(scheduler)
-        with _interrupts_kept(), config.set(_SETTINGS):
+        with _interrupts_kept(), config.set(SETTINGS):
             nannies = [Nanny(scheduler, host=host, security=security, **options) for _ in range(workers)]
             started = await gather(*nannies)
     except (OSError, RuntimeError, TimeoutError, ValueError) as error:
@@ -285,105 +279,3 @@ def _causes(error: BaseException) -> Iterator[BaseException]:
     while link is not None:
         yield link
         link = link.__cause__
-
-
-EXTRA = "batch"
-"""The extra of ``pyproject.toml`` that brings the package."""
-
-SYSTEMS = {"slurm": "SLURMCluster", "lsf": "LSFCluster"}
-
-
-class BatchError(InputError):
-    """A batch system that cannot be used: the package is missing, or its settings are wrong."""
-
-
-@dataclass(frozen=True)
-class Batch:
-    """A batch system and how to ask it for workers.
-
-    Attributes:
-        system: key of ``SYSTEMS``.
-        workers: how many to ask for; a job has as many as cores.
-        host: address that the scheduler listens on, which the nodes must reach.
-        security: credentials in a file that the nodes can read, None for none.
-        settings: of the package's cluster class, such as queue, memory and walltime; what is missing comes from
-            Dask's configuration, ``jobqueue.SYSTEM``.
-    """
-
-    system: str
-    workers: int
-    host: str
-    settings: dict[str, Any] = field(default_factory=dict)
-    security: Security | None = None
-
-    def __post_init__(self) -> None:
-        if self.system not in SYSTEMS:
-            raise BatchError(f"cluster must be one of {', '.join(SYSTEMS)}, not {self.system}")
-        if self.host in ("localhost", "::1") or self.host.startswith("127."):
-            raise BatchError(f"listen must be an address that the nodes of the cluster reach, not {self.host}")
-
-    def arguments(self) -> dict[str, Any]:
-        """Return the arguments of the package's class: as many workers a job as cores, each with one thread.
-
-        Raises:
-            BatchError: when the settings say something else.
-        """
-        settings = dict(self.settings)
-        kinds = {"cores": int, "processes": int, "job_script_prologue": list, "scheduler_options": dict}
-        for key, kind in kinds.items():
-            if not isinstance(settings.get(key, kind()), kind):
-                raise BatchError(f"{key} must be {kind.__name__}, not {settings[key]!r}")
-        cores = settings.setdefault("cores", config.get(f"jobqueue.{self.system}.cores", None) or 1)
-        if settings.setdefault("processes", cores) != cores:
-            raise BatchError(
-                f"processes must be cores, {cores}, as a worker plays one task: not {settings['processes']}"
-            )
-        prologue = [f"cd {shlex.quote(os.getcwd())}"]
-        return {
-            **settings,
-            **({} if self.security is None else {"security": self.security}),
-            "python": settings.get("python", sys.executable),
-            "job_script_prologue": [*settings.get("job_script_prologue", []), *prologue],
-            "scheduler_options": {
-                "dashboard_address": DASHBOARD,
-                **settings.get("scheduler_options", {}),
-                "host": self.host,
-            },
-        }
-
-
-def read_settings(path: Path | None) -> dict[str, Any]:
-    """Return the settings of a TOML file; none without a file, so that those of Dask's own configuration hold.
-
-    Raises:
-        BatchError: for a file that cannot be read.
-    """
-    if path is None:
-        return {}
-    return read_toml(path, BatchError)
-
-
-@contextmanager
-def batch_cluster(batch: Batch) -> Iterator[Client]:
-    """Start a scheduler here and workers as jobs, for the time of the block, and give the client.
-
-    Raises:
-        BatchError: when the package is not installed, or refuses the settings.
-    """
-    name = SYSTEMS[batch.system]
-    try:
-        import dask_jobqueue
-    except ImportError as error:
-        message = f"--cluster {batch.system} needs the package dask-jobqueue: pip install '.[{EXTRA}]' ({error})"
-        raise BatchError(message) from error
-    arguments = batch.arguments()
-    try:
-        with config.set(_SETTINGS):
-            started = getattr(dask_jobqueue, name)(**arguments)
-    except (TypeError, ValueError) as error:
-        raise BatchError(f"{name} refuses its settings: {error}") from error
-    quiet()
-    with started, Client(started) as client:
-        check_versions(client)
-        started.scale(batch.workers)
-        yield client

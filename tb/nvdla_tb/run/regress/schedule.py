@@ -111,7 +111,8 @@ def run_tasks(
             with talking():
                 futures = client.map(execute, lot, key=list(islice(names, len(lot))), pure=False)
             running.update(zip(futures, lot, strict=True))
-        if not running:
+        if not running or (not workers.are_there and until is not None and time.monotonic() >= until):
+            # Jobs that a batch system never starts hold tasks that the scheduler has, and nobody plays.
             break
         results, failed = _fetched(client, _ended(running))
         for future in failed:
@@ -122,6 +123,8 @@ def run_tasks(
                     suspects.append(running.pop(future))
         workers.look(len(results))
         for future in results:
+            # Dask plays what is still held again when the worker that had it dies, and exceptions of ``wait`` hold it.
+            future.release()
             del running[future]
         if results:
             yield list(results.values())
@@ -158,6 +161,11 @@ class _Workers:
         self._started = self._seen = self._looked = time.monotonic()
         self._ended = 0
         self._threads = self._count()
+
+    @property
+    def are_there(self) -> bool:
+        """Whether there was a worker when this was last looked at."""
+        return self._threads > 0
 
     @property
     def room(self) -> int:

@@ -91,8 +91,9 @@ class Limits:
 def execute(task: Task, limits: Limits) -> Result:
     """Play a task and return its result, which is in the run's folder before.
 
-    A task whose result is there is not played again: its worker died after it had ended. Whatever goes
-    wrong with the task is its ending, never this function's.
+    A task whose result is there is not played again: its worker died after it had ended. One that was lost is not
+    put there: it says nothing about the device, and whoever resumes the run shall play it. Whatever goes wrong with
+    the task is its ending, never this function's.
 
     Raises:
         VersionError: when this worker, which may have joined late, has another version of the project.
@@ -106,6 +107,8 @@ def execute(task: Task, limits: Limits) -> Result:
     if path.is_file():
         return Result.load(path)
     result = _play(task, limits)
+    if result.ending is Ending.LOST:
+        return result
     folders.made(limits.folder, RECORD_DIR)
     partial = path.with_name(f"{_PARTIAL}{path.name}.{_worker()}")
     with writing(path):
@@ -165,7 +168,7 @@ def _play(task: Task, limits: Limits) -> Result:
         if result.ending.is_failure:
             check_space(work_dir)
         if result.ending is Ending.LOST:
-            # It will be played again, and says nothing about the device.
+            # It will be played again.
             folders.remove(limits.folder, _worker_name(), name)
             return msgspec.structs.replace(result, folder=None)
         if result.ending.is_failure:

@@ -24,7 +24,7 @@ class Client:
 
     ::
 
-        with Client("/tmp/me/bench.sock") as bench:     # or Client(4711)
+        with Client("/run/user/1000/bench.sock") as bench:     # or Client(4711)
             print(hex(bench.reg_read(0x1000)))
     """
 

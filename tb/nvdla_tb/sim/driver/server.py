@@ -21,6 +21,9 @@ _OWN_ALONE = 0o177
 _WORD = 0xFFFF_FFFF
 _ROOT = 0
 _TCP_TABLE = Path("/proc/net/tcp")
+_SENDING_SECONDS = 1.0
+"""Time for an answer that is on its way to a client that reads it."""
+
 _WITH_BYTES = (Operation.MEM_WRITE, Operation.LOG)
 
 
@@ -60,7 +63,7 @@ class ServedDriver:
         """Tell the client why it is answered no more, empty for a good end, and listen no more."""
         if self._client is not None:
             if why:
-                self._reply(self._client, Status.FAILED, text=why)
+                self._last_words(self._client, why)
             with suppress(OSError):
                 self._client.shutdown(socket.SHUT_RDWR)
         if self._listener is not None:
@@ -156,6 +159,17 @@ class ServedDriver:
         # The bench and the client's thread may both have something to say at the end.
         with self._sending, suppress(OSError):
             client.sendall(REPLY.pack(status, len(data), value) + data)
+
+    def _last_words(self, client: socket.socket, why: str) -> None:
+        """Tell a client why it is answered no more, unless it does not read what it is told."""
+        if not self._sending.acquire(timeout=_SENDING_SECONDS):
+            return
+        try:
+            with suppress(OSError):
+                data = why.encode()
+                client.send(REPLY.pack(Status.FAILED, len(data), 0) + data, socket.MSG_DONTWAIT)
+        finally:
+            self._sending.release()
 
 
 def _listening(where: str) -> socket.socket:

@@ -28,6 +28,14 @@ _CLEARS = 200
 """Writes that clear a bit without a break until its layer is done; in some round one comes in its event's clock."""
 
 
+_RUNS_OF_OTHERS = 3
+_STORM = 160
+"""Writes to the bits of other sources without a break, which last longer than a short layer."""
+
+_ALTERNATING = 0.3
+_ONE_OTHER = 0.6
+
+
 class Sources:
     """The interrupts of a configuration, with the state of GLB's registers."""
 
@@ -53,6 +61,13 @@ class Sources:
         """Clear interrupts."""
         self._status &= ~bits
         self._write(_STATUS, bits)
+
+    def storm(self, bits: int, writes: int, *, alternating: bool) -> None:
+        """Clear interrupts without a break, again and again, and raise them in between if that is ``alternating``."""
+        clear = ops.RegWrite(_STATUS, bits)
+        words = (ops.RegWrite(_SET, bits), clear) if alternating else (clear,)
+        self.ops += words * (writes // len(words))
+        self._status &= ~bits
 
     def mask(self, bits: int) -> None:
         """Mask these interrupts and no others."""
@@ -119,6 +134,31 @@ def layer_interrupts(layers: Sequence[Layer], config: HwConfig) -> tuple[ops.Op,
     for units in dict.fromkeys(chain_of(layer).units for layer in layers):
         alike = [layer for layer in layers if chain_of(layer).units == units]
         sources.ops += _cleared_all_the_time(alike, config, runs, sources.all)
+    return tuple(sources.ops)
+
+
+def crossed_interrupts(layers: Sequence[Layer], config: HwConfig, rng: np.random.Generator) -> tuple[ops.Op, ...]:
+    """Return a program that clears the bits of other sources, which it raised, while short layers end.
+
+    In some run a clear comes in the clock of an event, which must not get lost. Layers run one after the other, each
+    some times, in both groups in turn; any of the sources are masked.
+    """
+    sources = Sources(config)
+    runs: Counter[str] = Counter()
+    for layer in layers:
+        for _ in range(_RUNS_OF_OTHERS):
+            body, events = _run(layer, config, runs)
+            bits = _bits(events)
+            free = [bit for bit in sources.bits if not bit & bits]
+            many = [bit for bit in free if rng.random() < 0.5]
+            others = sum(many) if many and rng.random() >= _ONE_OTHER else free[int(rng.integers(len(free)))]
+            sources.mask(int(rng.integers(0, 1 << 32)) & sources.all)
+            sources.set(others)
+            sources.ops += body
+            sources.storm(others, _STORM, alternating=bool(rng.random() < _ALTERNATING))
+            sources.ops += [ops.Poll(_STATUS, 1, field=_field(config, 1 << ops.done_bit(*event))) for event in events]
+            sources.raised(bits)
+            sources.clear(bits)
     return tuple(sources.ops)
 
 

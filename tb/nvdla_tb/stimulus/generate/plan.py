@@ -21,10 +21,11 @@ from nvdla_tb.plain_data import converted
 from nvdla_tb.stimulus.generate import plan_file
 from nvdla_tb.stimulus.generate.engines import build_layer
 from nvdla_tb.stimulus.generate.errors import PlanError, of_key
-from nvdla_tb.stimulus.generate.interrupts import layer_interrupts, software_interrupts
+from nvdla_tb.stimulus.generate.interrupts import crossed_interrupts, layer_interrupts, software_interrupts
 from nvdla_tb.stimulus.generate.layers.entries import AnyLayerEntry, Entry, Pair
 from nvdla_tb.stimulus.generate.layers.workshop import LEAST_CARRY, Workshop, span
 from nvdla_tb.stimulus.generate.registers import Kind, register_program, running_program
+from nvdla_tb.stimulus.generate.rewriting import with_other_words_before, without_kept
 from nvdla_tb.stimulus.generate.sequence import sequence
 from nvdla_tb.stimulus.scenario import Scenario, memory_ops
 from nvdla_tb.stimulus.settings import BenchSettings
@@ -50,10 +51,13 @@ class ScenarioEntry(Entry, frozen=True, kw_only=True):
         carries: lowest and highest address bit whose border cubes lie around.
         registers: accesses to registers in place of layers, or while they run.
         units: whose registers; all without the key.
-        interrupts: interrupts that the program sets itself, or those of the layers, which it polls for.
+        interrupts: interrupts that the program sets itself, or those of the layers, which it polls for, alone or
+            while it clears those of others.
         layer: the layers.
         reset_within: first and last cycle of which one resets the device.
         preset: words of registers that are written first, by name.
+        writes: whether registers are left out that have their value from an earlier layer, or whether all of them are
+            written with any words before.
     """
 
     order: Literal["in_turn", "back_to_back"] = "in_turn"
@@ -64,10 +68,11 @@ class ScenarioEntry(Entry, frozen=True, kw_only=True):
     carries: Pair | None = None
     registers: Kind | Literal["running"] | None = None
     units: tuple[str, ...] = ()
-    interrupts: Literal["software", "layers"] | None = None
+    interrupts: Literal["software", "layers", "crossed"] | None = None
     layer: tuple[AnyLayerEntry, ...] = ()
     reset_within: Pair | None = None
     preset: Mapping[str, int] = {}
+    writes: Literal["all", "changed", "twice"] = "all"
 
 
 @dataclass(frozen=True)
@@ -132,11 +137,17 @@ class PlanEntry:
             program = register_program(registers, config, rng, entry.units)
         elif entry.interrupts == "software":
             program = software_interrupts(config, rng)
+        elif entry.interrupts == "crossed":
+            program = crossed_interrupts(layers, config, rng)
         elif entry.interrupts:
             program = layer_interrupts(layers, config)
         else:
             stalls = entry.stalls or ""
             program = sequence(layers, config, in_turn=in_turn, counters=entry.counters, stalls=stalls)
+            if entry.writes == "changed":
+                program = tuple(without_kept(program))
+            elif entry.writes == "twice":
+                program = tuple(with_other_words_before(program, rng))
         preset = [RegWrite(register, value) for register, value in entry.preset.items()]
         ops = (*memory_ops(shop.memory, Ram.MC), *preset, *program)
         return Scenario(self.name, config.name, ops, seed, settings)

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
 from nvdla_models.config import HwConfig
 from nvdla_models.errors import InputError
 from nvdla_models.precision import Precision
-from nvdla_models.winograd_transform import TILE
 from nvdla_tb.nvdla import engines as hardware
+from nvdla_tb.stimulus.generate.draw.edges import draw_edges
 from nvdla_tb.stimulus.generate.draw.numbers import Cube, Description
 from nvdla_tb.stimulus.generate.draw.pdp import draw_pooled
 from nvdla_tb.stimulus.generate.draw.reuse import draw_followers, may_be_followed
+from nvdla_tb.stimulus.generate.draw.rings import draw_rings
 from nvdla_tb.stimulus.generate.draw.settings import draw_pauses, draw_settings
-from nvdla_tb.stimulus.generate.draw.sizes import Work, work_of
+from nvdla_tb.stimulus.generate.draw.sizes import MOST_WEIGHTS, Drawn, Work, weights_of, work_of
+from nvdla_tb.stimulus.generate.draw.together import draw_short, draw_together
 from nvdla_tb.stimulus.generate.engines import GENERATORS, draw_far
 from nvdla_tb.stimulus.generate.layers.workshop import LEAST_CARRY
 from nvdla_tb.stimulus.generate.plan import PlanEntry
@@ -31,6 +34,9 @@ _FEWEST_CYCLES, _MOST_CYCLES = 1 << 12, 1 << 18
 
 _PRESET = 0.25
 """Of the scenarios: those that program the memory interface."""
+
+_MOST_WAITING = 1 << 19
+"""Cycles that all accesses of such a scenario may wait for their answers, about."""
 
 _RESET = 0.08
 _EARLIEST_RESET, _LATEST_RESET = 1 << 9, 1 << 15
@@ -54,8 +60,20 @@ _FOLLOWED = 0.15
 _SAME_TABLES = 0.5
 """Of the layers of CDP after another one: those that keep its tables, so that both groups may wait."""
 
-_MOST_WEIGHTS = 60_000
-"""Of all convolutions of a scenario, so that the convolution buffer has room for all of them at once."""
+_RINGS = 0.16
+_TOGETHER = 0.2
+_CROSSED = 0.08
+_EDGES = 0.3
+"""Of the scenarios: those that use banks of the convolution buffer up to their end, those of short layers that meet,
+those that clear interrupts while others come, and those of layers at edges of what
+units and their numbers hold."""
+
+_SHORT_ACCESSES = 60
+_WITH_EVENTS = ("SDP", "PDP", "CDP", "CONV")
+
+_WRITES = ("all", "changed", "twice")
+_WRITES_SHARES = (0.5, 0.3, 0.2)
+"""How often programs leave out registers that have their value, or write all of them twice."""
 
 
 def random_entry(config: HwConfig, seed: int, engines: tuple[str, ...]) -> PlanEntry:
@@ -73,32 +91,95 @@ def random_entry(config: HwConfig, seed: int, engines: tuple[str, ...]) -> PlanE
     if not engines:
         raise InputError(f"engines must be of {', '.join(engines_of(config))} for {config.name}")
     rng = np.random.default_rng([seed, 0x5EED])
-    layers, work = _layers(rng, config, engines)
-    data: Description = {
-        "order": str(rng.choice(["in_turn", "back_to_back"])),
-        "settings": draw_settings(rng, work),
-        "base": int(rng.choice(_BASES)) + 8 * int(rng.integers(0, 1 << 13)),
-        "layer": layers,
-    }
+    form = rng.random()
+    work = Work(0, 0)
+    if form < _CROSSED and (names := [engine for engine in engines if engine in _WITH_EVENTS]):
+        data = _crossed(rng, config, names)
+    else:
+        drawn: list[Drawn] = []
+        port: Description = {}
+        order = None
+        if form < _CROSSED + _TOGETHER:
+            drawn, port = draw_together(rng, config, {engine: GENERATORS[engine].draw for engine in engines})
+            order = "back_to_back"
+        elif form < _CROSSED + _TOGETHER + _EDGES:
+            drawn, port = draw_edges(rng, config, engines)
+        layers, work = _described(rng, config, drawn) if drawn else _layers(rng, config, engines)
+        data = _sequenced(rng, layers, work, order if drawn else None)
+        data["settings"]["port"] |= port
+    data["base"] = int(rng.choice(_BASES)) + 8 * int(rng.integers(0, 1 << 13))
     if rng.random() < _CARRYING:
         data["carries"] = _carries(rng, config)
-    data["counters"] = data["order"] == "in_turn" and bool(rng.random() < _COUNTED)
-    data["settings"]["port"] |= draw_pauses(rng)
     if rng.random() < _PRESET:
-        data["preset"] = _memory_interface(rng)
-    if rng.random() < _RESET:
-        cycle = 2 ** rng.uniform(math.log2(_EARLIEST_RESET), math.log2(_LATEST_RESET))
-        data["settings"]["reset_cycle"] = round(cycle)
+        port = data["settings"]["port"]
+        latency = max(port["latency_cycles"], port.get("write_latency_cycles", 0)) + port.get("jitter_cycles", 0)
+        data["preset"] = _memory_interface(rng, min(work.accesses * latency // _MOST_WAITING, 255))
     return PlanEntry("random", "drawn from the seed", config.name, data)
 
 
-def _memory_interface(rng: np.random.Generator) -> dict[str, int]:
-    """Draw weights of all clients from 1 to 255, small ones as often as large ones, and limits of what may wait."""
+def _sequenced(rng: np.random.Generator, layers: list[Description], work: Work, order: str | None) -> Description:
+    """Draw all of a scenario whose layers follow each other but their places: in this order, or any."""
+    data: Description = {
+        "order": order or str(rng.choice(["in_turn", "back_to_back"])),
+        "writes": str(rng.choice(_WRITES, p=_WRITES_SHARES)),
+        "settings": draw_settings(rng, work),
+        "layer": layers,
+    }
+    data["counters"] = data["order"] == "in_turn" and bool(rng.random() < _COUNTED)
+    data["settings"]["port"] |= draw_pauses(rng)
+    if rng.random() < _RESET:
+        cycle = 2 ** rng.uniform(math.log2(_EARLIEST_RESET), math.log2(_LATEST_RESET))
+        data["settings"]["reset_cycle"] = round(cycle)
+    return data
+
+
+def _crossed(rng: np.random.Generator, config: HwConfig, engines: Sequence[str]) -> Description:
+    """Draw short layers at whose ends interrupts of others are cleared."""
+    count = int(rng.integers(1, 3))
+    names = [str(rng.choice(engines)) for _ in range(count)]
+    found = [draw_short(rng, config, GENERATORS[name].draw, _SHORT_ACCESSES) for name in names]
+    layers = [each.layer for each in found if each is not None]
+    for layer in layers:
+        if layer["engine"] == "CONV":
+            # It runs several times in the same banks: nothing may stay in front of the next weights.
+            layer.pop("zero_percent", None)
+            layer["tight_weights"] = True
+    port = {"latency_cycles": int(rng.choice([0, 1, 5, 50])), "reorder": bool(rng.random() < 0.5)}
+    return {"interrupts": "crossed", "settings": {"port": port}, "layer": layers}
+
+
+def _described(rng: np.random.Generator, config: HwConfig, drawn: Sequence[Drawn]) -> tuple[list[Description], Work]:
+    """Return layers that were drawn together, and how much work they are."""
+    layers, work = [], Work(0, 0)
+    tables: Precision | None = None
+    for each in drawn:
+        layer, tables = _with_tables(rng, each.layer, each.src, tables)
+        layers.append(layer)
+        work += work_of(config, layer, each.src, each.dst)
+    return layers, work
+
+
+def _with_tables(
+    rng: np.random.Generator, layer: Description, src: Cube, tables: Precision | None
+) -> tuple[Description, Precision | None]:
+    """Return a layer, which may keep the tables of the layer of CDP before it, and whose tables there are then."""
+    if layer["engine"] != "CDP":
+        return layer, tables
+    if tables is src.precision and rng.random() < _SAME_TABLES:
+        layer = {key: value for key, value in layer.items() if key != "lut"} | {"same_lut": True}
+    return layer, src.precision
+
+
+def _memory_interface(rng: np.random.Generator, least: int) -> dict[str, int]:
+    """Draw weights of all clients from 1 to 255, small ones as often as large ones, and limits of what may wait.
+
+    The limits are at least so many: with late answers few accesses at a time take minutes.
+    """
     words = {}
     for register in _WEIGHTS:
         weights = np.floor(2 ** rng.uniform(0, 8, 4)).astype(int)
         words[f"MCIF.{register}"] = int.from_bytes(bytes(weights.tolist()), "little")
-    limits = np.floor(2 ** rng.uniform(0, 8, 2)).astype(int)
+    limits = np.maximum(np.floor(2 ** rng.uniform(0, 8, 2)).astype(int), least)
     words["MCIF.CFG_OUTSTANDING_CNT"] = int.from_bytes(bytes(limits.tolist()), "little")
     return words
 
@@ -126,15 +207,13 @@ def _layers(rng: np.random.Generator, config: HwConfig, engines: tuple[str, ...]
     weights = 0
     tables: Precision | None = None
     count = int(rng.integers(1, _MOST_LAYERS + 1))
-    if rng.random() < _FAR:
-        cycles = round(2 ** rng.uniform(math.log2(_FEWEST_CYCLES), math.log2(_MOST_CYCLES)))
-        for far in draw_far(rng, config, str(rng.choice(engines)), cycles):
-            layers.append(far.layer)
-            work += work_of(config, far.layer, far.src, far.dst)
-            weights += _weights(far.layer, far.src)
-            tables = far.src.precision if far.layer["engine"] == "CDP" else tables
-        count = len(layers) + int(rng.integers(0, 2)) if layers else count
+    for reaching in _reaching(rng, config, engines):
+        layers.append(reaching.layer)
+        work += work_of(config, reaching.layer, reaching.src, reaching.dst)
+        weights += weights_of(reaching.layer, reaching.src)
+        tables = reaching.src.precision if reaching.layer["engine"] == "CDP" else tables
     reaches = bool(layers)
+    count = len(layers) + int(rng.integers(0, 2)) if reaches else count
     while len(layers) < count:
         before = written if rng.random() < _CHAINED else None
         drawn = GENERATORS[str(rng.choice(engines))].draw(rng, config, before)
@@ -142,20 +221,17 @@ def _layers(rng: np.random.Generator, config: HwConfig, engines: tuple[str, ...]
             continue
         layer, dst = drawn
         src = before or Cube(layer.get("shape", (1, 1, 1)))
-        of_it = _weights(layer, src)
-        if of_it and weights + of_it > _MOST_WEIGHTS:
+        of_it = weights_of(layer, src)
+        if of_it and weights + of_it > MOST_WEIGHTS:
             continue
         weights += of_it
-        if layer["engine"] == "CDP" and dst is not None:
-            if tables is dst.precision and rng.random() < _SAME_TABLES:
-                layer = {key: value for key, value in layer.items() if key != "lut"} | {"same_lut": True}
-            tables = dst.precision
+        layer, tables = _with_tables(rng, layer, dst or src, tables)
         work += work_of(config, layer, src, dst or src)
         written = dst
         if not reaches and may_be_followed(layer) and rng.random() < _FOLLOWED:
             followers = draw_followers(rng, config, layer)
-            more = sum(_weights(each.layer, each.src) for each in followers)
-            if followers and weights + more <= _MOST_WEIGHTS:
+            more = sum(weights_of(each.layer, each.src) for each in followers)
+            if followers and weights + more <= MOST_WEIGHTS:
                 weights += more
                 for each in followers:
                     layers.append(layer)
@@ -168,9 +244,11 @@ def _layers(rng: np.random.Generator, config: HwConfig, engines: tuple[str, ...]
     return layers, work
 
 
-def _weights(layer: Description, src: Cube) -> int:
-    """Return how many weights a layer has."""
-    if layer["engine"] != "CONV":
-        return 0
-    taps = TILE * TILE if layer.get("winograd") else math.prod(layer["kernel"])
-    return int(layer["kernels"]) * src.shape[0] * taps
+def _reaching(rng: np.random.Generator, config: HwConfig, engines: tuple[str, ...]) -> list[Drawn]:
+    """Draw, now and then, layers that reach ends of the convolution buffer or limits of their fields."""
+    if rng.random() < _RINGS and "CONV" in engines:
+        return draw_rings(rng, config)
+    if rng.random() >= _FAR:
+        return []
+    cycles = round(2 ** rng.uniform(math.log2(_FEWEST_CYCLES), math.log2(_MOST_CYCLES)))
+    return draw_far(rng, config, str(rng.choice(engines)), cycles)

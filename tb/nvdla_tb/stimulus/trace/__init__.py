@@ -1,4 +1,4 @@
-"""Traces of the public format and measured layers: read as scenarios, and scenarios written as traces."""
+"""Traces of the public format: read as scenarios, and scenarios written as traces."""
 
 from nvdla_tb.stimulus.trace.errors import TraceError, TraceUnsupported
 from nvdla_tb.stimulus.trace.files import find_traces

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from nvdla_models.config import HwConfig
 from nvdla_models.reading import shown
 from nvdla_tb.nvdla.memory import Ram
 from nvdla_tb.nvdla.registers import Register, RegisterError, RegisterMap
-from nvdla_tb.stimulus.trace import notes, words
+from nvdla_tb.stimulus.trace import words
 from nvdla_tb.stimulus.trace.errors import TraceError, TraceUnsupported
 from nvdla_tb.stimulus.trace.files import TraceFolder
 from nvdla_tb.stimulus.trace.lexer import Command, Token
+from nvdla_tb.stimulus.trace.notes import Note
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class Arguments:
     command: Command
     folder: TraceFolder
     config: HwConfig
-    note: dict[str, Any]
+    note: Note
 
     def __len__(self) -> int:
         return len(self.command.arguments)
@@ -143,7 +143,7 @@ class Arguments:
             raise self.error(f"register address must be a multiple of 4 bytes, not {token.text}", token)
         registers = RegisterMap.of(self.config)
         register = registers.at(address)
-        if register is None and self.note.get(notes.UNMAPPED) is True:
+        if register is None and self.note.unmapped:
             return registers.parse(f"{address:#x}")
         if register is None:
             raise self.error(f"{self.config.name} has no register at byte address {token.text}", token)

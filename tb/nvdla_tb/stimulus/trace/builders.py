@@ -9,17 +9,16 @@ from nvdla_models.limits import MEMORY_BYTES
 from nvdla_tb.nvdla.memory import Ram
 from nvdla_tb.nvdla.program import ops
 from nvdla_tb.nvdla.registers import RegisterError
-from nvdla_tb.stimulus.trace import notes, words
+from nvdla_tb.stimulus.trace import words
 from nvdla_tb.stimulus.trace.arguments import Arguments
 from nvdla_tb.stimulus.trace.data import Chunks, split
+from nvdla_tb.stimulus.trace.notes import NoteError
 
 
 def _reg_write(arguments: Arguments) -> ops.RegWrite:
     arguments.expect("register, value")
-    posted = arguments.note.get(notes.POSTED, True)
-    if type(posted) is not bool:
-        raise notes.NoteError(f"{notes.POSTED} must be true or false, not {posted!r}")
-    return ops.RegWrite(arguments.register(0).full_name, arguments.number(1, "value", words.WORD_LIMIT), posted)
+    value = arguments.number(1, "value", words.WORD_LIMIT)
+    return ops.RegWrite(arguments.register(0).full_name, value, arguments.note.posted)
 
 
 def _reg_read(arguments: Arguments) -> ops.RegRead:
@@ -45,23 +44,16 @@ def _poll(arguments: Arguments, comparison: ops.Comparison, of_field: bool) -> o
         if target != register.unit:
             raise arguments.error(f"target must be {register.unit}, the unit of the register, not {target}")
     if not of_field:
-        value = arguments.number(first + 1, "value", words.WORD_LIMIT)
-        return ops.Poll(register.full_name, value, comparison, mask=_mask(arguments, value))
+        value, mask = arguments.number(first + 1, "value", words.WORD_LIMIT), arguments.note.mask
+        if mask is not None and value & ~mask:
+            raise NoteError(f"mask must have the bits of {value:#x}, not {mask:#x}")
+        return ops.Poll(register.full_name, value, comparison, mask=mask)
     try:
         field = register.field(arguments.identifier(first + 1, "field").lower())
     except RegisterError as error:
         raise arguments.error(str(error)) from error
     value = arguments.number(first + 2, f"value of {register.full_name}.{field.name}", 1 << field.width)
     return ops.Poll(register.full_name, value, comparison, field.name)
-
-
-def _mask(arguments: Arguments, value: int) -> int | None:
-    mask = arguments.note.get(notes.MASK)
-    if mask is None:
-        return None
-    if type(mask) is not int or not 0 < mask < words.WORD_LIMIT or value & ~mask:
-        raise notes.NoteError(f"{notes.MASK} must be 0x1 to 0xffffffff and have the bits of {value:#x}, not {mask!r}")
-    return mask
 
 
 def _mem_init(arguments: Arguments) -> ops.MemInit:
@@ -79,15 +71,12 @@ def _mem_load(arguments: Arguments) -> ops.MemLoad | ops.MemInit:
     name, chunks = _data(arguments, 2)
     load = ops.MemLoad(ram, address, chunks, name)
     arguments.check_reach(address, load.nbytes)
-    return _filled(load, arguments.note[notes.FILL]) if notes.FILL in arguments.note else load
-
-
-def _filled(load: ops.MemLoad, value: object) -> ops.MemInit:
-    if type(value) is not int or not 0 <= value <= 0xFF:
-        raise notes.NoteError(f"{notes.FILL} must be 0 to 0xff, not {value!r}")
-    if len(load.chunks) != 1 or load.chunks[0] != (0, bytes([value]) * load.nbytes):
-        raise notes.NoteError(f"{notes.FILL} says {value:#x} for every byte, and {load.file_name} says otherwise")
-    return ops.MemInit(load.ram, load.address, load.nbytes, value)
+    fill = arguments.note.fill
+    if fill is None:
+        return load
+    if chunks != ((0, bytes([fill]) * load.nbytes),):
+        raise NoteError(f"fill says {fill:#x} for every byte, and {name} says otherwise")
+    return ops.MemInit(ram, address, load.nbytes, fill)
 
 
 def _intr_notify(arguments: Arguments) -> ops.InterruptNotify:
@@ -103,9 +92,7 @@ def _intr_notify(arguments: Arguments) -> ops.InterruptNotify:
 
 def _sync(arguments: Arguments, kind: type[ops.SyncNotify | ops.SyncWait]) -> ops.Op:
     arguments.expect("target, sync_id")
-    if notes.LINE in arguments.note:
-        if arguments.note[notes.LINE] is not True:
-            raise notes.NoteError(f"{notes.LINE} must be true, not {arguments.note[notes.LINE]!r}")
+    if arguments.note.line:
         return ops.LineWait()
     return kind(arguments.unit(0, "target"), arguments.identifier(1, "sync_id"))
 
@@ -143,15 +130,13 @@ def _data(arguments: Arguments, index: int) -> tuple[str, Chunks]:
     """Return the name and the chunks of the data file that an argument names."""
     name = arguments.quoted(index, "file")
     chunks = arguments.folder.data(name, arguments.line)
-    if notes.CHUNKS in arguments.note:
-        cut = split(chunks, notes.chunk_sizes(arguments.note[notes.CHUNKS]))
+    note = arguments.note
+    if note.chunks is not None:
+        cut = split(chunks, note.chunks)
         if cut is None:
-            raise notes.NoteError(f"{notes.CHUNKS} must cover exactly the packets of {name}")
+            raise NoteError(f"chunks must cover exactly the packets of {name}")
         chunks = cut
-    called = arguments.note.get(notes.FILE_NAME, name)
-    if type(called) is not str:
-        raise notes.NoteError(f"{notes.FILE_NAME} must be a text, not {called!r}")
-    return called, chunks
+    return name if note.file_name is None else note.file_name, chunks
 
 
 BUILDERS: Mapping[str, Callable[[Arguments], ops.Op]] = {

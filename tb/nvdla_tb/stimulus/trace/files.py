@@ -1,4 +1,4 @@
-"""The files of a trace on disk: which belong to it, and where traces and measured layers are found."""
+"""The files of a trace on disk: which belong to it, and where traces are found."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from nvdla_tb.stimulus.trace.errors import TraceError
 from nvdla_tb.stimulus.trace.lines import read_lines
 
 SUFFIX = ".cfg"
-MEASURED = ".npz"
 TXN = "input.txn"
 """The program of a trace of the public project's default branch, whose name is that of its folder."""
 
@@ -111,14 +110,13 @@ class TraceFolder:
 
 
 def find_traces(paths: Iterable[Path]) -> tuple[Path, ...]:
-    """Expand what a user names into traces and measured layers.
+    """Expand what a user names into traces.
 
     Args:
-        paths: Each a trace's folder, a ``.cfg``, an ``input.txn``, the ``.npz`` of a measured layer, or a folder with
-            trace folders and measured layers at any depth.
+        paths: Each a trace's folder, a ``.cfg``, an ``input.txn``, or a folder with trace folders at any depth.
 
     Returns:
-        Folders, ``.cfg``, ``.txn`` and ``.npz`` files for ``read``, each once: argument by argument, sorted within one.
+        Folders, ``.cfg`` and ``.txn`` files for ``read``, each once: argument by argument, sorted within one.
 
     Raises:
         TraceError: for an argument that holds no trace.
@@ -128,9 +126,7 @@ def find_traces(paths: Iterable[Path]) -> tuple[Path, ...]:
         if os.path.isdir(path):
             traces = sorted(_traces_below(path))
             if not traces:
-                raise TraceError(f"{path}: no trace here: no folder with a {SUFFIX} file or {TXN}, no {MEASURED} file")
-        elif path.suffix == MEASURED and os.path.isfile(path):
-            traces = [path]
+                raise TraceError(f"{path}: no trace here: no folder with a {SUFFIX} file or {TXN}")
         elif os.path.exists(path):
             traces = [TraceFolder.open(path).cfg]
         else:
@@ -141,8 +137,10 @@ def find_traces(paths: Iterable[Path]) -> tuple[Path, ...]:
 
 
 def name_of(trace: Path) -> str:
-    """Return what the results of a trace or measured layer are called."""
-    return resolved(trace).parent.name if trace.name == TXN else trace.stem
+    """Return what the results of a trace are called."""
+    if trace.name == TXN:
+        return resolved(trace).parent.name
+    return resolved(trace).name if os.path.isdir(trace) else trace.stem
 
 
 def _identity(trace: Path) -> str:
@@ -160,10 +158,8 @@ def _is_program(path: Path) -> bool:
 
 
 def _traces_below(root: Path) -> Iterator[Path]:
-    """Yield trace folders and measured layers; links to folders are not followed, they may form loops."""
-    for name, folders, files in os.walk(root):
+    """Yield trace folders; links to folders are not followed, they may form loops."""
+    for name, folders, _ in os.walk(root):
         if _programs(Path(name)):
             folders.clear()
             yield Path(name)
-            continue
-        yield from (Path(name) / file for file in files if file.endswith(MEASURED))

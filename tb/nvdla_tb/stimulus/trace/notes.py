@@ -8,57 +8,76 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta
 
 from nvdla_models.errors import InputError
 from nvdla_models.reading import parse_json
 from nvdla_tb.nvdla.program.ops import Comparison
+from nvdla_tb.plain_data import converted
+from nvdla_tb.stimulus.settings import BenchSettings
 
 MARK = "// nvdla-testbench: "
 
 SCENARIO = "scenario"
 """Key of the note that describes the whole trace."""
 
-POSTED = "posted"
-"""Of ``reg_write``: false when the write is non-posted, which the public format cannot say."""
-
-UNMAPPED = "unmapped"
-"""Of accesses of registers: true when the address has none, which a public trace may not do."""
-
-MASK = "mask"
-"""Of ``poll_reg_equal`` and the other polls of a register: the bits that are compared, where the public format compares
-all of them."""
-
-LINE = "line"
-"""Of ``sync_notify``: true when it stands for a wait for the interrupt line, for which there is no command."""
-
-FILE_NAME = "file_name"
-"""Of ``mem_load`` and ``check_file``: the name when it cannot be the name of a file in the folder."""
-
-CHUNKS = "chunks"
-"""Of ``mem_load`` and ``check_file``: [offset, size] of each chunk when chunks touch or are empty."""
-
-FILL = "fill"
-"""Of ``mem_load``: it stands for a ``mem_init`` with this byte value, for which there is no pattern."""
-
-ALLOWED: Mapping[str, frozenset[str]] = {
-    "reg_write": frozenset({POSTED, UNMAPPED}),
-    **{name: frozenset({UNMAPPED}) for name in ("reg_read", "reg_read_expected")},
-    **{f"poll_reg_{comparison.value}": frozenset({MASK}) for comparison in Comparison},
-    "sync_notify": frozenset({LINE}),
-    "mem_load": frozenset({FILE_NAME, CHUNKS, FILL}),
-    "check_file": frozenset({FILE_NAME, CHUNKS}),
-}
-"""The keys that a note may hold, by the command after it."""
+Natural = Annotated[int, Meta(ge=0)]
 
 
 class NoteError(InputError):
     """A note that cannot be understood."""
 
 
-def format_note(note: Mapping[str, Any]) -> str:
+class Header(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The whole trace: its scenario without the operations."""
+
+    name: str
+    config: str
+    seed: Natural
+    settings: BenchSettings
+
+
+class Note(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
+    """What the command after it cannot say.
+
+    Attributes:
+        posted: of ``reg_write``: false when the write is non-posted.
+        unmapped: of accesses of registers: true when the address has none, which a public trace may not do.
+        mask: of ``poll_reg_equal`` and the other polls of a register: the bits that are compared, where the public
+            format compares all of them.
+        line: of ``sync_notify``: true when it stands for a wait for the interrupt line, for which there is no command.
+        chunks: of ``mem_load`` and ``check_file``: offset and size of each chunk when chunks touch or are empty.
+        file_name: of the same: the name when it cannot be the name of a file in the folder.
+        fill: of ``mem_load``: it stands for a ``mem_init`` with this byte value, for which there is no pattern.
+    """
+
+    posted: bool = True
+    unmapped: bool = False
+    mask: Annotated[int, Meta(ge=1, le=0xFFFFFFFF)] | None = None
+    line: bool = False
+    chunks: tuple[tuple[Natural, Natural], ...] | None = None
+    file_name: str | None = None
+    fill: Annotated[int, Meta(ge=0, le=0xFF)] | None = None
+
+
+_ALLOWED: Mapping[str, tuple[str, ...]] = {
+    "reg_write": ("posted", "unmapped"),
+    "reg_read": ("unmapped",),
+    "reg_read_expected": ("unmapped",),
+    **{f"poll_reg_{comparison.value}": ("mask",) for comparison in Comparison},
+    "sync_notify": ("line",),
+    "mem_load": ("file_name", "chunks", "fill"),
+    "check_file": ("file_name", "chunks"),
+}
+"""The keys that a note may hold, by the command after it."""
+
+
+def format_note(note: Mapping[str, Any] | Note) -> str:
     """Return a note as the comment line that holds it."""
-    return MARK + json.dumps(note)
+    return MARK + json.dumps(msgspec.to_builtins(note))
 
 
 def parse_note(comment: str) -> dict[str, Any]:
@@ -73,17 +92,13 @@ def parse_note(comment: str) -> dict[str, Any]:
     return note
 
 
-def chunk_sizes(value: object) -> list[tuple[int, int]]:
-    """Return the value of ``CHUNKS`` as (offset, size) pairs.
+def note_before(command: str, content: Mapping[str, Any]) -> Note:
+    """Return the note that stands before a command.
 
     Raises:
-        NoteError: when it is not a list of pairs of natural numbers.
+        NoteError: for a key that says nothing of the command, and for a value that cannot be.
     """
-    if not isinstance(value, list):
-        raise NoteError(f"{CHUNKS} must be a list of [offset, size], not {value!r}")
-    pairs = []
-    for pair in value:
-        if not isinstance(pair, list) or len(pair) != 2 or any(type(part) is not int or part < 0 for part in pair):
-            raise NoteError(f"{CHUNKS} must be a list of [offset, size], not of {pair!r}")
-        pairs.append((pair[0], pair[1]))
-    return pairs
+    for key in content:
+        if key not in _ALLOWED.get(command, ()):
+            raise NoteError(f"a note before {command} must not hold {key}")
+    return converted(content, Note, "a note", NoteError)

@@ -1,4 +1,4 @@
-"""From a trace folder, or a measured layer, to a ``Scenario``."""
+"""From a trace folder to a ``Scenario``."""
 
 from __future__ import annotations
 
@@ -6,20 +6,19 @@ from pathlib import Path
 from typing import Any
 
 from nvdla_models.config import HwConfig
-from nvdla_models.limits import MEMORY_BYTES, NUMBER_BITS
+from nvdla_models.errors import InputError
+from nvdla_models.limits import MEMORY_BYTES
 from nvdla_tb.nvdla.program.ops import MemInit, MemLoad, Op
 from nvdla_tb.plain_data import converted
 from nvdla_tb.stimulus.player import unraised
-from nvdla_tb.stimulus.scenario import Scenario, ScenarioError, check_name
-from nvdla_tb.stimulus.settings import BenchSettings, SettingsError
+from nvdla_tb.stimulus.scenario import Scenario, check_name
+from nvdla_tb.stimulus.settings import BenchSettings
 from nvdla_tb.stimulus.trace import notes
 from nvdla_tb.stimulus.trace.arguments import Arguments
 from nvdla_tb.stimulus.trace.builders import BUILDERS
-from nvdla_tb.stimulus.trace.described import read_described
 from nvdla_tb.stimulus.trace.errors import TraceError, TraceUnsupported
-from nvdla_tb.stimulus.trace.files import MEASURED, TraceFolder
+from nvdla_tb.stimulus.trace.files import TraceFolder
 from nvdla_tb.stimulus.trace.lexer import Command, commands
-from nvdla_tb.stimulus.trace.measured import CONFIG, MeasuredFile, read_measured
 from nvdla_tb.stimulus.trace.txn import read_txn
 
 SEED = 0
@@ -30,8 +29,7 @@ def read(path: Path, config: HwConfig) -> Scenario:
     """Read a trace.
 
     Args:
-        path: The trace's folder, which holds one ``.cfg`` or ``input.txn``, or that file; or the ``.npz`` of a measured
-            layer.
+        path: The trace's folder, which holds one ``.cfg`` or ``input.txn``, or that file.
         config: The configuration that will play the trace.
 
     Returns:
@@ -44,11 +42,6 @@ def read(path: Path, config: HwConfig) -> Scenario:
 
     Source: verification suite user guide, Trace Test format.
     """
-    if path.suffix == MEASURED:
-        file = MeasuredFile.load(path)
-        if config.name != CONFIG:
-            raise TraceUnsupported(f"{path}: the layer was measured on {CONFIG}, not on {config.name}")
-        return read_described(file, config) if file.is_described else read_measured(file, config)
     folder = TraceFolder.open(path)
     if folder.is_txn:
         return read_txn(folder, config)
@@ -64,7 +57,7 @@ class _Reader:
     def __init__(self, folder: TraceFolder, config: HwConfig) -> None:
         self._folder = folder
         self._config = config
-        self._header: dict[str, Any] | None = None
+        self._header: notes.Header | None = None
         self._ops: list[Op] = []
         self._lines: list[int] = []
         self._note: dict[str, Any] = {}
@@ -78,12 +71,9 @@ class _Reader:
         builder = BUILDERS.get(command.name)
         if builder is None:
             raise self._error(command.line, f"unknown command {command.name}; allowed: {', '.join(sorted(BUILDERS))}")
-        for key in self._note:
-            if key not in notes.ALLOWED.get(command.name, frozenset()):
-                raise self._error(self._note_line, f"a note before {command.name} must not hold {key}")
-        arguments = Arguments(command, self._folder, self._config, self._note)
         try:
-            self._ops.append(builder(arguments))
+            note = notes.note_before(command.name, self._note)
+            self._ops.append(builder(Arguments(command, self._folder, self._config, note)))
         except notes.NoteError as error:
             raise self._error(self._note_line, str(error)) from error
         self._lines.append(command.line)
@@ -105,14 +95,8 @@ class _Reader:
         complaint = unraised(tuple(self._ops))
         if complaint:
             raise self._error(self._lines[complaint[0]], complaint[1])
-        header = self._header or {}
-        return Scenario(
-            name=header.get("name", self._folder.name),
-            config=self._config.name,
-            ops=tuple(self._ops),
-            seed=header.get("seed", SEED),
-            settings=header.get("settings", BenchSettings()),
-        )
+        header = self._header or notes.Header(self._folder.name, self._config.name, SEED, BenchSettings())
+        return Scenario(header.name, header.config, tuple(self._ops), header.seed, header.settings)
 
     def _take_note(self, command: Command) -> None:
         try:
@@ -127,29 +111,17 @@ class _Reader:
             self._note, self._note_line = note, command.line
 
     def _take_header(self, note: dict[str, Any], line: int) -> None:
-        header = note[notes.SCENARIO]
         if self._header is not None or self._ops or self._note or len(note) > 1:
             raise self._error(line, f"the note with {notes.SCENARIO} must stand alone, once and before every command")
-        kinds = {"name": str, "config": str, "seed": int, "settings": dict}
-        if not isinstance(header, dict) or set(header) != set(kinds):
-            raise self._error(line, f"{notes.SCENARIO} must hold {', '.join(kinds)}, not {header!r}")
-        for key, kind in kinds.items():
-            if type(header[key]) is not kind:
-                raise self._error(line, f"{key} must be {kind.__name__}, not {header[key]!r}")
-        if not 0 <= header["seed"] < 1 << NUMBER_BITS:
-            raise self._error(line, f"seed must be 0 to {(1 << NUMBER_BITS) - 1:#x}, not {header['seed']}")
         try:
-            check_name(header["name"])
-        except ScenarioError as error:
+            header = converted(note[notes.SCENARIO], notes.Header, "a note", path=notes.SCENARIO)
+            check_name(header.name)
+        except InputError as error:
             raise self._error(line, str(error)) from error
-        if header["config"] != self._config.name:
+        if header.config != self._config.name:
             raise TraceUnsupported(
-                f"{self._folder.cfg}:{line}: the trace is written for {header['config']}, not for {self._config.name}"
+                f"{self._folder.cfg}:{line}: the trace is written for {header.config}, not for {self._config.name}"
             )
-        try:
-            header["settings"] = converted(header["settings"], BenchSettings, "settings", SettingsError)
-        except SettingsError as error:
-            raise self._error(line, str(error)) from error
         self._header = header
 
     def _error(self, line: int, message: str) -> TraceError:

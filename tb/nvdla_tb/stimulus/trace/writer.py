@@ -5,9 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
-
-import msgspec
 
 from nvdla_models.reading import resolved
 from nvdla_tb.nvdla.memory import Ram
@@ -54,8 +51,8 @@ def write(scenario: Scenario, folder: Path) -> Path:
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise TraceError(f"{folder}: a trace must be written to a folder that is new or empty")
     writer = _Writer()
-    header = {"name": scenario.name, "config": scenario.config, "seed": scenario.seed}
-    lines = [notes.format_note({notes.SCENARIO: {**header, "settings": msgspec.to_builtins(scenario.settings)}})]
+    header = notes.Header(scenario.name, scenario.config, scenario.seed, scenario.settings)
+    lines = [notes.format_note({notes.SCENARIO: header})]
     for index, op in enumerate(scenario.ops):
         try:
             lines.extend(writer.lines(op))
@@ -75,6 +72,15 @@ def write(scenario: Scenario, folder: Path) -> Path:
     return cfg
 
 
+def write_command(op: ops.RegWrite) -> str:
+    """Return the command of one register write.
+
+    Raises:
+        TraceError: for a value or a register that traces cannot spell.
+    """
+    return f"reg_write({_register(op.register)}, {_number('value', op.value, words.WORD_LIMIT)})"
+
+
 class _Writer:
     """Spells operations and collects the data files that they need."""
 
@@ -85,20 +91,18 @@ class _Writer:
 
     def lines(self, op: ops.Op) -> Iterator[str]:
         """Yield the lines of one operation: its note, when it needs one, and its command."""
-        note: dict[str, Any] = {}
+        note = notes.Note()
         match op:
             case ops.RegWrite():
-                if not op.posted:
-                    note[notes.POSTED] = False
-                note |= _unmapped(op)
-                text = f"reg_write({_register(op.register)}, {_number('value', op.value, words.WORD_LIMIT)})"
+                note.posted, note.unmapped = op.posted, _is_unmapped(op.register)
+                text = write_command(op)
             case ops.RegRead():
-                note |= _unmapped(op)
+                note.unmapped = _is_unmapped(op.register)
                 text = _reg_read(op)
             case ops.Poll():
                 if op.mask is not None:
                     _number("mask", op.mask, words.WORD_LIMIT)
-                    note[notes.MASK] = op.mask
+                    note.mask = op.mask
                 text = _poll(op)
             case ops.MemInit():
                 text = self._mem_init(op, note)
@@ -108,7 +112,7 @@ class _Writer:
             case ops.InterruptNotify():
                 text = f"intr_notify({_interrupt(op)}, {_identifier('sync_id', op.sync_id)})"
             case ops.LineWait():
-                note[notes.LINE] = True
+                note.line = True
                 text = f"sync_notify({words.UNIT_PREFIX}GLB, {_LINE_ID})"
             case ops.SyncNotify() | ops.SyncWait():
                 name = "sync_notify" if isinstance(op, ops.SyncNotify) else "sync_wait"
@@ -123,30 +127,30 @@ class _Writer:
                 text = f"check_file({_checked(op)}, {self._file(op.file_name, op.chunks, note)})"
             case ops.CheckNothing():
                 text = f"check_nothing({_identifier('sync_id', op.sync_id)})"
-        if note:
+        if note != notes.Note():
             yield notes.format_note(note)
         yield f"{text};"
 
-    def _mem_init(self, op: ops.MemInit, note: dict[str, Any]) -> str:
+    def _mem_init(self, op: ops.MemInit, note: notes.Note) -> str:
         size = _size(op.address, op.nbytes)
         if op.value in _PATTERN:
             return f"mem_init({_memory(op.ram, op.address)}, {size}, {_PATTERN[op.value]})"
         _number("value", op.value, 0x100)
-        note[notes.FILL] = op.value
+        note.fill = op.value
         # The name is no part of a ops.MemInit, so the note need not keep it.
         name = self._place("fill.dat", ((0, bytes([op.value]) * op.nbytes),))
         return f'mem_load({_memory(op.ram, op.address)}, "{name}")'
 
-    def _file(self, file_name: str, chunks: Chunks, note: dict[str, Any]) -> str:
+    def _file(self, file_name: str, chunks: Chunks, note: notes.Note) -> str:
         """Return the quoted file argument and note what the file cannot say."""
         for offset, _ in chunks:
             _number("chunk offset", offset, words.ADDRESS_LIMIT)
         sizes = [(offset, len(data)) for offset, data in chunks]
         if canonical(sizes) != sizes:
-            note[notes.CHUNKS] = sizes
+            note.chunks = tuple(sizes)
         name = self._place(file_name, chunks)
         if name != file_name:
-            note[notes.FILE_NAME] = file_name
+            note.file_name = file_name
         return f'"{name}"'
 
     def _place(self, wanted: str, chunks: Chunks) -> str:
@@ -186,13 +190,13 @@ def _poll(op: ops.Poll) -> str:
     return f"{name}({target}, {register}, {_identifier('field', op.field).upper()}, {value})"
 
 
-def _unmapped(op: ops.RegWrite | ops.RegRead) -> dict[str, bool]:
-    """Return the note of an access where no register is."""
-    return {notes.UNMAPPED: True} if words.number(op.register) is not None else {}
+def _is_unmapped(register: str) -> bool:
+    """Return whether an access is one of an address where no register is."""
+    return words.number(register) is not None
 
 
 def _register(full_name: str) -> str:
-    if words.number(full_name) is not None:
+    if _is_unmapped(full_name):
         return full_name
     match = _REGISTER.fullmatch(full_name)
     if match is None:

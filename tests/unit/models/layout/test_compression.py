@@ -173,7 +173,7 @@ def test_bad_surfaces_are_refused() -> None:
         layout.unpack(packed.weights, packed.wmb, wgs)
     with refused("c must be 0 to 4, not 5"):
         layout.mask_bit(0, 5, 0, 0)
-    with refused("weights must have dtype <i2, not |i1"):
+    with refused("weights must have dtype int16, not int8"):
         layout.pack(np.ones((17, 5, 1, 1), dtype=np.int8))
 
 

@@ -163,7 +163,7 @@ def test_impossible_layouts_and_bytes_are_refused() -> None:
     layout = ConvolutionDataLayout(INT8, (3, 2, 2), 4)
     with refused("image must have shape (3, 2, 2), not (2, 2, 3)"):
         layout.pack(np.zeros((2, 2, 3), np.int8))
-    with refused("image must have dtype |i1, not <f4"):
+    with refused("image must have dtype int8, not float32"):
         layout.pack(np.zeros((3, 2, 2), np.float32))
     with refused("data must hold at least 16 bytes, not 15"):
         layout.unpack(bytes(15))

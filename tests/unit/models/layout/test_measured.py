@@ -17,7 +17,7 @@ from nvdla_models.layout import (
     WinogradWeightLayout,
 )
 from nvdla_models.precision import Precision
-from tests.unit.models.hardware_files import MeasuredLayer
+from tests.measured import MeasuredLayer
 
 FULL = HwConfig.load("nv_full")
 GUARD_BYTES = 256

@@ -161,7 +161,7 @@ def test_impossible_movements_are_refused() -> None:
         merge(planes, cube(5, 2, 3), b"")
     with refused("data must hold at least 480 bytes, not 479"):
         merge(planes, cube(4, 2, 3), bytes(479))
-    with refused("cube must have dtype |i1, not |u1"):
+    with refused("cube must have dtype int8, not uint8"):
         planes.pack(np.zeros((4, 2, 3), np.uint8))
     with refused("w must be 0 to 2, not 3"):
         planes.offset(0, 0, 3)

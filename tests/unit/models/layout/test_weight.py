@@ -216,7 +216,7 @@ def test_bad_weights_and_bytes_are_refused() -> None:
     layout = ImageWeightLayout(SMALL, INT8, (2, 3, 2, 2))
     with refused("weights must have shape (2, 3, 2, 2), not (2, 3, 2, 3)"):
         layout.pre_extend(np.zeros((2, 3, 2, 3), np.int8))
-    with refused("weights must have dtype |i1, not |u1"):
+    with refused("weights must have dtype int8, not uint8"):
         layout.pre_extend(np.zeros((2, 3, 2, 2), np.uint8))
     with refused("weights must have shape (2, 6, 2, 1), not (2, 3, 2, 2)"):
         layout.pack(np.zeros((2, 3, 2, 2), np.int8))

@@ -199,10 +199,10 @@ def test_weights_that_cannot_be_converted_are_refused() -> None:
     weights = np.full((1, 1, 3, 3), np.inf, dtype=np.float16)
     with refused("weights must be finite for the Winograd conversion"):
         layout.convert(weights)
-    with refused("converted weights must be -65504 to 65504 for FP16, not 90000: lower the scale"):
+    with refused("converted weights must be -65504 to 65504 for FP16, not 90000: lower the scale (winograd_scale)"):
         layout.convert(np.full((1, 1, 3, 3), 60000, dtype=np.float16))
     narrow = WinogradWeightLayout(FULL, INT8, (1, 1, 3, 3))
-    with refused("converted weights must be -128 to 127 for INT8, not -192: lower the scale"):
+    with refused("converted weights must be -128 to 127 for INT8, not -192: lower the scale (winograd_scale)"):
         narrow.convert(np.full((1, 1, 3, 3), -128, dtype=np.int8))
     assert narrow.convert(np.full((1, 1, 3, 3), -56, dtype=np.int8)).min() == -126
     with refused("weights must have shape (1, 1, 3, 3), not (1, 1, 4, 4)"):

@@ -9,23 +9,19 @@ import numpy as np
 import numpy.typing as npt
 
 from nvdla_models.cdp import CdpParams
-from nvdla_models.config import HwConfig
 from nvdla_models.fp16 import FP16, FP17, FP32
 from nvdla_models.lut import HybridLut, LutChoice, LutTable, Place
 from nvdla_tb.judge.predictor import Expectation
 from nvdla_tb.stimulus.model import play_model
-from nvdla_tb.stimulus.trace import read
-from tests.references import MEASURED
-from tests.unit.models.hardware_files import MeasuredLayer
+from tests.measured import FULL, MeasuredLayer, scenario_of
 
-FULL = HwConfig.load("nv_full")
 Float64Array = npt.NDArray[np.float64]
 
 
 @cache
 def played(layer: MeasuredLayer) -> Expectation:
     """Return what the model predicts that a measured layer writes."""
-    (expected,) = play_model(read(MEASURED / f"{layer.name}.npz", FULL), FULL).expectations
+    (expected,) = play_model(scenario_of(layer), FULL).expectations
     return expected
 
 

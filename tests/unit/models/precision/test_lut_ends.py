@@ -21,7 +21,7 @@ from nvdla_models.lut import (
 )
 from nvdla_models.precision import Precision
 from nvdla_models.sdp import SdpParams
-from tests.unit.models.hardware_files import Measured
+from tests.measured import Measured
 from tests.unit.models.precision.reference import played
 from tests.unit.models.support import refused
 

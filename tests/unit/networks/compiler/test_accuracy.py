@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,13 +13,15 @@ import pytest
 from networks.random_networks import NetworkBuilder
 from nvdla_networks.compiler import onnx_network, operators
 from nvdla_networks.compiler.accuracy import Accuracy, accuracy_of, compared
+from nvdla_networks.compiler.cut import cut_model
 from nvdla_networks.compiler.node import Ranged, Result
 from nvdla_networks.compiler.onnx_network import OnnxNetwork, random_samples
+from nvdla_networks.compiler.prepare import fixed, prepared
 from nvdla_networks.compiler.quantised import dequantize
 from nvdla_networks.compiler.reader import parse_onnx
 from nvdla_networks.compiler.reference import Reference
+from nvdla_networks.compiler.scales import Scales
 from nvdla_networks.model import ACCURACY
-from tests.unit.networks.compiler.playing import Array
 from tests.unit.networks.loadables import SMALL
 
 
@@ -28,7 +30,8 @@ def accuracy(net: NetworkBuilder, *outputs: str, samples: list[dict[str, Any]] |
     graph = parse_onnx(data)
     samples = samples or random_samples(graph, 4, seed=2)
     compiled = OnnxNetwork.compiled("net", graph, SMALL, samples)
-    return accuracy_of(compiled, Reference(data), samples, ACCURACY)
+    names = cut_model(prepared(fixed(data))).compared
+    return accuracy_of(compiled, Reference(fixed(data), names), samples, ACCURACY)
 
 
 def _relu_in_the_zero_point(net: NetworkBuilder) -> str:
@@ -79,11 +82,10 @@ def test_branches_of_very_different_ranges_keep_their_scales(monkeypatch: pytest
     assert output.cosine > 0.999
     own = onnx_network.scales_of
 
-    def shared(*arguments: Any) -> Mapping[str, Array]:
-        scales = own(*arguments)
-        return {
-            value: np.full_like(each, max(float(s.max()) for s in scales.values())) for value, each in scales.items()
-        }
+    def shared(*arguments: Any) -> Scales:
+        found = own(*arguments)
+        largest = max(float(each.max()) for each in found.scales.values())
+        return replace(found, scales={value: np.full_like(each, largest) for value, each in found.scales.items()})
 
     monkeypatch.setattr(onnx_network, "scales_of", shared)
     bad = accuracy(net, name)

@@ -345,7 +345,7 @@ def test_values_that_never_meet_share_memory() -> None:
         ),
         (
             lambda net: net.relu(net._same("Softmax", [net.dense(net.input, 3)])),
-            "node 'Relu_3': the host computes 'Softmax_2', which must come last",
+            "node 'Softmax_2': the host makes probabilities and classes, and 'Relu_3' goes on",
         ),
     ],
 )

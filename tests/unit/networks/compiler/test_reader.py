@@ -111,8 +111,8 @@ def test_a_constant_that_is_too_large_is_refused(sizes: list[int]) -> None:
     net.add("ConstantOfShape", [net.constant(sizes, np.int64)])
     (name,) = net.add("Relu", [net.input])
     net.shapes[name] = (2, 4, 4)
-    message = "shape must hold at most 16777216 elements of one value, not "
-    with pytest.raises(NetworkError, match=rf"^node 'ConstantOfShape_0' \(ConstantOfShape\): {message}"):
+    message = r"value 'v0_0' must have at most 16777216 elements, not (1099511627776|33554432)"
+    with pytest.raises(NetworkError, match=rf"^{message}$"):
         parse_onnx(bytes_of(net, name))
 
 
@@ -174,9 +174,9 @@ def _huge(model: onnx.ModelProto) -> None:
     ("change", "message"),
     [
         (_external, "initializer 'c0' must lie in the model, not in another file"),
-        (_two_images, "input: value 'input' must be 1xCxHxW or 1xC, not 2x4x6x6"),
+        (_two_images, "input: value 'input' must be 1xCxHxW, 1xCxL or 1xC, not 2x4x6x6"),
         (_foreign, "node 'PRelu_0': operator PRelu of com.example is not known"),
-        (_huge, "input: value 'input' must have at most 16777216 elements, not 26388279066624"),
+        (_huge, "value 'input' must have at most 16777216 elements, not 26388279066624"),
     ],
 )
 def test_a_model_that_cannot_be_is_refused(change: Callable[[onnx.ModelProto], None], message: str) -> None:
@@ -190,15 +190,15 @@ def test_a_model_that_cannot_be_is_refused(change: Callable[[onnx.ModelProto], N
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        (b"", "model must be valid ONNX: .*"),
+        (b"", "model must be an ONNX file: it is empty"),
         (b"\xff\xff\xff", "model must be an ONNX file: it is no protobuf message"),
         (
             tiny("Relu").replace(b"Relu_0", b"Relu_\xff"),
             r"names in model must be UTF-8, not b'Relu_\\xff'",
         ),
         (tiny("Sum", times=3), r"node 'Sum_0' \(Sum\): inputs must be 1 or 2, not 3"),
-        (tiny("Tanh"), r"node 'Tanh_0' \(Tanh\): operator is not known; known are Conv, Gemm, .*"),
-        (tiny("Clip", -1, 2), r"node 'Clip_0' \(Clip\): bounds must be 0 and a positive number, not -1 and 2"),
+        (tiny("Cos"), r"node 'Cos_0' \(Cos\): no layer computes this operator"),
+        (tiny("Clip", 2, -1), r"node 'Clip_0' \(Clip\): bounds must be a smaller and a larger number, not 2 and -1"),
         (tiny("Softmax"), r"node 'Softmax_0' \(Softmax\): input must be a vector, not \(4, 6, 6\)"),
         (tiny("LRN", size=4), r"node 'LRN_0' \(LRN\): size must be an odd number of channels, not 4"),
         (

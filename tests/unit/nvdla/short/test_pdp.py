@@ -96,6 +96,12 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ),
     ({"window": 2, "stride": 17}, r"stride must be an integer from 1 to 16, not 17"),
     ({"window": 3}, r"width with padding minus the kernel's 3 must be a multiple of the stride 3, not 5"),
+    ({"window": 2, "pad_value": 3}, r"pad_value must be 0 for max, which ignores padding, not 3"),
+    ({"window": 2, "pad_value": 0.5, "method": "average"}, r"pad_value must be an integer for INT8, not 0\.5"),
+    (
+        {"window": 2, "pad_value": 37450, "method": "average"},
+        r"pad_value must be an integer from -37449 to 37449, not 37450",
+    ),
     ({"window": 2, "nan_to_zero": True}, r"nan_to_zero must be False for INT8, which has no NaN"),
 ]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -126,7 +127,16 @@ REFUSED: list[tuple[Callable[[Desk], dict[str, Any]], str]] = [
     (
         lambda desk: {"scale": 2, "residual": desk.reserve(SHAPE), "prelu": desk.place_operands(desk.bytes(11))},
         r"scale, residual, prelu must fit the stages of nv_small: X1 and X2 have an adder, a multiplier and ReLU each, "
-        r"in this order, and one surface of operands",
+        r"in this order, and one surface of operands; prelu is left over, and as one number it would need no surface",
+    ),
+    (
+        lambda desk: {"bias": 1, "residual": desk.reserve(SHAPE), "scale": 2, "prelu": 3, "prelu_shift": 64},
+        r"prelu_shift must be an integer from 0 to 63, not 64",
+    ),
+    (
+        lambda desk: {"bias": desk.place_operands(desk.bytes(7))},
+        r"bias must have an operand for each of the 11 channels or for each element of \(11, 3, 4\), "
+        r"not the shape \(7, 1, 1\)",
     ),
 ]
 
@@ -157,5 +167,16 @@ def test_operands_of_another_precision_are_refused() -> None:
     desk = Desk("nv_full")
     src, dst = desk.place(desk.bytes(*SHAPE)), desk.reserve(SHAPE)
     bias = desk.place_operands(np.zeros(11, np.int16), precision=Precision.INT16)
-    with pytest.raises(InputError, match=r"^bias must be placed for INT8, in which SDP computes here, not for INT16$"):
+    message = (
+        "bias must be placed for INT8, in which SDP computes here, not for INT16: "
+        "place_operands(..., precision=Precision.INT8)"
+    )
+    with pytest.raises(InputError, match=f"^{re.escape(message)}$"):
         Sdp(src, dst, bias=bias)
+
+
+def test_an_output_of_the_default_precision_after_fp16_is_refused_by_its_name() -> None:
+    desk = Desk("nv_full")
+    message = "dst must have the precision INT16 or FP16 after FP16, not INT8: reserve(shape, Precision.…) says it"
+    with pytest.raises(InputError, match=f"^{re.escape(message)}$"):
+        Sdp(desk.place(desk.halves(*SHAPE)), desk.reserve(SHAPE))

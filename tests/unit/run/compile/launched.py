@@ -12,6 +12,8 @@ from typing import Any
 import cocotb
 from cocotb.triggers import Timer
 
+from nvdla_tb.sim import pulse
+
 
 async def _echo(dut: Any, value: int) -> int:
     dut.dla_csb_clk.value = 0
@@ -89,3 +91,14 @@ async def waves_begin_after_20_ns(dut: Any) -> None:
     dut.bench_mc.c.value = 5
     await Timer(20, unit="ns")
     assert dut.bench_mc.c.value == 5
+
+
+@cocotb.test()
+async def the_time_is_shown(dut: Any) -> None:
+    pulse.begin(0, 1000)
+    await _echo(dut, 0x1000)
+    await Timer(1, "us")
+    shown = pulse._pulse()
+    assert shown is not None
+    assert shown.pid == os.getpid()
+    assert (shown.cycle or 0) > 0

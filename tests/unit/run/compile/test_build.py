@@ -272,8 +272,10 @@ def test_a_header_that_only_a_macro_names_is_refused(rtl: Path, tmp_path: Path) 
 
 
 def test_an_unknown_simulator_is_refused() -> None:
-    with pytest.raises(LaunchError, match=r"^simulator must be one of verilator, icarus, not questa$"):
-        BuildSpec(CONFIG, "questa")
+    with pytest.raises(
+        LaunchError, match=r"^simulator must be one of verilator, icarus, questa, vcs, xcelium, riviera, not modelsim$"
+    ):
+        BuildSpec(CONFIG, "modelsim")
 
 
 def test_a_configuration_without_embedded_dut_asks_for_a_filelist(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from nvdla_tb.judge.verdict import Ending
 from nvdla_tb.run.regress.flaky import flaky
 from nvdla_tb.run.regress.store import Store
-from tests.unit.cli.conftest import Run, tb
+from tests.unit.conftest import Run, tb
 from tests.unit.run.regress.tasks import DUT, ended, task
 
 __all__ = ["tb"]

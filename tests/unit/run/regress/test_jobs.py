@@ -15,8 +15,9 @@ from nvdla_tb.judge.finding import Check, Finding
 from nvdla_tb.judge.text import why_not_passed
 from nvdla_tb.judge.verdict import Ending, Verdict
 from nvdla_tb.run import jobs
+from nvdla_tb.run.answers import left_in
 from nvdla_tb.run.compile.spec import BuildSpec, Built
-from nvdla_tb.run.jobs import Job, Setup, keep_page, left_in, run_job
+from nvdla_tb.run.jobs import Job, Setup, keep_page, run_job
 from nvdla_tb.run.simulate import SimResult
 from nvdla_tb.stimulus.exchange import REQUEST, Request
 from nvdla_tb.stimulus.result import Result

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import math
 import os
 import signal
 import time
@@ -9,6 +11,7 @@ from collections.abc import Iterator
 from functools import partial
 from itertools import chain
 from pathlib import Path
+from typing import Any
 
 import pytest
 from dask import config
@@ -58,6 +61,38 @@ def test_every_task_ends_once(client: Client) -> None:
     many = [task(seed) for seed in range(100)]
     keys = [result.key for result in chain(*run_tasks(client, many, at_once))]
     assert sorted(keys) == sorted(entry.key for entry in many)
+
+
+def kept_by(dask_scheduler: Any) -> int:
+    return sum(state.state == "memory" for state in dask_scheduler.tasks.values())
+
+
+def after_a_moment(task: Task) -> Result:
+    time.sleep(0.7)
+    return at_once(task)
+
+
+def test_a_result_that_has_arrived_is_kept_nowhere_or_the_death_of_its_worker_would_play_it_again(
+    client: Client,
+) -> None:
+    gc.collect()
+    gc.disable()
+    try:
+        held = []
+        for results in run_tasks(client, TASKS[:12], after_a_moment):
+            time.sleep(0.2)
+            held.append(client.run_on_scheduler(kept_by) - len(results))
+    finally:
+        gc.enable()
+    # What ended meanwhile is taken next.
+    assert max(held) <= 4
+
+
+def test_jobs_that_never_start_are_not_waited_for_after_the_time_budget() -> None:
+    with cluster(None, 0, LOOPBACK) as empty:
+        until = time.monotonic() + 1
+        assert list(run_tasks(empty, TASKS, at_once, until=until, patience_seconds=math.inf)) == []
+    assert time.monotonic() - until < 60
 
 
 def test_nothing_starts_behind_the_time_budget(client: Client) -> None:

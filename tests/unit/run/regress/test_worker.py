@@ -54,7 +54,7 @@ class Simulator:
 
 
 @pytest.fixture
-def play(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Callable[[int], None]]:
+def play(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Callable[..., Result]]:
     """Play the task of a seed on a device whose code coverage is counted."""
 
     def run_job(job: Job, setup: Setup, folder: Path, process: Simulator) -> Result:
@@ -71,8 +71,8 @@ def play(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Callable[[
     monkeypatch.setattr(worker, "run_job", run_job)
     limits = Limits(tmp_path / "run", tmp_path, 1.0)
 
-    def played(seed: int, *plusargs: str) -> None:
-        execute(replace(task(seed), dut=dut, plusargs=plusargs), limits)
+    def played(seed: int, *plusargs: str) -> Result:
+        return execute(replace(task(seed), dut=dut, plusargs=plusargs), limits)
 
     yield played
     end_processes()
@@ -195,12 +195,12 @@ def test_a_trace_that_cannot_be_read_fails_with_file_and_line(tmp_path: Path, mo
     assert complaint.startswith(f"{path}:2: unknown command nonsense; allowed: ")
 
 
-def test_a_task_whose_simulator_is_killed_is_lost_and_leaves_no_folder(
-    play: Callable[[int], None], tmp_path: Path
+def test_a_task_whose_simulator_is_killed_is_lost_and_leaves_neither_a_folder_nor_a_record_that_a_later_driver_takes(
+    play: Callable[[int], Result], tmp_path: Path
 ) -> None:
-    play(KILLED)
-    stored = Result.load(worker.record_path(tmp_path / "run", task(KILLED).key))
-    assert (stored.ending, stored.folder) == (Ending.LOST, None)
+    lost = play(KILLED)
+    assert (lost.ending, lost.folder) == (Ending.LOST, None)
+    assert not worker.record_path(tmp_path / "run", task(KILLED).key).exists()
     assert not (tmp_path / "run" / task(KILLED).key).exists()
 
 

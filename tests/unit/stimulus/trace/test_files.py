@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from nvdla_tb.stimulus.trace import TraceError, find_traces, read
+from nvdla_tb.stimulus.trace.files import name_of
 from tests.unit.nvdla.samples import SMALL
 from tests.unit.stimulus.trace.conftest import refusal
 
@@ -47,7 +48,7 @@ def test_links_to_folders_are_not_followed_in_search_of_traces(traces: Path) -> 
 @pytest.mark.parametrize(
     ("path", "message"),
     [
-        ("c", "no trace here: no folder with a .cfg file or input.txn, no .npz file"),
+        ("c", "no trace here: no folder with a .cfg file or input.txn"),
         ("d", "no such file or folder"),
         ("b/README", "a trace must be a folder, a .cfg file or input.txn"),
     ],
@@ -55,6 +56,12 @@ def test_links_to_folders_are_not_followed_in_search_of_traces(traces: Path) -> 
 def test_a_path_without_trace_is_refused(path: str, message: str, traces: Path) -> None:
     with pytest.raises(TraceError, match=f"^{re.escape(f'{traces / path}: {message}')}$"):
         find_traces([traces / "a", traces / path])
+
+
+def test_a_trace_is_called_like_its_folder_with_all_dots(traces: Path) -> None:
+    (traces / "b/two").rename(traces / "b/two_s0.5_h1")
+    assert name_of(traces / "b/two_s0.5_h1") == "two_s0.5_h1"
+    assert name_of(traces / "b/two_s0.5_h1/two.cfg") == "two"
 
 
 def test_a_folder_with_two_cfg_files_is_found_but_not_read(traces: Path) -> None:

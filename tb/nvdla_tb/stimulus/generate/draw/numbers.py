@@ -73,6 +73,11 @@ def draw_kind(rng: np.random.Generator, precision: Precision) -> Description:
     return keys | ({"numbers": str(rng.choice(INTEGERS[1:]))} if rng.random() < _ENDS else {})
 
 
+def integers_of(rng: np.random.Generator) -> str:
+    """Draw which integers data are: any, or those at one end or both."""
+    return str(rng.choice(INTEGERS))
+
+
 def draw_numbers(rng: np.random.Generator) -> str:
     """Draw which FP16 numbers data are: mostly those around 1."""
     return str(rng.choice(["middle", "middle", "wide", "special"]))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from nvdla_models.config import HwConfig
@@ -122,6 +124,14 @@ def _axis(rng: np.random.Generator, most: int) -> Axis:
     before, after = int(rng.integers(0, kernel)), int(rng.integers(0, kernel))
     least = max(1, -(-(before + after + 1 - kernel) // stride) + 1)
     windows = int(rng.integers(least, max(least, most) + 1))
+    return Axis((windows - 1) * stride + kernel - before - after, kernel, stride, 1, before, after)
+
+
+def windowed(kernel: int, stride: int, windows: int, pads: Sequence[int]) -> Axis:
+    """Return an axis of so many windows, or as many more as leave one element of the cube itself."""
+    before, after = pads
+    least = -(-max(before + after + 1 - kernel, 0) // stride) + 1
+    windows = max(windows, least)
     return Axis((windows - 1) * stride + kernel - before - after, kernel, stride, 1, before, after)
 
 

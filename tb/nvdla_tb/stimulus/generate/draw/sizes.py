@@ -9,7 +9,11 @@ import numpy as np
 
 from nvdla_models.config import HwConfig
 from nvdla_models.precision import Precision
+from nvdla_models.winograd_transform import TILE
 from nvdla_tb.stimulus.generate.draw.numbers import Cube, Description
+
+MOST_WEIGHTS = 60_000
+"""Of all convolutions of a scenario, so that the convolution buffer has room for all of them at once."""
 
 MOST_SIDE = 8192
 """Channels, lines and columns of a cube: fields of 13 bits hold one less."""
@@ -107,6 +111,14 @@ def atoms_of(config: HwConfig, cube: Cube) -> int:
     """Return how many atoms a cube has."""
     channels, height, width = cube.shape
     return -(-channels // config.atom_elements(cube.precision)) * height * width
+
+
+def weights_of(layer: Description, src: Cube) -> int:
+    """Return how many weights a layer has."""
+    if layer["engine"] != "CONV":
+        return 0
+    taps = TILE * TILE if layer.get("winograd") else math.prod(layer["kernel"])
+    return int(layer["kernels"]) * src.shape[0] * taps
 
 
 def _operands(config: HwConfig, stage: Description, dst: Cube) -> int:

@@ -22,9 +22,9 @@ from nvdla_models.layout import (
 from nvdla_models.layout.alignment import WEIGHT_START_ALIGNMENT_BYTES
 from nvdla_models.limits import DRAWN_BYTES
 from nvdla_models.precision import Precision
+from nvdla_tb.nvdla.compressed_weights import store_compressed
 from nvdla_tb.nvdla.layers import ConvLayer, Layer, OperandSurface, Surface, on_the_fly
 from nvdla_tb.nvdla.memory import MemoryImage
-from nvdla_tb.nvdla.placing import store_compressed
 from nvdla_tb.nvdla.surfaces import ImageSurface, WeightSurface
 from nvdla_tb.stimulus.generate.errors import PlanError
 from nvdla_tb.stimulus.generate.layers.data import FLOATS, INTEGERS, draw_bytes, draw_patterns

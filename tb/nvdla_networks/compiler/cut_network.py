@@ -1,0 +1,194 @@
+"""Networks of a file that can be placed in memory, several times: parts for the accelerator, and the host's between."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import onnx
+
+from nvdla_models.config import HwConfig
+from nvdla_models.precision import Precision
+from nvdla_networks.compiler.cut import Cut, Segment, cut_model
+from nvdla_networks.compiler.elementwise import TABLES
+from nvdla_networks.compiler.graph import Floats
+from nvdla_networks.compiler.inputs import FileInput, file_inputs
+from nvdla_networks.compiler.onnx_network import OnnxNetwork, Sample
+from nvdla_networks.compiler.prepare import inputs_of
+from nvdla_networks.compiler.target import Target
+from nvdla_networks.errors import NodeRefused
+from nvdla_networks.host import HostGraph
+from nvdla_networks.network import HostOutput, HostPart, Network, SoftwareOperation, SoftwareTask, Source, Task
+from nvdla_networks.places import BASE_ADDRESS
+from nvdla_networks.tensors import ImageTensor, Tensor
+
+
+@dataclass
+class CutNetwork:
+    """A file compiled for a configuration: what that can compute runs on it, all else on the host.
+
+    Example:
+        model = prepared(fixed(path.read_bytes()))
+        compiled = CutNetwork.compiled("detector", model, HwConfig.load("nv_small"), samples)
+        network = compiled.place().given(samples[0])
+
+    Attributes:
+        name: Its name.
+        config: The configuration.
+        cut: The parts of the file.
+        inputs: Inputs of the file.
+    """
+
+    name: str
+    config: HwConfig
+    cut: Cut
+    inputs: tuple[FileInput, ...]
+    _parts: tuple[OnnxNetwork, ...]
+    _hosts: tuple[HostGraph | None, ...]
+    _free: int = BASE_ADDRESS
+
+    @classmethod
+    def compiled(
+        cls,
+        name: str,
+        model: onnx.ModelProto,
+        config: HwConfig,
+        samples: Sequence[Sample],
+        *,
+        precision: Precision = Precision.INT8,
+        per_channel: bool = True,
+    ) -> CutNetwork:
+        """Return a prepared model compiled for a configuration.
+
+        Args:
+            name: Its name.
+            model: The model.
+            config: Configuration to run it.
+            samples: Inputs that show how large its values become.
+            precision: Type of all elements on the accelerator.
+            per_channel: Whether each kernel has a scale of its own.
+
+        Raises:
+            NetworkError: for a network that is too large, and when the host cannot compute its nodes.
+        """
+        reason = Target(config, precision).no_tables
+        refused = {n.name: reason for n in model.graph.node if reason and n.op_type in TABLES}
+        known = {node.name for node in model.graph.node}
+        while True:
+            cut = cut_model(model, refused)
+            try:
+                shown = _shown(model, cut, samples)
+                parts = tuple(
+                    OnnxNetwork.compiled(
+                        name,
+                        part,
+                        config,
+                        [{value: sample[value] for value in part.inputs} for sample in shown],
+                        precision=precision,
+                        per_channel=per_channel,
+                    )
+                    for part in cut.parts
+                )
+                for part in parts:
+                    part.elsewhere().place()
+            except NodeRefused as error:
+                # What turns out in a later step only: the host computes it, and all is cut anew.
+                if error.node in refused or error.node not in known:
+                    raise
+                refused[error.node] = error.rule
+                continue
+            segments = (*cut.before, cut.after)
+            hosts = tuple(None if segment.model is None else HostGraph(segment.model) for segment in segments)
+            return cls(name, config, cut, file_inputs(model), parts, hosts)
+
+    def elsewhere(self) -> CutNetwork:
+        """Return the same network, none of which is in memory yet."""
+        return replace(self, _parts=tuple(part.elsewhere() for part in self._parts), _free=BASE_ADDRESS)
+
+    def place(self) -> Network:
+        """Return the network in memory that no earlier one of this object has, constants apart.
+
+        The host's nodes need values of the inputs that they take: ``Network.given``.
+
+        Raises:
+            NetworkError: when memory does not hold it.
+        """
+        named = [self.cut.reading.cube(name) for name in self.cut.outputs]
+        placed: list[Network] = []
+        operations: Counter[str] = Counter()
+        for part in self._parts:
+            part.free = self._free
+            placed.append(part.place(named, operations))
+            self._free = part.free
+        sources = {name: source for part in self._parts for name, source in part.sources.items()}
+        tasks: list[Task] = []
+        for network, segment, host in zip(placed, self.cut.before, self._hosts, strict=False):
+            if not segment.is_empty:
+                tasks.append(SoftwareTask((self._between(segment, host, network.inputs, sources),)))
+            tasks.append(network.tasks[0])
+        ends: list[SoftwareOperation | HostPart] = [op for network in placed for op in _software(network)]
+        if not self.cut.after.is_empty:
+            ends.append(self._between(self.cut.after, self._hosts[-1], (), sources))
+        made = {output.name: output for network in placed for output in network.outputs}
+        outputs = [
+            HostOutput(name) if name in self.cut.after.made else made[own]
+            for name, own in zip(self.cut.outputs, named, strict=True)
+        ]
+        given = {each.name for each in self.inputs}
+        return Network(
+            self.name,
+            self.config,
+            tuple(
+                replace(allocation, name=f"p{number}{allocation.name}" if len(placed) > 1 else allocation.name)
+                for number, network in enumerate(placed)
+                for allocation in network.allocations
+            ),
+            (*tasks, SoftwareTask(tuple(ends))),
+            tuple(tensor for network in placed for tensor in network.inputs if tensor.name in given),
+            tuple(outputs),
+        )
+
+    def _between(
+        self,
+        segment: Segment,
+        host: HostGraph | None,
+        inputs: Sequence[Tensor | ImageTensor],
+        sources: Mapping[str, Source],
+    ) -> HostPart:
+        """Return what the host does for a part, whose inputs have their places."""
+        cube, cubes = self.cut.reading.cube, [tensor for tensor in inputs if isinstance(tensor, Tensor)]
+        return HostPart(
+            host,
+            {name: sources[cube(name)] for name in segment.sources},
+            segment.given,
+            {name: tuple(tensor for tensor in cubes if tensor.name == name) for name in segment.made},
+            tuple((sources[tensor.name], tensor) for tensor in cubes if tensor.name in segment.moved),
+        )
+
+
+def _software(network: Network) -> Iterator[SoftwareOperation | HostPart]:
+    for task in network.tasks:
+        if isinstance(task, SoftwareTask):
+            yield from task.operations
+
+
+def _shown(model: onnx.ModelProto, cut: Cut, samples: Iterable[Sample]) -> list[dict[str, Floats]]:
+    """Return every input of every part for each sample, (C, H, W), in floating point."""
+    given = {value.name for value in inputs_of(model.graph)}
+    wanted = sorted({name for part in cut.parts for name in part.inputs} - given)
+    extended = onnx.ModelProto()
+    host = None
+    if wanted:
+        extended.CopyFrom(model)
+        del extended.graph.output[:]
+        kinds = {value.name: value for value in (*model.graph.value_info, *model.graph.output)}
+        extended.graph.output.extend(kinds[name] for name in wanted)
+        host = HostGraph(extended)
+    shapes = {name: part.shapes[name] for part in cut.parts for name in part.inputs}
+    shown = []
+    for sample in samples:
+        values = dict(sample) if host is None else {**sample, **host.values(sample)}
+        shown.append({name: np.asarray(values[name], np.float64).reshape(shape) for name, shape in shapes.items()})
+    return shown

@@ -1,0 +1,100 @@
+"""Builders of networks with one operator each, for tests on the model and on a device."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from networks.random_networks import NetworkBuilder
+
+SHAPE = (12, 6, 7)
+VECTOR = np.linspace(0.5, 2, 12).reshape(12, 1, 1)
+
+
+def one(kind: str, *constants: Any, first: bool = True, **attributes: Any) -> Callable[[NetworkBuilder], str]:
+    """Return what adds an operator of a convolution's result and constants, which come second or first."""
+
+    def build(net: NetworkBuilder) -> str:
+        value = net.conv(net.input, 12, 3, pad=1)
+        given = [
+            net.constant(each, np.int64 if np.asarray(each).dtype.kind == "i" else np.float32) for each in constants
+        ]
+        (name,) = net.add(kind, [value, *given] if first else [*given, value], **attributes)
+        net.shapes[name] = net.shapes[value]
+        return name
+
+    return build
+
+
+def shaped(shape: tuple[int, ...], build: Callable[[NetworkBuilder], str]) -> Callable[[NetworkBuilder], str]:
+    def other(net: NetworkBuilder) -> str:
+        name = build(net)
+        net.shapes[name] = shape
+        return name
+
+    return other
+
+
+def two(kind: str) -> Callable[[NetworkBuilder], str]:
+    def build(net: NetworkBuilder) -> str:
+        first, second = (net.conv(net.input, 12, 3, pad=1) for _ in range(2))
+        (name,) = net.add(kind, [first, second])
+        net.shapes[name] = net.shapes[first]
+        return name
+
+    return build
+
+
+def gate(kind: str, order: int) -> Callable[[NetworkBuilder], str]:
+    """Return what adds squeeze-and-excite: a cube, and one number for each channel that is made of it."""
+
+    def build(net: NetworkBuilder) -> str:
+        value = net.conv(net.input, 12, 3, pad=1)
+        (mean,) = net.add("GlobalAveragePool", [value])
+        net.shapes[mean] = (12, 1, 1)
+        factor = net.conv(mean, 12, 1)
+        (name,) = net.add(kind, [value, factor][::order])
+        net.shapes[name] = net.shapes[value]
+        return name
+
+    return build
+
+
+def line(net: NetworkBuilder) -> str:
+    """Return what adds operators of lines, 1xCxL, between a Squeeze and an Unsqueeze."""
+    value = net.conv(net.input, 12, 6, pad=0)
+    (flat,) = net.add("Squeeze", [value, net.constant([2], np.int64)])
+    weights = net.constant(net.rng.standard_normal((12, 12, 2)) / 5)
+    (name,) = net.add("Conv", [flat, weights], pads=[1, 0], strides=[1])
+    (pooled,) = net.add("MaxPool", [name], kernel_shape=[2])
+    (scaled,) = net.add("Mul", [pooled, net.constant(VECTOR.reshape(12, 1))])
+    (both,) = net.add("Concat", [scaled, scaled], axis=-2)
+    (wide,) = net.add("Unsqueeze", [both, net.constant([-2], np.int64)])
+    net.shapes[wide] = (24, 1, 1)
+    return wide
+
+
+OPERATORS: dict[str, Callable[[NetworkBuilder], str]] = {
+    "clip": one("Clip", -0.4, 0.9),
+    "clip above": one("Clip", 0.2, 1.5),
+    "maximum": one("Max", -0.25),
+    "minimum": one("Min", 0.25),
+    "leaky": one("LeakyRelu", alpha=-0.7),
+    "slopes": one("PRelu", -VECTOR),
+    "sub": one("Sub", VECTOR),
+    "sub from": one("Sub", VECTOR, first=False),
+    "div": one("Div", VECTOR * 3),
+    "hard sigmoid": one("HardSigmoid", alpha=0.2, beta=0.4),
+    "hard swish": one("HardSwish"),
+    "pad": shaped((12, 9, 10), one("Pad", np.array([0, 0, 1, 2, 0, 0, 2, 1]))),
+    "mean": shaped((12, 1, 1), one("ReduceMean", axes=[2, 3])),
+    "mean as vector": shaped((12,), one("ReduceMean", axes=[-1, -2], keepdims=0)),
+    "product": two("Mul"),
+    "difference": two("Sub"),
+    "sum by channel": gate("Add", 1),
+    "product by channel": gate("Mul", 1),
+    "line": line,
+    "product of a channel": gate("Mul", -1),
+}

@@ -1,0 +1,51 @@
+"""Operators on the accelerator: what comes out is that of onnxruntime, within what integers cost."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from networks.random_networks import NetworkBuilder
+from nvdla_models.precision import Precision
+from nvdla_networks.compiler.accuracy import accuracy_of
+from nvdla_networks.compiler.cut_network import CutNetwork
+from nvdla_networks.compiler.inputs import file_inputs, random_inputs
+from nvdla_networks.compiler.prepare import fixed, prepared
+from nvdla_networks.compiler.reference import Reference
+from tests.unit.networks.compiler.building import OPERATORS, SHAPE
+from tests.unit.networks.loadables import FULL, SMALL
+
+pytest.importorskip("onnxruntime")
+
+
+@pytest.mark.parametrize(("config", "precision"), [(SMALL, Precision.INT8), (FULL, Precision.FP16)])
+@pytest.mark.parametrize("name", OPERATORS)
+def test_an_operator_runs_on_the_accelerator_and_gives_what_onnxruntime_does(
+    name: str, config: Any, precision: Precision
+) -> None:
+    net = NetworkBuilder("net", (3, *SHAPE[1:]), 5)
+    whole = fixed(net.model(OPERATORS[name](net)).SerializeToString())
+    ready = prepared(whole)
+    samples = random_inputs(file_inputs(ready), 3, seed=4)
+    network = CutNetwork.compiled("net", ready, config, samples, precision=precision)
+    assert not network.cut.share.host
+    (output,) = accuracy_of(network, Reference(whole, network.cut.compared, by_host=True), samples, 0).outputs
+    most = 0.065 if precision is Precision.INT8 else 0.003
+    assert output.largest < most
+    assert output.cosine is not None
+    assert output.cosine > (0.99 if precision is Precision.INT8 else 0.9999)
+
+
+def test_an_average_of_more_than_a_kernel_is_one_of_averages() -> None:
+    net = NetworkBuilder("wide", (3, 4, 96), 5)
+    value = net.conv(net.input, 8, 1)
+    (name,) = net.add("GlobalAveragePool", [value])
+    net.shapes[name] = (8, 1, 1)
+    whole = fixed(net.model(name).SerializeToString())
+    samples = random_inputs(file_inputs(prepared(whole)), 3, seed=4)
+    network = CutNetwork.compiled("net", prepared(whole), SMALL, samples)
+    assert not network.cut.share.host
+    (output,) = accuracy_of(network, Reference(whole, network.cut.compared, by_host=True), samples, 0).outputs
+    assert output.cosine is not None
+    assert output.cosine > 0.99

@@ -1,0 +1,68 @@
+"""Bytes that a test alters for the device alone, and what is refused."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import numpy as np
+import pytest
+
+from nvdla_models.errors import InputError
+from nvdla_tb.nvdla.memory import MemoryImage, Ram
+from nvdla_tb.sim.altered import Alterations
+from nvdla_tb.sim.judging import PortJudge
+
+
+def test_the_model_goes_on_to_read_what_was_there() -> None:
+    memory = MemoryImage()
+    address = memory.allocate(8, "cube")
+    memory.write(address, np.arange(8, dtype=np.uint8))
+    altered = Alterations({Ram.MC: memory})
+    altered.alter(Ram.MC, address + 2, np.array([99], np.uint8))
+    assert list(memory.read(address, 4)) == [0, 1, 99, 3]
+    assert list(altered.read(Ram.MC, address, 4)) == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    ("ram", "data", "message"),
+    [
+        (Ram.CVSRAM, np.zeros(1, np.uint8), r"ram must be Ram\.MC, not <Ram\.CVSRAM: 'CVSRAM'>"),
+        ("MC", np.zeros(1, np.uint8), r"ram must be Ram\.MC, not 'MC'"),
+        (Ram.MC, 5, r"data must be a numpy array of uint8 with one axis, not int"),
+        (
+            Ram.MC,
+            np.zeros((1, 2), np.int16),
+            r"data must be a numpy array of uint8 with one axis, not int16 of the shape \(1, 2\)",
+        ),
+    ],
+)
+def test_other_memories_and_data_are_refused(ram: object, data: object, message: str) -> None:
+    altered = Alterations({Ram.MC: MemoryImage()})
+    with pytest.raises(InputError, match=f"^{message}$"):
+        altered.alter(cast("Any", ram), 0x8000_0000, cast("Any", data))
+
+
+@pytest.mark.parametrize(
+    ("address", "why"),
+    [
+        (0x1000, r"0x1000 is 0x7ffff000 below cube"),
+        (0x8000_0006, r"0x80000008 is 0x0 past the end of cube"),
+        (0x8000_0020, r"0x80000020 was never written"),
+        (1 << 60, r"0x1000000000000000 is 0xfffffff7fffffd8 past the end of result"),
+    ],
+)
+def test_a_fault_where_no_layer_reads_is_refused(address: int, why: str) -> None:
+    memory = MemoryImage()
+    memory.allocate_at("cube", 0x8000_0000, 8)
+    memory.write(0x8000_0000, np.arange(8, dtype=np.uint8))
+    memory.allocate_at("result", 0x8000_0020, 8)
+    altered = Alterations({Ram.MC: memory})
+    with pytest.raises(InputError, match=f"^address must be that of bytes which the device can read: {why}$"):
+        altered.alter(Ram.MC, address, np.zeros(4, np.uint8))
+    assert list(memory.read(0x8000_0000, 8)) == list(range(8))
+
+
+def test_findings_are_expected_by_their_check() -> None:
+    judge = PortJudge.__new__(PortJudge)
+    with pytest.raises(InputError, match=r"^checks must be members of Check, such as Check\.VALUE, not 'value'$"):
+        judge.expect_findings(cast("Any", "value"))

@@ -11,6 +11,7 @@ from pathlib import Path
 import msgspec
 
 from nvdla_score.yosys import PACKAGE, read_command, write_copies, yosys
+from nvdla_tb.plain_data import decoded
 from nvdla_tb.run import folders
 from nvdla_tb.run.compile.filelist import FileList
 from nvdla_tb.run.compile.toolchain import tool_environment
@@ -119,4 +120,4 @@ def synthesise(files: FileList, texts: Mapping[Path, str], top: str, folder: Pat
     ended = supervise(command, cwd=work, environment=tool_environment(), log_path=log)
     if ended.returncode != 0:
         raise BuildError(f"Yosys cannot synthesise {top}:", *last_relevant_lines(log), f"log: {log}", log_path=log)
-    return msgspec.json.decode((work / _NETLIST).read_bytes(), type=_File).modules[top]
+    return decoded((work / _NETLIST).read_bytes(), _File).modules[top]

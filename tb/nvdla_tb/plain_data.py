@@ -14,6 +14,7 @@ import operator
 import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
+from threading import RLock
 from typing import Any, TypeVar
 
 import msgspec
@@ -23,6 +24,9 @@ from nvdla_models.errors import InputError
 from nvdla_models.reading import shown
 
 T = TypeVar("T")
+
+_CONVERTING = RLock()
+"""msgspec 0.22 crashes when two threads meet a type for the first time: one uses what the other has half resolved."""
 
 
 def converted(raw: Any, kind: type[T], where: str, error: type[InputError] = InputError, path: str = "") -> T:
@@ -39,12 +43,23 @@ def converted(raw: Any, kind: type[T], where: str, error: type[InputError] = Inp
         InputError: of the type ``error``, naming the key, what is allowed and what is there.
     """
     try:
-        return msgspec.convert(raw, kind)
+        with _CONVERTING:
+            return msgspec.convert(raw, kind)
     except msgspec.ValidationError as why:
         problem = next(_problems(raw, kinds.type_info(kind), path), str(why))
         raise error(f"{where}: {problem}") from why
     except InputError as why:  # of a rule for several keys
         raise error(f"{where}: {_joined(path, str(why))}") from why
+
+
+def decoded(data: str | bytes, kind: type[T]) -> T:
+    """Return the JSON that a program of this project, or a tool, has just written, as a value of a type.
+
+    Raises:
+        msgspec.DecodeError: when it is none; what a user may have written goes through ``converted``.
+    """
+    with _CONVERTING:
+        return msgspec.json.decode(data, type=kind)
 
 
 def check_fields(value: msgspec.Struct, error: type[InputError]) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -112,3 +114,31 @@ def test_numbers_of_a_list_are_counted_with_their_limits() -> None:
             converted({"at": raw}, Spot, "f")
     with pytest.raises(InputError, match=r"^f: names\[1\] must be a text, not 3$"):
         converted({"at": [1, 2], "names": ["a", 3]}, Spot, "f")
+
+
+_THREADS = """
+import sys, threading, msgspec
+from nvdla_tb.plain_data import converted, decoded
+
+sys.setswitchinterval(1e-6)
+for number in range(100):
+    inner = msgspec.defstruct("Inner", [(f"f{k}", "int | str | None", None) for k in range(40)])
+    outer = msgspec.defstruct("Outer", [(f"g{k}", inner | None, None) for k in range(20)])
+    gate, values = threading.Barrier(4), []
+
+    def read(kind, gate=gate, values=values):
+        gate.wait()
+        values.append(converted({"g1": {"f3": 5}}, kind, "x").g1 if kind is outer else decoded('{"f3": 5}', kind))
+
+    threads = [threading.Thread(target=read, args=(kind,)) for kind in (outer, inner) * 2]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [value.f3 for value in values] == [5] * 4
+"""
+
+
+def test_threads_that_meet_a_type_first_at_the_same_time_all_read_it():
+    ended = subprocess.run([sys.executable, "-c", _THREADS], capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stderr) == (0, "")

@@ -22,6 +22,7 @@ from nvdla_tb.cli.dut_options import BUILD_ROOT, DEFAULT_TOP, add_dut_options
 from nvdla_tb.cli.patterns import only_option, plan_option
 from nvdla_tb.cli.run import planned
 from nvdla_tb.paths import PLANS
+from nvdla_tb.plain_data import decoded
 from nvdla_tb.run import folders
 from nvdla_tb.run.answers import RESULT_FILE
 from nvdla_tb.run.compile.spec import Built
@@ -177,7 +178,7 @@ def _play(built: Built, config_name: str, work_dir: Path, trace: str) -> Sample:
 
 def _idle(built: Built, config_name: str, work_dir: Path, cycles: int) -> Sample:
     path = _answered(built, "idle", Request(config_name, cycles=cycles), work_dir)
-    return Sample(cycles, msgspec.json.decode(path.read_bytes(), type=float))
+    return Sample(cycles, decoded(path.read_bytes(), float))
 
 
 def _answered(built: Built, test: str, request: Request, work_dir: Path) -> Path:

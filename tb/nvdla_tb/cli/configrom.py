@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import argparse
 
-import msgspec
-
 from nvdla_models.config import HwConfig
 from nvdla_tb.cli.dut import build_dut, dut_of
 from nvdla_tb.cli.dut_options import BUILD_ROOT, add_dut_options
 from nvdla_tb.nvdla.configrom import differences, encode, parse
+from nvdla_tb.plain_data import decoded
 from nvdla_tb.run import folders
 from nvdla_tb.run.answers import RESULT_FILE
 from nvdla_tb.run.errors import LaunchError
@@ -32,7 +31,7 @@ def main(args: argparse.Namespace) -> int:
     run = run_entry(built, "configrom", Request(dut_of(args).config, result=str(path)), work_dir, timeout_seconds=600)
     if not run.passed:
         raise LaunchError(f"{run.message}; log: {run.log_path}")
-    rom = parse(msgspec.json.decode(path.read_bytes(), type=list[int]))
+    rom = parse(decoded(path.read_bytes(), list[int]))
     for descriptor in rom.descriptors:
         print(f"{descriptor.offset:#06x}  {descriptor.unit}")
         for word in descriptor.payload:

@@ -15,7 +15,7 @@ import pytest
 from nvdla_models.reading import read_json
 from nvdla_tb.judge.finding import Check
 from nvdla_tb.judge.verdict import Ending, Verdict
-from nvdla_tb.plain_data import converted
+from nvdla_tb.plain_data import converted, decoded
 from nvdla_tb.report import page
 from nvdla_tb.report import report as pages
 from nvdla_tb.report.live import LiveReport
@@ -90,7 +90,7 @@ class SessionReport:
             return
         text = getattr(report, ATTRIBUTE, None)
         if text is not None:
-            self._live.add(report.nodeid, msgspec.json.decode(text, type=Result))
+            self._live.add(report.nodeid, decoded(text, Result))
         elif report.skipped:
             # A mark or a fixture skips it; longrepr is file, line and reason.
             reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else report.longreprtext

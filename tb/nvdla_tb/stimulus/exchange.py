@@ -14,6 +14,7 @@ import msgspec
 from nvdla_models.errors import InputError
 from nvdla_tb.judge.verdict import Verdict
 from nvdla_tb.nvdla.memory import Range
+from nvdla_tb.plain_data import decoded
 from nvdla_tb.stimulus.result import Dut, Result
 
 REQUEST = "NVDLA_REQUEST"
@@ -125,7 +126,7 @@ class Request(msgspec.Struct, frozen=True):
     @classmethod
     def decode(cls, text: str | bytes) -> Request:
         """Return the request that ``encode`` made text of."""
-        return msgspec.json.decode(text, type=cls)
+        return decoded(text, cls)
 
     def encode(self) -> str:
         """Return the request as one line."""

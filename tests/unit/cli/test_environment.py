@@ -196,7 +196,7 @@ def test_an_interrupt_ends_a_run_and_its_simulations(tmp_path: Path, kind: str) 
         simulations = pids(tmp_path)
         started.send_signal(signal.SIGINT)
         _, said = started.communicate(timeout=30)
-    assert len(simulations) == SIMULATIONS, said
+    assert len(simulations) == SIMULATIONS, (started.returncode, said)
     assert (started.returncode, said) == (130, "interrupted\n")
     assert pids(tmp_path) == simulations, "no simulation is started after an interrupt"
     for pid in simulations:

@@ -73,8 +73,14 @@ class Plan:
     buffers: tuple[int, ...]
 
 
-def planned(arranged: Arranged, steps: Sequence[Step], target: Target) -> Plan:
+def planned(arranged: Arranged, steps: Sequence[Step], target: Target, *, keeps: bool = False) -> Plan:
     """Return a place for every value that hardware reads or writes.
+
+    Args:
+        arranged: The graph, and which values lie in others.
+        steps: What SDP does at once, and all else.
+        target: Configuration and precision.
+        keeps: Whether every value is still in memory in the end; else values that never meet share memory.
 
     Raises:
         NetworkError: for a window that PDP does not have, and for operators after one of the host.
@@ -94,7 +100,7 @@ def planned(arranged: Arranged, steps: Sequence[Step], target: Target) -> Plan:
     cubes: dict[str, Cube] = {}
     buffers: list[int] = []
     free: list[tuple[int, int]] = []
-    fixed = {roots[value][0] for value in lasting}
+    fixed = {roots[value][0] for value in (wanted if keeps else lasting)}
     order = sorted(dict.fromkeys(roots[value][0] for value in wanted), key=lambda root: lives.get(root, (-1, -1))[0])
     for root in order:
         shape = (arranged.channels[root].count, *graph.shapes[root][1:])

@@ -130,10 +130,15 @@ class Concat:
 
 @dataclass(frozen=True)
 class Slice:
-    """``count`` channels from ``first`` on."""
+    """A part of a cube, of a shape, that begins at channel, line and column ``start``."""
 
-    first: int
-    count: int
+    start: Shape
+    shape: Shape
+
+    @property
+    def channels(self) -> slice:
+        """Its channels among those of the cube."""
+        return slice(self.start[0], self.start[0] + self.shape[0])
 
 
 @dataclass(frozen=True)
@@ -189,8 +194,8 @@ def shape_of(operation: Operation, inputs: list[Shape]) -> Shape:
             return channels, window.output(0, height), window.output(1, width)
         case Concat():
             return sum(shape[0] for shape in inputs), height, width
-        case Slice(count=count):
-            return count, height, width
+        case Slice(shape=shape):
+            return shape
         case Flatten():
             return channels * height * width, 1, 1
         case Largest():

@@ -47,8 +47,8 @@ def computed(operation: ops.Operation, inputs: list[Floats]) -> Floats:
             return _lrn(operation, first)
         case ops.Concat():
             return np.concatenate(inputs)
-        case ops.Slice(first=start, count=count):
-            return first[start : start + count]
+        case ops.Slice(start=start, shape=shape):
+            return first[tuple(slice(at, at + size) for at, size in zip(start, shape, strict=True))]
         case ops.Flatten():
             return first.reshape(-1, 1, 1)
         case Softmax():

@@ -89,8 +89,8 @@ def _move(step: Step, known: dict[str, NDArray[Any]]) -> None:
             known[step.output] = known[step.inputs[0]]
         case Node(operation=Concat()):
             known[step.output] = np.concatenate([known[value] for value in step.inputs])
-        case Node(operation=Slice(first=first, count=count)):
-            known[step.output] = known[step.inputs[0]][first : first + count]
+        case Node(operation=Slice() as part):
+            known[step.output] = known[step.inputs[0]][part.channels]
 
 
 def _reached(graph: Graph, samples: Iterable[Mapping[str, Floats]]) -> dict[str, Interval]:

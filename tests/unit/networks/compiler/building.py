@@ -76,6 +76,15 @@ def line(net: NetworkBuilder) -> str:
     return wide
 
 
+def sliced(net: NetworkBuilder) -> str:
+    """Return what adds a part of a part of a cube, and a convolution of it."""
+    value = net.conv(net.input, 12, 3, pad=1)
+    for start, end, axis in ((1, 6, 3), (2, 6, 2), (1, 5, 3), (1, 3, 2)):
+        (value,) = net.add("Slice", [value, *(net.constant([at], np.int64) for at in (start, end, axis))])
+    net.shapes[value] = (12, 2, 4)
+    return net.conv(value, 12, 3, pad=1)
+
+
 OPERATORS: dict[str, Callable[[NetworkBuilder], str]] = {
     "clip": one("Clip", -0.4, 0.9),
     "clip above": one("Clip", 0.2, 1.5),
@@ -89,6 +98,11 @@ OPERATORS: dict[str, Callable[[NetworkBuilder], str]] = {
     "hard sigmoid": one("HardSigmoid", alpha=0.2, beta=0.4),
     "hard swish": one("HardSwish"),
     "pad": shaped((12, 9, 10), one("Pad", np.array([0, 0, 1, 2, 0, 0, 2, 1]))),
+    "slice": shaped((7, 5, 3), one("Slice", np.array([3, -5, 2]), np.array([10, 99, -2]), np.array([1, 2, 3]))),
+    "slice of a slice": shaped((12, 2, 4), sliced),
+    "slice with steps": shaped(
+        (4, 2, 3), one("Slice", np.array([-1, 1, 0]), np.array([-99, 6, 5]), np.array([1, 2, 3]), np.array([-3, 3, 2]))
+    ),
     "mean": shaped((12, 1, 1), one("ReduceMean", axes=[2, 3])),
     "mean as vector": shaped((12,), one("ReduceMean", axes=[-1, -2], keepdims=0)),
     "product": two("Mul"),

@@ -18,6 +18,7 @@ from nvdla_networks.compiler.graph import (
     Conv,
     Flatten,
     Graph,
+    Interleave,
     Lrn,
     Mul,
     Node,
@@ -122,6 +123,8 @@ class _Arranger:
                 taken = self._dense(node.inputs[0])
                 node = replace(node, inputs=(self._of_one_scale(taken) if isinstance(node.operation, Lrn) else taken,))
                 channels = of_count(self._shapes[node.output][0])
+            case Interleave(step=step, channels=count) if step:
+                channels = of_count(count)
             case Flatten():
                 raise NodeRefused(node.name, "only Gemm, MatMul or a vector's operators may follow it")
             case Add() | Mul() if self._channels[node.inputs[0]] != self._channels[node.inputs[1]]:
@@ -142,6 +145,8 @@ class _Arranger:
         match node.operation:
             case Pool():
                 return made[0]
+            case Interleave(channels=channels):
+                return made[0][:channels]
             case Slice() as part:
                 return made[0][part.channels]
             case Concat():

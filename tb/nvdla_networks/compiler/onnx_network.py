@@ -19,6 +19,7 @@ from nvdla_models.precision import Precision
 from nvdla_networks.compiler.arrange import Arranged, arranged
 from nvdla_networks.compiler.fuse import Compute, Step, fused
 from nvdla_networks.compiler.graph import Floats, Graph, Lrn, Node, floats
+from nvdla_networks.compiler.interleave import one_by_one
 from nvdla_networks.compiler.interpret import values_of
 from nvdla_networks.compiler.layers import LayerBuilder
 from nvdla_networks.compiler.operations import TaskWriter
@@ -97,7 +98,8 @@ class OnnxNetwork:
             NetworkError: for what the configuration cannot compute, naming the node.
         """
         target = Target(config, precision)
-        placed = arranged(tabulated(simplified(graph), target), target.lanes, scaled=not target.is_float)
+        whole = one_by_one(tabulated(simplified(graph), target), target.lanes)
+        placed = arranged(whole, target.lanes, scaled=not target.is_float)
         steps = fused(placed.graph, target)
         scales = scales_of(placed.graph, steps, samples, target)
         plan = planned(placed, steps, target)

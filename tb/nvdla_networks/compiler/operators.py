@@ -14,7 +14,7 @@ from nvdla_networks.compiler.graph import Floats, Shape, Window, floats
 from nvdla_networks.compiler.node import Chain, Constant, Found, OnnxNode, Result
 from nvdla_networks.compiler.quantised import dequantize, quantize
 from nvdla_networks.compiler.rearranging import flatten, reshape, squeeze, transpose, unsqueeze
-from nvdla_networks.compiler.resampling import slice_of
+from nvdla_networks.compiler.resampling import conv_transpose, depth_to_space, resize, slice_of, space_to_depth
 from nvdla_networks.network import Largest, Softmax
 
 _MAX_CHANNELS = 1 << 13
@@ -282,6 +282,11 @@ OPERATORS: Mapping[str, Callable[[OnnxNode], list[Found]]] = {
     "Concat": _concat,
     "Split": _split,
     "Slice": slice_of,
+    "Resize": resize,
+    "Upsample": resize,
+    "ConvTranspose": conv_transpose,
+    "SpaceToDepth": space_to_depth,
+    "DepthToSpace": depth_to_space,
     "Flatten": flatten,
     "Reshape": reshape,
     "Squeeze": squeeze,

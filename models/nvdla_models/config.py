@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from nvdla_models.errors import InputError
+from nvdla_models.errors import InputError, LackingError
 from nvdla_models.precision import Precision
 from nvdla_models.reading import read_toml, shown
 
@@ -142,6 +142,16 @@ class HwConfig:
                 f"configuration must be one of {known} or an existing .toml file, not {shown(text)}{nearest}"
             )
         return _load_file(path)
+
+    def check_has(self, unit: str, parameter: str) -> None:
+        """Refuse a unit that this configuration lacks.
+
+        Raises:
+            LackingError: naming the built-in configurations with the unit, unless ``parameter`` enables it.
+        """
+        if not getattr(self, parameter):
+            having = ", ".join(name for name in builtin_names() if getattr(_load_builtin(name), parameter))
+            raise LackingError(f"{unit} must not be used: {self.name} has none; configurations with {unit}: {having}")
 
     def atom_elements(self, precision: Precision) -> int:
         """Elements of ``precision`` in one memory atom."""

@@ -26,7 +26,7 @@ from nvdla_networks.compiler.node import ONNX_DOMAINS
 from nvdla_networks.compiler.onnx_network import Sample
 from nvdla_networks.compiler.prepare import fixed, prepared
 from nvdla_networks.compiler.reading import HostNode
-from nvdla_networks.compiler.reference import Reference
+from nvdla_networks.compiler.reference import BY_HOST, Reference
 from nvdla_networks.compiler.share import Share
 from nvdla_networks.errors import NetworkError
 from nvdla_networks.images import Preparation, quantised, read_input
@@ -170,7 +170,7 @@ def load_model(args: argparse.Namespace, config: HwConfig, preparation: Preparat
     compared = islice(_once([*images, *samples]), _MOST_COMPARED)
     least = ACCURACY if args.accuracy is None else args.accuracy
     by_host = any(segment.model is not None for segment in (*network.cut.before, network.cut.after))
-    by_host |= any(node.domain not in ONNX_DOMAINS for node in whole.graph.node)
+    by_host |= any(node.domain not in ONNX_DOMAINS or node.op_type in BY_HOST for node in whole.graph.node)
     reference = Reference(whole, network.cut.compared, by_host=by_host)
     return OnnxModel(network, reference, tuple(compared), least, preparation)
 

@@ -61,6 +61,8 @@ class LayerLine:
     performance: LayerPerformance | None = None
     facts: LayerFacts | None = None
     prediction: Prediction | None = None
+    float_error: float | None = None
+    """What it costs against floating point of the same inputs: the difference as a part of the result's length."""
 
 
 @dataclass(frozen=True)
@@ -116,6 +118,13 @@ class Report:
         return next((line for line in self.layers if line.verdict in wrong), None)
 
     @property
+    def costliest(self) -> LayerLine | None:
+        """The layer that costs most against floating point; None where that is not known, or none costs anything."""
+        return max(
+            (line for line in self.layers if line.float_error), key=lambda line: line.float_error or 0.0, default=None
+        )
+
+    @property
     def outcome(self) -> Outcome:
         """How it ended: passed means that bytes of a device or golden results were compared."""
         if self.problems or not (self.layers or self.share):
@@ -165,7 +174,11 @@ def report_of(
     found = layers_of(playing.runs)
     foretold = predictions or {}
     lines = _layer_lines(found, played, result)
-    layers = tuple(replace(line, prediction=foretold.get(line.number)) for line in lines)
+    costs = {} if accuracy is None else accuracy.layers
+    layers = tuple(
+        replace(line, prediction=foretold.get(line.number), float_error=costs.get(line.name.partition("+")[0]))
+        for line in lines
+    )
     problems = [] if played.verdict.refused is None else [f"refused: {played.verdict.refused}"]
     problems += [] if result is None else why_not_passed(result.verdict)
     if result is not None and not problems:

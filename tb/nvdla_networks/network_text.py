@@ -23,7 +23,18 @@ from nvdla_tb.report.summary import aligned
 from nvdla_tb.run.space import write_whole
 from nvdla_tb.stimulus.result import identity
 
-_LAYER = ("number", "run", "name", "engine", "shape", "judged_bytes", "wrong_bytes", "cycles", "worst_margin")
+_LAYER = (
+    "number",
+    "run",
+    "name",
+    "engine",
+    "shape",
+    "judged_bytes",
+    "wrong_bytes",
+    "cycles",
+    "worst_margin",
+    "float_error",
+)
 _COLUMNS = ("#", "layer", "engine", "shape", "verdict", "bytes", "cycles", "margin")
 
 
@@ -157,11 +168,12 @@ def plain(report: Report) -> dict[str, Any]:
         "passed": report.passed,
         "outcome": report.outcome.name.lower(),
         "accuracy": _accuracy(report),
+        "costliest": None if report.costliest is None else report.costliest.name,
         "share": _share(report.share),
         "problems": list(report.problems),
         "cycles": None if report.result is None else report.result.verdict.cycles,
         "layers": [
-            {name: getattr(line, name) for name in _LAYER} | {"verdict": line.verdict.name.lower()}
+            {name: _finite(getattr(line, name)) for name in _LAYER} | {"verdict": line.verdict.name.lower()}
             for line in report.layers
         ],
         "performance": [entry | {"layer": _called(report, line)} for line, entry in measured],
@@ -190,13 +202,12 @@ def _share(share: Share | None) -> dict[str, Any] | None:
 
 
 def _accuracy(report: Report) -> list[dict[str, Any]] | None:
-    """Return the accuracy of each output; JSON has no number for what is none."""
+    """Return the accuracy of each output."""
     if report.accuracy is None:
         return None
-    return [
-        {
-            key: None if isinstance(value, float) and not isfinite(value) else value
-            for key, value in asdict(output).items()
-        }
-        for output in report.accuracy.outputs
-    ]
+    return [{key: _finite(value) for key, value in asdict(output).items()} for output in report.accuracy.outputs]
+
+
+def _finite(value: Any) -> Any:
+    """Return a value as JSON has it, which has no number for what is none."""
+    return None if isinstance(value, float) and not isfinite(value) else value

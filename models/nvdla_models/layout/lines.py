@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from nvdla_models.config import HwConfig
-from nvdla_models.errors import LackingError
 from nvdla_models.layout.atom_cube import AtomGrid, Element
 from nvdla_models.layout.raw import (
     MAX_CUBE_ELEMENTS,
@@ -56,8 +55,7 @@ class LinesLayout:
     surface_stride_bytes: int
 
     def __post_init__(self) -> None:
-        if not self.config.bdma_enable:
-            raise LackingError(f"BDMA must not be used: {self.config.name} has none")
+        self.config.check_has("BDMA", "bdma_enable")
         surfaces, lines, line = self.shape
         check_size("surfaces", surfaces, MAX_CUBE_ELEMENTS)
         check_size("lines", lines, MAX_CUBE_ELEMENTS)

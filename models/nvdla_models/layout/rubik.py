@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from nvdla_models.config import HwConfig
-from nvdla_models.errors import InputError, LackingError
+from nvdla_models.errors import InputError
 from nvdla_models.layout.alignment import PLANAR_STRIDE_ALIGNMENT_BYTES, Alignment, DataFormat, alignment_of
 from nvdla_models.layout.atom_cube import AtomCube, AtomGrid, check_cube
 from nvdla_models.layout.feature import FeatureLayout
@@ -63,7 +63,7 @@ class PlanarLayout(AtomCube):
     planar_stride_bytes: int
 
     def __post_init__(self) -> None:
-        _check_rubik(self.config)
+        self.config.check_has("RUBIK", "rubik_enable")
         check_cube(self.config, self.precision, self.shape)
         self.alignment.check(line_stride_bytes=self.line_stride_bytes)
         alignment = PLANAR_STRIDE_ALIGNMENT_BYTES
@@ -178,10 +178,12 @@ def contracted_shape(source: FeatureLayout, stride: tuple[int, int]) -> tuple[in
         (C / (y * x), H * y, W * x).
 
     Raises:
-        InputError: when a stride is beyond the hardware, or the channels are not whole atoms of each stride.
+        InputError: when the configuration has no RUBIK, a stride is beyond the hardware, or the channels are not whole
+            atoms of each stride.
 
     Source: public architecture documentation, RUBIK, "Contract".
     """
+    source.config.check_has("RUBIK", "rubik_enable")
     for name, value in zip(("stride y", "stride x"), stride, strict=True):
         check_size(name, value, MAX_CONTRACT_STRIDE)
     channels, height, width = source.shape
@@ -265,13 +267,7 @@ def merge(source: PlanarLayout, target: FeatureLayout, data: BytesLike) -> ByteA
     return target.pack(source.unpack(data))
 
 
-def _check_rubik(config: HwConfig) -> None:
-    if not config.rubik_enable:
-        raise LackingError(f"RUBIK must not be used: {config.name} has none")
-
-
 def _check_pair(source: FeatureLayout | PlanarLayout, target: FeatureLayout | PlanarLayout) -> None:
-    _check_rubik(source.config)
     if (source.config, source.precision) != (target.config, target.precision):
         raise InputError(
             f"target must be {source.precision.name} of {source.config.name} like source, "

@@ -7,8 +7,9 @@ whatever the network computes.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from nvdla_networks.compiler.onnx_network import OnnxNetwork, Sample
 from nvdla_networks.compiler.reference import Reference
 from nvdla_networks.images import quantised
 from nvdla_networks.network import Network, SoftwareOperation
-from nvdla_networks.scenario import left_by_model, read
+from nvdla_networks.scenario import Memories, left_by_model, read
 from nvdla_networks.software import real, source_of
 from nvdla_networks.tensors import Tensor
 
@@ -74,10 +75,19 @@ class OutputAccuracy:
 
 @dataclass(frozen=True)
 class Accuracy:
-    """All outputs, and the smallest cosine that is allowed."""
+    """How near results are to floating point.
+
+    Attributes:
+        outputs: All outputs.
+        least: The smallest cosine that is allowed.
+        layers: What each layer costs by itself, by its first operation: the length of the difference between its
+            result and what floating point makes of the same inputs, over all samples, as a part of the length of the
+            latter. Layers that make parts of one value have one number.
+    """
 
     outputs: tuple[OutputAccuracy, ...]
     least: float
+    layers: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def problems(self) -> tuple[str, ...]:
@@ -99,8 +109,16 @@ def accuracy_of(
     Raises:
         NetworkError: when the network is refused.
     """
-    network = compiled.elsewhere().place()
-    pairs = [(_results(compiled.name, network, sample), reference.values(sample)) for sample in samples]
+    compiled = compiled.elsewhere(keeps=True)
+    network = compiled.place()
+    pairs = []
+    squares: dict[str, Floats] = {}
+    for sample in samples:
+        results, memories = _results(compiled.name, network, sample)
+        pairs.append((results, reference.values(sample)))
+        for layers, got, wanted in compiled.beside_float(partial(read, memories=memories)):
+            found = np.array([((got - wanted) ** 2).sum(), (wanted**2).sum()])
+            squares |= {name: squares.get(name, 0) + found for name in layers}
     outputs = []
     for number, name in enumerate(reference.names):
         ours, theirs = ([np.asarray(side[number]) for side in sides] for sides in zip(*pairs, strict=True))
@@ -111,11 +129,16 @@ def accuracy_of(
         is_vector = max(shape, default=1) == ours[0].size > 1
         flat = (np.stack([floats(each).ravel() for each in side]) for side in (ours, theirs))
         outputs.append(compared(name, *flat, is_vector=is_vector))
-    return Accuracy(tuple(outputs), least)
+    return Accuracy(tuple(outputs), least, {name: _part(*each) for name, each in squares.items()})
 
 
-def _results(name: str, placed: Network, sample: Sample) -> list[NDArray[Any]]:
-    """Return the outputs by the reference model as real numbers.
+def _part(difference: float, length: float) -> float:
+    """Return how long a difference is, as a part of a length, from the squares of both."""
+    return math.sqrt(difference / length) if length else math.inf if difference else 0.0
+
+
+def _results(name: str, placed: Network, sample: Sample) -> tuple[list[NDArray[Any]], Memories]:
+    """Return the outputs by the reference model as real numbers, and the memory that it leaves.
 
     Those of hardware are (C, H, W), before the host makes probabilities or a class of them.
     """
@@ -125,12 +148,13 @@ def _results(name: str, placed: Network, sample: Sample) -> list[NDArray[Any]]:
     operations = [operation for task in run.after for operation in task.operations]
     made = {op.dst.name: op for op in operations if isinstance(op, SoftwareOperation)}
     results = run.results(memories)
-    return [
+    outputs = [
         real(source_of(made[output.name]), read(made[output.name].src, memories))
         if isinstance(output, Tensor)
         else result
         for output, result in zip(network.outputs, results, strict=True)
     ]
+    return outputs, memories
 
 
 def compared(name: str, ours: Floats, theirs: Floats, *, is_vector: bool) -> OutputAccuracy:

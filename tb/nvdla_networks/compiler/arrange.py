@@ -18,6 +18,7 @@ from nvdla_networks.compiler.graph import (
     Conv,
     Flatten,
     Graph,
+    Interleave,
     Lrn,
     Mul,
     Node,
@@ -54,10 +55,12 @@ def of_count(count: int) -> Channels:
 
 @dataclass(frozen=True)
 class Home:
-    """The cube that a value is part of, and the surface of it that it begins with."""
+    """The cube that a value is part of, and the surface, line and column of it that it begins with."""
 
     value: str
     surface: int
+    line: int = 0
+    column: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,13 +116,15 @@ class _Arranger:
                 channels = of_count(len(weights))
             case Concat():
                 node, channels = self._joined(node)
-            case Slice(first=first, count=count):
-                channels = self._cut(node, first, count)
+            case Slice() as part:
+                channels = self._cut(node, part)
             case Softmax() | Largest() | Lrn():
                 # What lies between parts of a joined cube would be part of the sums of LRN.
                 taken = self._dense(node.inputs[0])
                 node = replace(node, inputs=(self._of_one_scale(taken) if isinstance(node.operation, Lrn) else taken,))
                 channels = of_count(self._shapes[node.output][0])
+            case Interleave(step=step, channels=count) if step:
+                channels = of_count(count)
             case Flatten():
                 raise NodeRefused(node.name, "only Gemm, MatMul or a vector's operators may follow it")
             case Add() | Mul() if self._channels[node.inputs[0]] != self._channels[node.inputs[1]]:
@@ -140,8 +145,10 @@ class _Arranger:
         match node.operation:
             case Pool():
                 return made[0]
-            case Slice(first=first, count=count):
-                return made[0][first : first + count]
+            case Interleave(channels=channels):
+                return made[0][:channels]
+            case Slice() as part:
+                return made[0][part.channels]
             case Concat():
                 return tuple(itertools.chain(*made))
             case _:
@@ -172,14 +179,14 @@ class _Arranger:
             surface += -(-channels.count // self._lanes)
         return replace(node, inputs=tuple(inputs)), Channels(count, tuple(places))
 
-    def _cut(self, node: Node, first: int, count: int) -> Channels:
-        """Note which surfaces of its input a cut is a window on."""
+    def _cut(self, node: Node, part: Slice) -> Channels:
+        """Note which surfaces, lines and columns of its input a cut is a window on."""
         whole = self._channels[node.inputs[0]]
-        places = whole.places[first : first + count]
+        places = whole.places[part.channels]
         surface = min(places) // self._lanes
         start = surface * self._lanes
         end = min((max(places) // self._lanes + 1) * self._lanes, whole.count)
-        self._homes[node.output] = Home(node.inputs[0], surface)
+        self._homes[node.output] = Home(node.inputs[0], surface, *part.start[1:])
         return Channels(end - start, tuple(place - start for place in places))
 
     def _dense(self, value: str) -> str:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import onnx
+from numpy.typing import NDArray
 
 from nvdla_models.config import HwConfig
 from nvdla_models.precision import Precision
@@ -103,9 +105,14 @@ class CutNetwork:
             hosts = tuple(None if segment.model is None else HostGraph(segment.model) for segment in segments)
             return cls(name, config, cut, file_inputs(model), parts, hosts)
 
-    def elsewhere(self) -> CutNetwork:
-        """Return the same network, none of which is in memory yet."""
-        return replace(self, _parts=tuple(part.elsewhere() for part in self._parts), _free=BASE_ADDRESS)
+    def elsewhere(self, *, keeps: bool = False) -> CutNetwork:
+        """Return the same network, none of which is in memory yet; ``keeps`` leaves every value there in the end."""
+        return replace(self, _parts=tuple(part.elsewhere(keeps=keeps) for part in self._parts), _free=BASE_ADDRESS)
+
+    def beside_float(self, read: Callable[[Tensor], NDArray[Any]]) -> Iterator[tuple[list[str], Floats, Floats]]:
+        """Yield each step of each part, as ``OnnxNetwork.beside_float`` does."""
+        for part in self._parts:
+            yield from part.beside_float(read)
 
     def place(self) -> Network:
         """Return the network in memory that no earlier one of this object has, constants apart.

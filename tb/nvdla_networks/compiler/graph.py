@@ -22,7 +22,7 @@ Interval = tuple[float, float]
 
 Floats = NDArray[np.float64]
 
-_MAX_SIDE = 1 << 13
+MAX_SIDE = 1 << 13
 """The largest side of a cube."""
 
 
@@ -130,10 +130,31 @@ class Concat:
 
 @dataclass(frozen=True)
 class Slice:
-    """``count`` channels from ``first`` on."""
+    """A part of a cube, of a shape, that begins at channel, line and column ``start``."""
 
-    first: int
-    count: int
+    start: Shape
+    shape: Shape
+
+    @property
+    def channels(self) -> slice:
+        """Its channels among those of the cube."""
+        return slice(self.start[0], self.start[0] + self.shape[0])
+
+
+@dataclass(frozen=True)
+class Interleave:
+    """A cube of ``factors`` as many lines and columns: a block of elements for each of the input's pixels.
+
+    Attributes:
+        factors: Lines and columns of a block.
+        channels: Channels of the result.
+        step: Channels from one element of a block to the next among those of the input, columns first: the first line
+            of the first column, its second line, and so on. 0 repeats the same.
+    """
+
+    factors: tuple[int, int]
+    channels: int
+    step: int
 
 
 @dataclass(frozen=True)
@@ -141,7 +162,23 @@ class Flatten:
     """A cube as a vector, in the order C, H, W."""
 
 
-Operation = Conv | Affine | Clip | PRelu | Table | Add | Mul | Pool | Lrn | Concat | Slice | Flatten | Softmax | Largest
+Operation = (
+    Conv
+    | Affine
+    | Clip
+    | PRelu
+    | Table
+    | Add
+    | Mul
+    | Pool
+    | Lrn
+    | Concat
+    | Slice
+    | Interleave
+    | Flatten
+    | Softmax
+    | Largest
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,7 +209,7 @@ class Graph:
 
 def cube_of(sizes: Sequence[int]) -> Shape | None:
     """Return a value of one image as a cube: of 1xCxHxW, a line of 1xCxL, a vector of 1xC; None for another."""
-    if len(sizes) not in (2, 3, 4) or sizes[0] != 1 or min(sizes) < 1 or max(sizes[1:]) > _MAX_SIDE:
+    if len(sizes) not in (2, 3, 4) or sizes[0] != 1 or min(sizes) < 1 or max(sizes[1:]) > MAX_SIDE:
         return None
     channels, *sides = sizes[1:]
     height, width = [1, 1, *sides][-2:]
@@ -189,8 +226,10 @@ def shape_of(operation: Operation, inputs: list[Shape]) -> Shape:
             return channels, window.output(0, height), window.output(1, width)
         case Concat():
             return sum(shape[0] for shape in inputs), height, width
-        case Slice(count=count):
-            return count, height, width
+        case Slice(shape=shape):
+            return shape
+        case Interleave(factors=(lines, columns)):
+            return operation.channels, height * lines, width * columns
         case Flatten():
             return channels * height * width, 1, 1
         case Largest():
@@ -207,7 +246,7 @@ def interval_of(operation: Operation, inputs: Sequence[Interval]) -> Interval:
             return min(max(least, operation.least), operation.most), max(min(most, operation.most), operation.least)
         case Pool(average=True, counts_padding=True):
             return min(least, 0.0), max(most, 0.0)
-        case Pool() | Slice() | Flatten() | Concat():
+        case Pool() | Slice() | Interleave() | Flatten() | Concat():
             return least, most
         case _:
             return -math.inf, math.inf

@@ -47,8 +47,10 @@ def computed(operation: ops.Operation, inputs: list[Floats]) -> Floats:
             return _lrn(operation, first)
         case ops.Concat():
             return np.concatenate(inputs)
-        case ops.Slice(first=start, count=count):
-            return first[start : start + count]
+        case ops.Slice(start=start, shape=shape):
+            return first[tuple(slice(at, at + size) for at, size in zip(start, shape, strict=True))]
+        case ops.Interleave():
+            return _interleaved(operation, first)
         case ops.Flatten():
             return first.reshape(-1, 1, 1)
         case Softmax():
@@ -81,6 +83,13 @@ def _conv(conv: ops.Conv, cube: Floats) -> Floats:
         runs = [windows[:, first : first + lines] for first in range(0, windows.shape[1], lines)]
         parts.append(np.concatenate([np.tensordot(weights, run, axes=((1, 2, 3), (0, 3, 4))) for run in runs], axis=1))
     return np.concatenate(parts) + _column(conv.bias)
+
+
+def _interleaved(operation: ops.Interleave, cube: Floats) -> Floats:
+    (lines, columns), (_, height, width) = operation.factors, cube.shape
+    parts = [cube[operation.step * part :][: operation.channels] for part in range(lines * columns)]
+    blocks = np.stack(parts).reshape(columns, lines, operation.channels, height, width)
+    return blocks.transpose(2, 3, 1, 4, 0).reshape(operation.channels, height * lines, width * columns)
 
 
 def _lrn(lrn: ops.Lrn, cube: Floats) -> Floats:

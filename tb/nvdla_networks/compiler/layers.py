@@ -12,12 +12,13 @@ from numpy.typing import NDArray
 from nvdla_models.cdp import CdpParams
 from nvdla_models.conv import ConvParams
 from nvdla_models.layout import OperandLayout, PixelConversion, PixelLayout
-from nvdla_models.sdp import SdpStage
+from nvdla_models.sdp import SdpParams, SdpStage, output_converter
 from nvdla_networks.compiler.arrange import Channels
 from nvdla_networks.compiler.convolutions import Block, Tile, blocks_of, packed_weights, tiles_of
 from nvdla_networks.compiler.cubes import Cube, Extent, extent
 from nvdla_networks.compiler.fuse import Compute
-from nvdla_networks.compiler.graph import Conv, Lrn, Node, Pool, shape_of
+from nvdla_networks.compiler.graph import Conv, Interleave, Lrn, Node, Pool, shape_of
+from nvdla_networks.compiler.interleave import moves
 from nvdla_networks.compiler.plan import Layered, Plan, Pooled
 from nvdla_networks.compiler.pooling import parts_of
 from nvdla_networks.compiler.quantise import Arithmetic, Operand, Operands
@@ -75,6 +76,11 @@ class LayerBuilder:
                 yield from self._computed(step, self._plan.cubes[step.output])
             case Node(operation=Pool() as pool):
                 yield from self._pools(pool, self._plan.cubes[step.inputs[0]], self._plan.cubes[step.output])
+            case Node(operation=Interleave() as interleave):
+                same = SdpParams(None, None, output_converter(0, 1, 0), self._target.precision, self._target.precision)
+                src, dst = self._plan.cubes[step.inputs[0]], self._plan.cubes[step.output]
+                for read, written in moves(interleave, src, dst):
+                    yield SdpLayer(self._surface(read), self._surface(written), same)
             case Node(operation=Lrn()):
                 src, dst = self._plan.cubes[step.inputs[0]], self._plan.cubes[step.output]
                 params = self._numbers[step.output]

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from nvdla_models.cdp import CdpParams
 from nvdla_models.config import HwConfig
@@ -15,9 +16,11 @@ from nvdla_models.errors import InputError
 from nvdla_models.layout.raw import round_up
 from nvdla_models.lrn import normalisation
 from nvdla_models.precision import Precision
-from nvdla_networks.compiler.arrange import arranged
-from nvdla_networks.compiler.fuse import Compute, fused
-from nvdla_networks.compiler.graph import Floats, Graph, Lrn, Node
+from nvdla_networks.compiler.arrange import Arranged, arranged
+from nvdla_networks.compiler.fuse import Compute, Step, fused
+from nvdla_networks.compiler.graph import Floats, Graph, Lrn, Node, floats
+from nvdla_networks.compiler.interleave import one_by_one
+from nvdla_networks.compiler.interpret import values_of
 from nvdla_networks.compiler.layers import LayerBuilder
 from nvdla_networks.compiler.operations import TaskWriter
 from nvdla_networks.compiler.plan import Plan, Pooled, planned
@@ -58,6 +61,8 @@ class OnnxNetwork:
     graph: Graph
     outputs: tuple[str, ...]
     target: Target
+    _arranged: Arranged
+    _steps: tuple[Step, ...]
     _plan: Plan
     _scales: Scales
     _numbers: Mapping[str, Arithmetic | CdpParams]
@@ -65,6 +70,8 @@ class OnnxNetwork:
     _constants: dict[str, int] = field(default_factory=dict)
     sources: dict[str, Source] = field(default_factory=dict)
     """Where the outputs of the last network lie that was placed."""
+    _buffers: tuple[int, ...] = ()
+    _layered: dict[int, list[str]] = field(default_factory=dict)
 
     @classmethod
     def compiled(
@@ -91,7 +98,8 @@ class OnnxNetwork:
             NetworkError: for what the configuration cannot compute, naming the node.
         """
         target = Target(config, precision)
-        placed = arranged(tabulated(simplified(graph), target), target.lanes, scaled=not target.is_float)
+        whole = one_by_one(tabulated(simplified(graph), target), target.lanes)
+        placed = arranged(whole, target.lanes, scaled=not target.is_float)
         steps = fused(placed.graph, target)
         scales = scales_of(placed.graph, steps, samples, target)
         plan = planned(placed, steps, target)
@@ -104,11 +112,12 @@ class OnnxNetwork:
                     raise NodeRefused(step.name, str(error)) from error
             elif isinstance(lrn := step.operation, Lrn):
                 numbers[step.output] = _normalised(step, lrn, target, placed.graph.shapes[step.output][0], scales)
-        return cls(name, placed.graph, graph.outputs, target, plan, scales, numbers)
+        return cls(name, placed.graph, graph.outputs, target, placed, steps, plan, scales, numbers)
 
-    def elsewhere(self) -> OnnxNetwork:
-        """Return the same network, none of which is in memory yet."""
-        return replace(self, free=BASE_ADDRESS, _constants={})
+    def elsewhere(self, *, keeps: bool = False) -> OnnxNetwork:
+        """Return the same network, none of which is in memory yet; ``keeps`` leaves every value there in the end."""
+        plan = planned(self._arranged, self._steps, self.target, keeps=True) if keeps else self._plan
+        return replace(self, free=BASE_ADDRESS, _constants={}, _plan=plan)
 
     def place(self, results: Collection[str] | None = None, names: Counter[str] | None = None) -> Network:
         """Return the network in memory that no earlier one of this object has, constants apart.
@@ -121,13 +130,14 @@ class OnnxNetwork:
             NetworkError: for a layer that the hardware does not have, naming the node.
         """
         placer = _Placer(self.target.config, self.free, self._constants)
-        buffers = tuple(placer.reserve(f"b{n}", nbytes) for n, nbytes in enumerate(self._plan.buffers))
+        self._buffers = buffers = tuple(placer.reserve(f"b{n}", size) for n, size in enumerate(self._plan.buffers))
         builder = LayerBuilder(self._plan, self.target, self._numbers, buffers, placer.constant)
         writer = TaskWriter(self.target.config, names)
+        self._layered = defaultdict(list)
         for placed in reusing(self._layers(builder)):
             step = placed.step
             nodes = (step.compute.name, step.pool.name) if isinstance(step, Pooled) else (step.name,)
-            writer.add(placed.number, nodes, placed.layer)
+            self._layered[placed.number].append(writer.add(placed.number, nodes, placed.layer))
         inputs = tuple(self._input(value, buffers) for value in self.graph.inputs)
         # An output with gaps between its channels has a copy without any, which goes out in its place.
         ends = dict(zip(self.outputs, self.graph.outputs, strict=True))
@@ -139,6 +149,31 @@ class OnnxNetwork:
         outputs = tuple(operation.dst for operation in operations)
         tasks = (writer.task(), SoftwareTask(tuple(operations)))
         return Network(self.name, self.target.config, tuple(placer.allocations), tasks, inputs, outputs)
+
+    def beside_float(self, read: Callable[[Tensor], NDArray[Any]]) -> Iterator[tuple[list[str], Floats, Floats]]:
+        """Yield each step: its layers, its result, and what floating point makes of the same inputs.
+
+        Args:
+            read: Returns a cube out of memory as the last network that was placed has left it, (C, H, W). It must keep
+                every value.
+        """
+        for number, step in enumerate(self._plan.steps):
+            given = {value: self._real(value, read) for value in step.inputs}
+            nodes: list[Node] = []
+            made = {step.output}
+            for node in reversed(self.graph.nodes):
+                if node.output in made - given.keys():
+                    nodes.insert(0, node)
+                    made |= {*node.inputs}
+            part = replace(self.graph, inputs=step.inputs, nodes=tuple(nodes))
+            yield self._layered[number], self._real(step.output, read), values_of(part, given)[step.output]
+
+    def _real(self, value: str, read: Callable[[Tensor], NDArray[Any]]) -> Floats:
+        """Return the real numbers that a value in memory stands for, (C, H, W)."""
+        scales, zeros, channels = self._scales.scales[value], self._scales.zeros[value], self._plan.channels[value]
+        tensor = self._tensor(value, self._buffers)
+        elements = read(replace(tensor, shape=(channels.count, *tensor.shape[1:])))[list(channels.places)]
+        return (floats(elements) - zeros[:, np.newaxis, np.newaxis]) * scales[:, np.newaxis, np.newaxis]
 
     def _source(self, value: str, buffers: Sequence[int]) -> Source:
         scales = tuple(self._scales.scales[value].tolist())

@@ -60,8 +60,8 @@ class TaskWriter:
             chains[operation.engine] = (*chains.get(operation.engine, ()), number)
         return HardwareTask(tuple(self._operations), chains)
 
-    def add(self, step: int, names: tuple[str, ...], layer: Layer) -> None:
-        """Add a layer.
+    def add(self, step: int, names: tuple[str, ...], layer: Layer) -> str:
+        """Add a layer, and return the name of its first operation.
 
         Layers of one step write different parts of a value, so that none waits for another.
 
@@ -108,6 +108,7 @@ class TaskWriter:
                 writes=writes if at == end else (),
             )
             self._operations.append(operation)
+        return self._operations[first].name
 
     def _unused(self, name: str, *, numbered: bool) -> str:
         """Return a name that no operation has."""

@@ -14,6 +14,7 @@ from nvdla_networks.compiler.graph import Floats, Shape, Window, floats
 from nvdla_networks.compiler.node import Chain, Constant, Found, OnnxNode, Result
 from nvdla_networks.compiler.quantised import dequantize, quantize
 from nvdla_networks.compiler.rearranging import flatten, reshape, squeeze, transpose, unsqueeze
+from nvdla_networks.compiler.resampling import conv_transpose, depth_to_space, resize, slice_of, space_to_depth
 from nvdla_networks.network import Largest, Softmax
 
 _MAX_CHANNELS = 1 << 13
@@ -242,7 +243,11 @@ def _split(node: OnnxNode) -> list[Found]:
     if len(sizes) != node.outputs or min(sizes, default=0) < 1 or sum(sizes) != channels:
         raise node.refuse(f"split must be {node.outputs} sizes that add up to {channels}, not {sizes}")
     starts = [sum(sizes[:number]) for number in range(len(sizes))]
-    return [Result(graph.Slice(first, size), (node.value(0),)) for first, size in zip(starts, sizes, strict=True)]
+    _, height, width = node.shape(0)
+    return [
+        Result(graph.Slice((first, 0, 0), (size, height, width)), (node.value(0),))
+        for first, size in zip(starts, sizes, strict=True)
+    ]
 
 
 def _same(node: OnnxNode) -> list[Found]:
@@ -276,6 +281,12 @@ OPERATORS: Mapping[str, Callable[[OnnxNode], list[Found]]] = {
     **ELEMENTWISE,
     "Concat": _concat,
     "Split": _split,
+    "Slice": slice_of,
+    "Resize": resize,
+    "Upsample": resize,
+    "ConvTranspose": conv_transpose,
+    "SpaceToDepth": space_to_depth,
+    "DepthToSpace": depth_to_space,
     "Flatten": flatten,
     "Reshape": reshape,
     "Squeeze": squeeze,

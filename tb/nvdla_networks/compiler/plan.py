@@ -11,7 +11,7 @@ from nvdla_models.errors import InputError
 from nvdla_models.layout import PixelLayout
 from nvdla_models.layout.pixel_formats import pixel_format, supported_formats
 from nvdla_models.precision import Precision
-from nvdla_networks.compiler.arrange import Arranged, Channels
+from nvdla_networks.compiler.arrange import Arranged, Channels, Home
 from nvdla_networks.compiler.convolutions import blocks_of, tiles_of
 from nvdla_networks.compiler.cubes import Cube
 from nvdla_networks.compiler.fuse import Compute, Step
@@ -73,8 +73,14 @@ class Plan:
     buffers: tuple[int, ...]
 
 
-def planned(arranged: Arranged, steps: Sequence[Step], target: Target) -> Plan:
+def planned(arranged: Arranged, steps: Sequence[Step], target: Target, *, keeps: bool = False) -> Plan:
     """Return a place for every value that hardware reads or writes.
+
+    Args:
+        arranged: The graph, and which values lie in others.
+        steps: What SDP does at once, and all else.
+        target: Configuration and precision.
+        keeps: Whether every value is still in memory in the end; else values that never meet share memory.
 
     Raises:
         NetworkError: for a window that PDP does not have, and for operators after one of the host.
@@ -94,8 +100,8 @@ def planned(arranged: Arranged, steps: Sequence[Step], target: Target) -> Plan:
     cubes: dict[str, Cube] = {}
     buffers: list[int] = []
     free: list[tuple[int, int]] = []
-    fixed = {roots[value][0] for value in lasting}
-    order = sorted(dict.fromkeys(roots[value][0] for value in wanted), key=lambda root: lives.get(root, (-1, -1))[0])
+    fixed = {roots[value].value for value in (wanted if keeps else lasting)}
+    order = sorted(dict.fromkeys(roots[value].value for value in wanted), key=lambda root: lives.get(root, (-1, -1))[0])
     for root in order:
         shape = (arranged.channels[root].count, *graph.shapes[root][1:])
         begin, end = lives.get(root, (-1, -1))
@@ -108,9 +114,11 @@ def planned(arranged: Arranged, steps: Sequence[Step], target: Target) -> Plan:
         cubes[root] = Cube.packed(target, number, shape)
         if root not in fixed:
             free.append((end, number))
-    for value, (root, surface) in roots.items():
-        if root in cubes:
-            cubes[value] = cubes[root].channels(surface * target.lanes, arranged.channels[value].count)
+    for value, home in roots.items():
+        if home.value in cubes:
+            whole, (_, height, width) = cubes[home.value], graph.shapes[value]
+            part = whole.channels(home.surface * target.lanes, arranged.channels[value].count)
+            cubes[value] = part.lines(home.line, height).columns(home.column, width)
     return Plan(tuple(layered), host, cubes, arranged.channels, pictures, tuple(buffers))
 
 
@@ -124,21 +132,21 @@ def _reused(free: list[tuple[int, int]], buffers: list[int], begin: int, nbytes:
     return entry[1]
 
 
-def _root(arranged: Arranged, value: str) -> tuple[str, int]:
-    """Return the value that has a buffer of its own in which another lies, and the surface that that begins with."""
-    surface = 0
-    while value in arranged.homes:
-        home = arranged.homes[value]
-        value, surface = home.value, surface + home.surface
-    return value, surface
+def _root(arranged: Arranged, value: str) -> Home:
+    """Return where in the value that has a buffer of its own another lies."""
+    root = Home(value, 0)
+    while root.value in arranged.homes:
+        home = arranged.homes[root.value]
+        root = Home(home.value, root.surface + home.surface, root.line + home.line, root.column + home.column)
+    return root
 
 
-def _lives(layered: Sequence[Layered], roots: Mapping[str, tuple[str, int]]) -> dict[str, tuple[int, int]]:
+def _lives(layered: Sequence[Layered], roots: Mapping[str, Home]) -> dict[str, tuple[int, int]]:
     """Return the first and the last step that touch each buffer's value."""
     lives: dict[str, tuple[int, int]] = {}
     for number, step in enumerate(layered):
         for value in (*step.inputs, step.output):
-            root = roots[value][0]
+            root = roots[value].value
             lives[root] = (lives.get(root, (number, number))[0], number)
     return lives
 

@@ -95,6 +95,9 @@ class Dropout(OpRun):
 OPERATORS: list[type[OpRun]] = [LRN, BatchNormalization, DequantizeLinear, Dropout]
 """Operators that the evaluator does not compute as the specification says, or only in some versions."""
 
+BY_HOST = ("ConvTranspose", "Resize", "Upsample")
+"""Operators that the evaluator refuses with groups, or computes one element at a time: ``onnxruntime`` does."""
+
 
 class Reference:
     """Computes values of an ONNX file.

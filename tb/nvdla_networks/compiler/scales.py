@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from nvdla_models.precision import Precision
 from nvdla_networks.compiler.fuse import Compute, Step
-from nvdla_networks.compiler.graph import Concat, Conv, Flatten, Floats, Graph, Interval, Node, Pool, Slice
+from nvdla_networks.compiler.graph import Concat, Conv, Flatten, Floats, Graph, Interleave, Interval, Node, Pool, Slice
 from nvdla_networks.compiler.interpret import values_of
 from nvdla_networks.compiler.target import Target
 
@@ -87,10 +87,12 @@ def _move(step: Step, known: dict[str, NDArray[Any]]) -> None:
     match step:
         case Node(operation=Pool() | Flatten()):
             known[step.output] = known[step.inputs[0]]
+        case Node(operation=Interleave(channels=channels)):
+            known[step.output] = known[step.inputs[0]][:channels]
         case Node(operation=Concat()):
             known[step.output] = np.concatenate([known[value] for value in step.inputs])
-        case Node(operation=Slice(first=first, count=count)):
-            known[step.output] = known[step.inputs[0]][first : first + count]
+        case Node(operation=Slice() as part):
+            known[step.output] = known[step.inputs[0]][part.channels]
 
 
 def _reached(graph: Graph, samples: Iterable[Mapping[str, Floats]]) -> dict[str, Interval]:
@@ -144,7 +146,7 @@ def _bears_zero(graph: Graph, steps: Sequence[Step], value: str, *, mixed: bool)
                     graph, steps, step.output, mixed=mixed
                 ):
                     return False
-            case Node(operation=Concat() | Slice() | Flatten() as moved):
+            case Node(operation=Concat() | Slice() | Interleave() | Flatten() as moved):
                 if not _bears_zero(graph, steps, step.output, mixed=mixed or isinstance(moved, Concat)):
                     return False
             case _:

@@ -156,7 +156,7 @@ COMMANDS = {
     "lut": Command(
         "nvdla_tb.cli.lut",
         "make, draw and check the lookup tables of a function",
-        "nvdla-tb lut sigmoid --range=-8:8 --config nv_large",
+        "nvdla-tb lut sigmoid --range -8 8 --config nv_large",
     ),
 }
 """Those of the bench itself."""

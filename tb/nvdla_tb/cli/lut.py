@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import math
 from pathlib import Path
 
 import numpy as np
@@ -21,21 +20,12 @@ from nvdla_tb.run.space import write_whole
 _COLUMNS, _LINES = 64, 14
 
 
-def _range(text: str) -> tuple[float, float]:
-    """Return the range that ``LO:HI`` names."""
-    try:
-        low, high = (float(part) for part in text.split(":"))
-    except ValueError:
-        low = high = math.nan
-    if not (math.isfinite(low) and math.isfinite(high) and low < high):
-        raise argparse.ArgumentTypeError(f"must be LO:HI, a number and a larger one, such as -8:8, not {text!r}")
-    return low, high
-
-
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the subcommand's options."""
     parser.add_argument("function", choices=tuple(FUNCTIONS), metavar="FUNCTION", help=", ".join(FUNCTIONS))
-    parser.add_argument("--range", required=True, type=_range, metavar="LO:HI", help="inputs: --range=-8:8")
+    parser.add_argument(
+        "--range", required=True, nargs=2, type=float, metavar=("LO", "HI"), help="inputs, such as --range -8 8"
+    )
     parser.add_argument("--config", default="nv_large", metavar="NAME|FILE", help="configuration (default: nv_large)")
     parser.add_argument(
         "--unit",

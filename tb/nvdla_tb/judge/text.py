@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from nvdla_tb.judge import detail as details
 from nvdla_tb.judge.finding import Check, Finding
-from nvdla_tb.judge.verdict import Ending, Margin, Verdict
+from nvdla_tb.judge.verdict import Altered, Ending, Margin, Verdict
 from nvdla_tb.judge.wrapped_rules import MEMORY_RULES, REGISTER_RULES
+
+_PLACES = 3
+"""Altered places that a note lists."""
 
 
 def complaint(finding: Finding) -> str:
@@ -118,6 +121,8 @@ def complaints(verdict: Verdict) -> list[str]:
     lines = [complaint(finding) for finding in verdict.failures]
     if lines and verdict.refused is not None:
         lines.append(f"{'not predicted, because' if verdict.unpredicted else 'then refused:'} {verdict.refused}")
+    if lines and verdict.altered:
+        lines.append(_altered(verdict.altered))
     return lines
 
 
@@ -173,6 +178,12 @@ def _mismatch(finding: Finding, wrong: details.Mismatch) -> str:
     unit = "bytes" if finding.check is Check.STRAY else "elements"
     layer = "" if finding.layer is None else f"{finding.layer.name}: "
     return f"{finding.check.value}: {wrong.elements} {unit}; {layer}{', '.join(parts)}"
+
+
+def _altered(altered: Sequence[Altered]) -> str:
+    places = [f"{one.nbytes} at {one.address:#x} of {one.ram.value}" for one in altered[:_PLACES]]
+    more = [f"{len(altered) - _PLACES} more places"] if len(altered) > _PLACES else []
+    return f"note: the test altered bytes that the DUT reads and the model does not: {', '.join(places + more)}"
 
 
 def _access(finding: Finding, access: details.BadAccess) -> str:

@@ -11,6 +11,7 @@ import msgspec
 from nvdla_models.layout import Element
 from nvdla_tb.judge.detail import Mismatch, MoreUnmappedAccesses, Note, Nothing, UnmappedAccess
 from nvdla_tb.judge.finding import BYTES, Check, Finding
+from nvdla_tb.nvdla.memory import Ram
 
 
 class Ending(Enum):
@@ -75,6 +76,14 @@ class Margin(msgspec.Struct, frozen=True):
     at: Element
 
 
+class Altered(msgspec.Struct, frozen=True):
+    """Bytes that a test changed for the DUT alone."""
+
+    ram: Ram
+    address: int
+    nbytes: int
+
+
 class Verdict(msgspec.Struct):
     """Counts and findings of one scenario; grows while it runs.
 
@@ -107,6 +116,7 @@ class Verdict(msgspec.Struct):
         first_unmapped: the first few of them.
         expected: checks that a test in Python declares with ``expect_findings``.
         expects_refusal: whether it declares that a layer must be refused.
+        altered: bytes that it changed with ``Bench.alter``.
     """
 
     judged_bytes: int = 0
@@ -131,6 +141,7 @@ class Verdict(msgspec.Struct):
     first_unmapped: list[UnmappedAccess] = []
     expected: list[Check] = []
     expects_refusal: bool = False
+    altered: list[Altered] = []
 
     @classmethod
     def not_played(cls) -> Verdict:

@@ -137,7 +137,8 @@ class Placing:
             image: Image (C, H, W) of the format's elements: uint8, uint16, int16 or float16. Channels are R, G, B, A or
                 Y, U, V, A, whatever their order in memory.
             pixel_format: Name of the format in the register map, such as ``T_R8`` (one channel), ``T_A8B8G8R8`` (four)
-                or ``T_Y8___U8V8_N444`` (a plane of Y, and one of U and V, all of one size: NVDLA has no 4:2:0).
+                or ``T_Y8___U8V8_N444`` (a plane of Y, and one of U and V, all of one size: NVDLA has no 4:2:0). No
+                packed format has three channels: give RGB a fourth one, and zeros in the weights for it.
             x_offset: Number of pixels in the first atom of a line before the first pixel.
             ram: Memory port.
 

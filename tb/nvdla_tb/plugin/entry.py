@@ -5,6 +5,9 @@ An environment with the testbench has this module in all its pytest runs, so it 
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Sequence
+
 import pytest
 
 from nvdla_tb.paths import PROJECT_FILE
@@ -62,6 +65,13 @@ def pytest_configure(config: pytest.Config) -> None:
     in_project = any((folder / PROJECT_FILE).is_file() for folder in (start, *start.parents))
     if in_project or any(config.getoption(name) for name in ("nvdla", *OF_DEVICE)):
         config.pluginmanager.import_plugin("nvdla_tb.plugin.collect")
+
+
+def pytest_report_collectionfinish(config: pytest.Config, items: Sequence[pytest.Item]) -> str | None:
+    """Name the missing option in a run that collects nothing of modules that use the testbench."""
+    if items or DUT in config.stash or "nvdla_tb.api" not in sys.modules:
+        return None
+    return f"nvdla_tb: tests need a DUT: give --rtl FILELIST, or --nvdla for the built-in one, or add {PROJECT_FILE}"
 
 
 @pytest.fixture(scope="session")

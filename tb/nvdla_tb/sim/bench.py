@@ -23,7 +23,7 @@ from nvdla_tb.judge.layer_facts import LayerTimes, Traffic
 from nvdla_tb.judge.line import LINE_CYCLES
 from nvdla_tb.judge.scoreboard import Scoreboard
 from nvdla_tb.judge.text import complaint
-from nvdla_tb.judge.verdict import Verdict
+from nvdla_tb.judge.verdict import Altered, Verdict
 from nvdla_tb.nvdla.engines import chain_of
 from nvdla_tb.nvdla.layers import Layer
 from nvdla_tb.nvdla.memory import MemoryImage, Ram
@@ -196,6 +196,7 @@ class Bench(Judging, Placing):
             InputError: for a memory that the DUT lacks, other data, or an address at which nothing was placed.
         """
         self._altered.alter(ram, address, data)
+        self.verdict.altered.append(Altered(ram, address, len(data)))
 
     def _find_dead_csb(self, error: CsbTimeout) -> None:
         """Take a port that takes no requests, or answers none, for a hang of the DUT; the first time counts."""

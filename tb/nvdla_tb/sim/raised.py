@@ -7,11 +7,14 @@ from __future__ import annotations
 
 import linecache
 import logging
+import re
 import sysconfig
 from collections.abc import Iterator
 from difflib import get_close_matches
+from inspect import signature
 from pathlib import Path
 from traceback import walk_tb
+from types import CoroutineType
 
 import msgspec
 from cocotb.handle import SimHandleBase
@@ -21,7 +24,9 @@ import nvdla_models
 from nvdla_tb.judge.detail import Call, Raised
 from nvdla_tb.judge.finding import Check, Finding
 from nvdla_tb.judge.port_rules import PORT_PREFIX
+from nvdla_tb.nvdla import short
 from nvdla_tb.paths import PACKAGE
+from nvdla_tb.sim.bench import Bench
 from nvdla_tb.sim.csb import CsbTimeout, PollTimeout
 from nvdla_tb.sim.ending import FindingsError
 from nvdla_tb.sim.interrupts import HangError
@@ -122,9 +127,19 @@ def _needs_coroutines(error: BaseException) -> str:
     return f"; {NEEDS_COROUTINES}" if of_pin or isinstance(error.obj, _COMPILED) else ""
 
 
+_WRONG_KEYWORD = re.compile(r"(?:\w+\.)*(\w+)\(\) got an unexpected keyword argument '(\w+)'")
+"""The words of Python before 3.13, which asks the question itself."""
+
+
 def _nearest(error: BaseException) -> str:
     """Return a question whether another name was meant, as Python's own report of an error has it; mostly empty."""
-    if not isinstance(error, AttributeError) or error.name is None or error.obj is None:
-        return ""
-    near = get_close_matches(error.name, [name for name in dir(error.obj) if not name.startswith("_")], 1)
+    name, known = "", []
+    if isinstance(error, AttributeError) and error.name is not None and error.obj is not None:
+        if isinstance(error.obj, CoroutineType):
+            return f"; did you forget to await {error.obj.__qualname__}?"
+        name, known = error.name, [known for known in dir(error.obj) if not known.startswith("_")]
+    elif (wrong := _WRONG_KEYWORD.fullmatch(str(error))) is not None:
+        called = getattr(short, wrong[1], None) or getattr(Bench, wrong[1], None)
+        name, known = wrong[2], [] if called is None else list(signature(called).parameters)
+    near = get_close_matches(name, known, 1)
     return f"; did you mean {near[0]!r}?" if near else ""

@@ -98,7 +98,7 @@ def test_every_option_belongs_to_a_format() -> None:
         ),
         (
             "--format rubik --precision int8 --shape 128,2,2 --mode contract --stride 2,2",
-            "--config must be a build with RUBIK, not nv_small",
+            "RUBIK must not be used: nv_small has none; configurations with RUBIK: nv_full, nv_large",
         ),
         (
             "--format dlhdl --module sigmoid --precision int8 --shape 4 --conv-thread-number 4",

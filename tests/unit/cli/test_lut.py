@@ -17,7 +17,7 @@ from nvdla_tb.cli.command import main
 
 
 def test_it_says_tables_and_errors(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["lut", "sigmoid", "--range=-8:8"]) == 0
+    assert main(["lut", "sigmoid", "--range", "-8", "8"]) == 0
     text = capsys.readouterr().out
     assert text.startswith("sigmoid from -8 to 8, INT8, Y of SDP of nv_large\n")
     (worst,) = re.findall(r"largest error .*, (\S+) steps", text)
@@ -27,12 +27,12 @@ def test_it_says_tables_and_errors(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_nv_small_takes_cdp(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["lut", "tanh", "--range=-4:4", "--config", "nv_small"]) == 0
+    assert main(["lut", "tanh", "--range", "-4", "4", "--config", "nv_small"]) == 0
     assert "INT8, CDP of nv_small" in capsys.readouterr().out
 
 
 def test_python_has_the_steps_of_the_short_form(tmp_path: Path) -> None:
-    assert main(["lut", "silu", "--range=-8:8", "--output", str(tmp_path / "silu.py")]) == 0
+    assert main(["lut", "silu", "--range", "-8", "8", "--output", str(tmp_path / "silu.py")]) == 0
     layer = FunctionLayer.of(FUNCTIONS["silu"], -8, 8, Precision.INT8, LutUnit.SDP)
     steps = runpy.run_path(str(tmp_path / "silu.py"))["STEPS"]
     assert steps["lut"] == layer.tables.lut
@@ -42,7 +42,7 @@ def test_python_has_the_steps_of_the_short_form(tmp_path: Path) -> None:
 
 def test_python_has_the_parameters_of_cdp(tmp_path: Path) -> None:
     path = tmp_path / "silu.py"
-    assert main(["lut", "silu", "--range=-8:8", "--unit", "cdp", "--output", str(path)]) == 0
+    assert main(["lut", "silu", "--range", "-8", "8", "--unit", "cdp", "--output", str(path)]) == 0
     assert (
         runpy.run_path(str(path))["PARAMS"].lut
         == FunctionLayer.of(FUNCTIONS["silu"], -8, 8, Precision.INT8, LutUnit.CDP).tables.lut
@@ -51,7 +51,7 @@ def test_python_has_the_parameters_of_cdp(tmp_path: Path) -> None:
 
 def test_a_trace_loads_every_entry(tmp_path: Path) -> None:
     path = tmp_path / "exp.cfg"
-    assert main(["lut", "exp", "--range=-8:0", "--output", str(path)]) == 0
+    assert main(["lut", "exp", "--range", "-8", "0", "--output", str(path)]) == 0
     words = re.findall(r"^reg_write\(NVDLA_SDP\.S_LUT_ACCESS_DATA_0, (\S+)\)$", path.read_text(), re.MULTILINE)
     lut = FunctionLayer.of(FUNCTIONS["exp"], -8, 0, Precision.INT8, LutUnit.SDP).tables.lut
     assert [int(word, 16) for word in words] == [*lut.le.entries.tolist(), *lut.lo.entries.tolist()]
@@ -60,7 +60,7 @@ def test_a_trace_loads_every_entry(tmp_path: Path) -> None:
 
 def test_a_picture_shows_the_curve_and_its_error(tmp_path: Path) -> None:
     path = tmp_path / "tanh.png"
-    assert main(["lut", "tanh", "--range=-4:4", "--picture", str(path)]) == 0
+    assert main(["lut", "tanh", "--range", "-4", "4", "--picture", str(path)]) == 0
     with Image.open(path) as image:
         colours = {colour for _, colour in image.convert("RGB").getcolors(1 << 16) or []}
     assert {(0, 0, 255), (255, 0, 0)} <= colours
@@ -69,13 +69,15 @@ def test_a_picture_shows_the_curve_and_its_error(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--range=0:1000",), "function must be finite from 0 to 1000"),
+        (("--range", "8", "-8"), "range must go from a number to a larger one, not from 8 to -8"),
+        (("--range", "1", "nan"), "range must go from a number to a larger one, not from 1 to nan"),
+        (("--range", "0", "1000"), "function must be finite from 0 to 1000"),
         (
-            ("--range=-1:1", "--config", "nv_small", "--unit", "sdp"),
+            ("--range", "-1", "1", "--config", "nv_small", "--unit", "sdp"),
             "--unit must have lookup tables: Y of SDP of nv_small has none",
         ),
-        (("--range=-1:1", "--precision", "int16"), "--precision must be int8 for nv_large, not int16"),
-        (("--range=-1:1", "--output", "exp.txt"), "exp.txt: must end with .py or .cfg"),
+        (("--range", "-1", "1", "--precision", "int16"), "--precision must be int8 for nv_large, not int16"),
+        (("--range", "-1", "1", "--output", "exp.txt"), "exp.txt: must end with .py or .cfg"),
     ],
 )
 def test_refusals_are_one_line(
@@ -83,10 +85,3 @@ def test_refusals_are_one_line(
 ) -> None:
     assert main(["lut", "exp", *arguments]) != 0
     assert capsys.readouterr().err == f"error: {message}\n"
-
-
-@pytest.mark.parametrize("text", ["8:-8", "1", "1:nan", "a:b", "1:1", "1:2:3"])
-def test_bad_ranges_are_refused(text: str, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit):
-        main(["lut", "exp", f"--range={text}"])
-    assert f"must be LO:HI, a number and a larger one, such as -8:8, not {text!r}" in capsys.readouterr().err

@@ -5,12 +5,16 @@ from __future__ import annotations
 import json
 import re
 import xml.etree.ElementTree as ElementTree
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
-from networks.random_networks import residual
+from networks.random_networks import NetworkBuilder, residual
+from nvdla_networks.compiler import onnx_network
+from nvdla_networks.compiler.scales import Scales
 from tests.unit.conftest import Run
 from tests.unit.networks.loadables import SHAPE, copying
 
@@ -28,7 +32,7 @@ def model(tb: Run) -> None:
 def test_a_network_is_computed_and_its_results_saved(tb: Run) -> None:
     values = np.arange(48, dtype=np.int8).reshape(SHAPE)
     np.save("in.npy", values)
-    ran = tb(MODEL, "--image in.npy --results out --json report.json --html page.html --junit junit.xml")
+    ran = tb(MODEL, "--image in.npy --save-results out --json report.json --html page.html --junit junit.xml")
     assert ran.code == 0
     assert "2  sdp2   SDP     8x2x3  model       48       -       -" in ran.out
     assert "against floating point: not measured\n" in ran.out
@@ -135,6 +139,38 @@ def test_what_integers_cost_is_said_and_fails_beyond_the_limit(tb: Run) -> None:
     assert data["accuracy"][0]["samples"] == 4
     until = tb("network tiny.onnx --model-only --until 0")
     assert "against floating point: not measured\n" in until.out
+
+
+@pytest.mark.parametrize("factor", [1 / 24, 24])
+@pytest.mark.parametrize("number", range(3))
+def test_a_layer_whose_scale_is_wrong_is_named(
+    tb: Run, monkeypatch: pytest.MonkeyPatch, number: int, factor: float
+) -> None:
+    """Too fine a scale saturates, one too coarse rounds; layers behind it compute right of what they get."""
+    net = NetworkBuilder("chain", (3, 6, 6), 2)
+    values = [net.input]
+    for _ in range(3):
+        values.append(net.relu(net.conv(values[-1], 8, 3, pad=1)))
+    Path("chain.onnx").write_bytes(net.model(values[-1]).SerializeToString())
+    own = onnx_network.scales_of
+
+    def spoilt(*arguments: Any) -> Scales:
+        found = own(*arguments)
+        wrong = values[1 + number]
+        return replace(found, scales={**found.scales, wrong: found.scales[wrong] * factor})
+
+    monkeypatch.setattr(onnx_network, "scales_of", spoilt)
+    ran = tb("network chain.onnx --model-only --json report.json --html page.html --accuracy 0")
+    layer = f"Conv_{2 * number}+sdp{number}"
+    line = re.search(
+        rf"^the layer that costs most is {number} \({re.escape(layer)}\): off by \d+\.\d%$", ran.out, re.MULTILINE
+    )
+    assert line is not None
+    assert line[0] in Path("page.html").read_text(encoding="utf-8")
+    (data,) = json.loads(Path("report.json").read_text(encoding="utf-8"))
+    assert data["costliest"] == layer
+    errors = [entry["float_error"] for entry in data["layers"]]
+    assert errors.pop(number) > 2 * max(errors)
 
 
 def test_an_image_and_samples_are_compared_once_each(tb: Run) -> None:

@@ -19,7 +19,7 @@ from nvdla_tb.judge.text import (
     signature_line,
     why_not_passed,
 )
-from nvdla_tb.judge.verdict import Margin, Verdict
+from nvdla_tb.judge.verdict import Altered, Margin, Verdict
 from nvdla_tb.nvdla.memory import Ram
 from tests.unit.judge.findings import TOLD, Told
 
@@ -49,6 +49,15 @@ def test_wrong_bytes_are_told_first_and_a_refusal_last() -> None:
     )
     assert complaints(verdict) == [wrong.text, "2 more memory faults", "a\nb", "then refused: SDP has no Y"]
     assert why_not_passed(verdict) == complaints(verdict)
+
+
+def test_what_a_test_has_altered_is_a_note_to_a_failure_and_not_to_a_pass() -> None:
+    altered = [Altered(Ram.MC, 0x80 + address, 2) for address in range(5)]
+    note = "note: the test altered bytes that the DUT reads and the model does not: 2 at 0x80 of MC"
+    assert complaints(Verdict(findings=[TOLD[0].finding], altered=altered[:1])) == [TOLD[0].text, note]
+    more = ", 2 at 0x81 of MC, 2 at 0x82 of MC, 2 more places"
+    assert complaints(Verdict(findings=[TOLD[0].finding], altered=altered)) == [TOLD[0].text, note + more]
+    assert complaints(Verdict(judged_bytes=1, altered=altered)) == []
 
 
 def test_the_first_line_has_the_ending_and_the_place_of_an_exception() -> None:

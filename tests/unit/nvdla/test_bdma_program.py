@@ -97,7 +97,10 @@ def test_a_program_is_refused(layer: BdmaLayer, changes: dict[str, int], message
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((SMALL, SHAPE, 96, 416), "BDMA must not be used: nv_small has none"),
+        (
+            (SMALL, SHAPE, 96, 416),
+            "BDMA must not be used: nv_small has none; configurations with BDMA: nv_full, nv_large",
+        ),
         ((FULL, (0, 1, 32), 0, 0), "surfaces must be 1 to 8192, not 0"),
         ((FULL, (1, 1, 48), 0, 0), "line_bytes must be a multiple of 32 bytes, not 48"),
         ((FULL, SHAPE, 80, 416), "line_stride_bytes must be a multiple of 32 bytes, not 80"),

@@ -165,7 +165,7 @@ def test_a_program_is_refused(layer: RubikLayer, changes: dict[str, int], messag
         (
             contract(),
             {"src": surface((192, 3, 5), 0), "dst": surface((32, 9, 10), 0)},
-            "mode must not be used: nv_small has no RUBIK",
+            "RUBIK must not be used: nv_small has none; configurations with RUBIK: nv_full, nv_large",
         ),
         (contract(), {"dst": surface((32, 9, 10), 0)}, "dst must be laid out for nv_full as src, not nv_small"),
     ],

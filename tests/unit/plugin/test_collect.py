@@ -1,4 +1,4 @@
-"""What pytest shows while a model is built, which takes minutes for a large design."""
+"""What pytest shows while a model is built, which takes minutes for a large design, and when it has nothing to do."""
 
 from __future__ import annotations
 
@@ -25,12 +25,17 @@ def test_one(pytestconfig, monkeypatch):
 """
 
 
+def run_pytest(folder: Path) -> subprocess.CompletedProcess[str]:
+    """Run the test of a folder with the testbench installed."""
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "test_it.py"]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join((str(ROOT / "tb"), str(ROOT / "models")))}
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=300)
+
+
 @pytest.mark.slow
 def test_builds_are_told_past_the_capture(tmp_path: Path) -> None:
     (tmp_path / "test_it.py").write_text(ITEM, encoding="utf-8")
-    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "test_it.py"]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join((str(ROOT / "tb"), str(ROOT / "models")))}
-    ran = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=300)
+    ran = run_pytest(tmp_path)
     assert ran.returncode == 0, ran.stdout
     said = ran.stdout.splitlines()
     assert [line for line in said if "top" in line or "compiling" in line] == [
@@ -38,3 +43,20 @@ def test_builds_are_told_past_the_capture(tmp_path: Path) -> None:
         "compiling: 3 of 7 files, 6 s",
     ]
     assert "of the test itself" not in ran.stdout + ran.stderr
+
+
+@pytest.mark.parametrize(
+    ("test", "hints"),
+    [
+        ("import cocotb\nfrom nvdla_tb import Bench\n\n@cocotb.test()\nasync def relu(dut): ...\n", True),
+        ("import cocotb\n\n@cocotb.test()\nasync def of_another_device(dut): ...\n", False),
+    ],
+)
+def test_a_run_without_options_that_collects_nothing_of_the_testbench_names_them(
+    test: str, hints: bool, tmp_path: Path
+) -> None:
+    (tmp_path / "test_it.py").write_text(test, encoding="utf-8")
+    ran = run_pytest(tmp_path)
+    assert ran.returncode == pytest.ExitCode.NO_TESTS_COLLECTED, ran.stdout
+    hint = "nvdla_tb: tests need a DUT: give --rtl FILELIST, or --nvdla for the built-in one, or add nvdla-tb.toml"
+    assert (hint in ran.stdout.splitlines()) is hints, ran.stdout

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import sys
 from pathlib import Path
 
 import msgspec
@@ -12,17 +13,26 @@ from nvdla_models.config import HwConfig
 from nvdla_models.errors import InputError
 from nvdla_tb.judge.detail import Call, Raised
 from nvdla_tb.judge.finding import Check, Finding
+from nvdla_tb.nvdla.short import Conv
 from nvdla_tb.paths import PACKAGE
+from nvdla_tb.sim.bench import Bench
 from nvdla_tb.sim.csb import CsbTimeout
 from nvdla_tb.sim.ending import FindingsError
 from nvdla_tb.sim.interrupts import HangError
 from nvdla_tb.sim.raised import RaisedNote, raised
 
+KEYWORD = "got an unexpected keyword argument"
+
+
+def keyword(near: str) -> str:
+    """Return the question whether a keyword was meant, which Python asks itself since 3.13."""
+    return f"; did you mean {near!r}?" if sys.version_info < (3, 13) else f". Did you mean {near!r}?"
+
 
 def caught(code: str, name: str = "/home/me/mine.py") -> BaseException:
     """Return what code of a file raises."""
     try:
-        exec(compile(code, name, "exec"), {"HwConfig": HwConfig})
+        exec(compile(code, name, "exec"), {"HwConfig": HwConfig, "Bench": Bench, "Conv": Conv})
     except Exception as error:
         return error
     raise AssertionError("it must raise")
@@ -55,9 +65,20 @@ def test_a_test_of_the_package_itself_is_the_users_file() -> None:
         ("HwConfig.qqqqqq", "type object 'HwConfig' has no attribute 'qqqqqq'"),
         ("raise AttributeError('of mine')", "of mine"),
         ("{}['x']", "'x'"),
+        ("Conv(1, 2, paddin=3)", f"Conv() {KEYWORD} 'paddin'{keyword('padding')}"),
+        (
+            "Bench.reserve(None, (1, 1, 1), line_stride=3)",
+            f"Placing.reserve() {KEYWORD} 'line_stride'{keyword('line_stride_bytes')}",
+        ),
+        ("Conv(1, 2, qqqqqq=3)", f"Conv() {KEYWORD} 'qqqqqq'"),
+        ("def own(x): ...\nown(y=3)", f"own() {KEYWORD} 'y'"),
+        (
+            "bench = Bench.start(None)\ntry: bench.place\nfinally: bench.close()",
+            "'coroutine' object has no attribute 'place'; did you forget to await Bench.start?",
+        ),
     ],
 )
-def test_a_misspelt_attribute_comes_with_the_nearest_name(code: str, message: str) -> None:
+def test_a_misspelt_name_comes_with_the_nearest_one(code: str, message: str) -> None:
     detail = raised(caught(code), "tests/mine.py").detail
     assert isinstance(detail, Raised)
     assert detail.message == message

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import ClassVar
 
-from nvdla_models.errors import InputError, LackingError
+from nvdla_models.errors import InputError
 from nvdla_models.layout import FeatureLayout, PlanarLayout, contracted_shape
 from nvdla_tb.nvdla.layers.checks import check_configs, check_precision, check_shape
 from nvdla_tb.nvdla.surfaces import PlanarSurface, Surface
@@ -58,8 +58,6 @@ class RubikLayer:
         for end, layout, kind in zip(("src", "dst"), (src, dst), _LAYOUTS[self.mode], strict=True):
             if type(layout) is not kind:
                 raise InputError(f"{end} must be {_NAMES[kind]} for {self.mode.value}, not {_NAMES[type(layout)]}")
-        if not src.config.rubik_enable:
-            raise LackingError(f"mode must not be used: {src.config.name} has no RUBIK")
         check_configs(src, {"dst": dst})
         check_precision("dst", dst.precision, src.precision, " of src")
         if self.mode is RubikMode.CONTRACT:

@@ -110,7 +110,14 @@ def test_the_description_names_every_fact() -> None:
 @pytest.mark.parametrize(
     ("config", "precision", "shape", "line", "plane", "message"),
     [
-        (SMALL, INT8, (1, 1, 1), 64, 64, "RUBIK must not be used: nv_small has none"),
+        (
+            SMALL,
+            INT8,
+            (1, 1, 1),
+            64,
+            64,
+            "RUBIK must not be used: nv_small has none; configurations with RUBIK: nv_full, nv_large",
+        ),
         (LARGE, INT16, (1, 1, 1), 64, 64, "precision must be one of INT8 for nv_large, not INT16"),
         (FULL, INT8, (1, 1), 64, 64, "shape must be (C, H, W), not (1, 1)"),
         (FULL, INT8, (8193, 1, 1), 64, 64, "channels must be 1 to 8192, not 8193"),
@@ -136,7 +143,7 @@ def test_impossible_movements_are_refused() -> None:
     def cube(*shape: int, config: HwConfig = FULL, precision: Precision = INT8) -> FeatureLayout:
         return FeatureLayout.packed(config, precision, (shape[0], shape[1], shape[2]))
 
-    with refused("RUBIK must not be used: nv_small has none"):
+    with refused("RUBIK must not be used: nv_small has none; configurations with RUBIK: nv_full, nv_large"):
         contract(cube(8, 1, 1, config=SMALL), cube(8, 1, 1, config=SMALL), (1, 1), b"")
     with refused("stride y must be 1 to 32, not 33"):
         contract(cube(32, 1, 1), cube(32, 1, 1), (33, 1), b"")

@@ -76,6 +76,30 @@ def line(net: NetworkBuilder) -> str:
     return wide
 
 
+def sliced(net: NetworkBuilder) -> str:
+    """Return what adds a part of a part of a cube, and a convolution of it."""
+    value = net.conv(net.input, 12, 3, pad=1)
+    for start, end, axis in ((1, 6, 3), (2, 6, 2), (1, 5, 3), (1, 3, 2)):
+        (value,) = net.add("Slice", [value, *(net.constant([at], np.int64) for at in (start, end, axis))])
+    net.shapes[value] = (12, 2, 4)
+    return net.conv(value, 12, 3, pad=1)
+
+
+def transposed(shape: tuple[int, ...], **attributes: Any) -> Callable[[NetworkBuilder], str]:
+    """Return what adds a ConvTranspose with weights (C, K of a group, R, S)."""
+    rng = np.random.default_rng(6)
+    kernels = shape[1] * attributes.get("group", 1)
+    return one("ConvTranspose", rng.standard_normal(shape) / 6, rng.standard_normal(kernels) / 3, **attributes)
+
+
+def blocked(net: NetworkBuilder) -> str:
+    """Return what adds a SpaceToDepth of a part of a cube."""
+    value = net.conv(net.input, 12, 3, pad=1)
+    (part,) = net.add("Slice", [value, *(net.constant([at], np.int64) for at in (0, 6, 3))])
+    (name,) = net.add("SpaceToDepth", [part], blocksize=2)
+    return name
+
+
 OPERATORS: dict[str, Callable[[NetworkBuilder], str]] = {
     "clip": one("Clip", -0.4, 0.9),
     "clip above": one("Clip", 0.2, 1.5),
@@ -89,6 +113,22 @@ OPERATORS: dict[str, Callable[[NetworkBuilder], str]] = {
     "hard sigmoid": one("HardSigmoid", alpha=0.2, beta=0.4),
     "hard swish": one("HardSwish"),
     "pad": shaped((12, 9, 10), one("Pad", np.array([0, 0, 1, 2, 0, 0, 2, 1]))),
+    "slice": shaped((7, 5, 3), one("Slice", np.array([3, -5, 2]), np.array([10, 99, -2]), np.array([1, 2, 3]))),
+    "slice of a slice": shaped((12, 2, 4), sliced),
+    "slice with steps": shaped(
+        (4, 2, 3), one("Slice", np.array([-1, 1, 0]), np.array([-99, 6, 5]), np.array([1, 2, 3]), np.array([-3, 3, 2]))
+    ),
+    "resize": shaped((12, 12, 21), one("Resize", np.zeros(0), np.array([1.0, 1, 2, 3]), mode="nearest")),
+    "resize to fewer": shaped((12, 3, 7), one("Resize", np.zeros(0), np.array([1.0, 1, 0.5, 1]), mode="nearest")),
+    "transposed": shaped(
+        (9, 12, 14), transposed((12, 9, 3, 3), strides=[2, 2], pads=[1, 1, 1, 1], output_padding=[1, 1])
+    ),
+    "transposed, cut off": shaped((9, 10, 22), transposed((12, 9, 2, 4), strides=[2, 3], pads=[1, 0, 1, 0])),
+    "transposed lines": shaped((8, 7, 7), transposed((12, 8, 2, 1))),
+    "transposed far": shaped((6, 14, 17), transposed((12, 3, 2, 3), strides=[2, 2], dilations=[3, 2], group=2)),
+    "space to depth": shaped((48, 3, 3), blocked),
+    "depth to space": shaped((3, 12, 14), one("DepthToSpace", blocksize=2)),
+    "depth to space by columns": shaped((3, 12, 14), one("DepthToSpace", blocksize=2, mode="CRD")),
     "mean": shaped((12, 1, 1), one("ReduceMean", axes=[2, 3])),
     "mean as vector": shaped((12,), one("ReduceMean", axes=[-1, -2], keepdims=0)),
     "product": two("Mul"),

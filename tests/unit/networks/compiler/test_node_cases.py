@@ -75,7 +75,18 @@ OPERATORS = [
     "Unsqueeze",
 ]
 
-ON_DEVICE = {"AveragePool": 13, "Conv": 6, "GlobalAveragePool": 2, "MaxPool": 11, "QLinearConv": 1, "Softmax": 1}
+ON_DEVICE = {
+    "AveragePool": 13,
+    "Conv": 6,
+    "ConvTranspose": 9,
+    "DepthToSpace": 2,
+    "GlobalAveragePool": 2,
+    "MaxPool": 11,
+    "QLinearConv": 1,
+    "Resize": 4,
+    "Softmax": 1,
+    "SpaceToDepth": 2,
+}
 """Cases of which the accelerator computes something. Most others are of three axes, or of several images."""
 
 WITHIN = 0.03

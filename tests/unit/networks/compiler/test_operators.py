@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 
 from networks.random_networks import NetworkBuilder
@@ -14,6 +15,7 @@ from nvdla_networks.compiler.inputs import file_inputs, random_inputs
 from nvdla_networks.compiler.prepare import fixed, prepared
 from nvdla_networks.compiler.reference import Reference
 from tests.unit.networks.compiler.building import OPERATORS, SHAPE
+from tests.unit.networks.compiler.playing import computed, graph_of
 from tests.unit.networks.loadables import FULL, SMALL
 
 pytest.importorskip("onnxruntime")
@@ -35,6 +37,30 @@ def test_an_operator_runs_on_the_accelerator_and_gives_what_onnxruntime_does(
     assert output.largest < most
     assert output.cosine is not None
     assert output.cosine > (0.99 if precision is Precision.INT8 else 0.9999)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_a_transposed_convolution_of_any_sizes_is_that_of_onnxruntime(seed: int) -> None:
+    draw = np.random.default_rng(seed)
+    sides = draw.integers(1, 8, 2)
+    kernel, stride, dilation = (draw.integers(1, most, 2) for most in (6, 5, 4))
+    span = (kernel - 1) * dilation + 1
+    before, after = (draw.integers(0, np.minimum(span, 4)) for _ in range(2))
+    more = draw.integers(0, stride)
+    if min((sides - 1) * stride + span + more - before - after) < 1:
+        before = after = before * 0
+    net = NetworkBuilder("net", (4, *map(int, sides)), seed)
+    group = int(draw.integers(1, 3))
+    weights = net.constant(draw.standard_normal((4, 3, *kernel)))
+    given: dict[str, Any] = {"strides": stride, "dilations": dilation, "output_padding": more, "group": group}
+    lists = {name: np.ravel(value).tolist() for name, value in given.items() if name != "group"}
+    pads = [*before.tolist(), *after.tolist()]
+    (name,) = net.add("ConvTranspose", [net.input, weights], pads=pads, group=group, **lists)
+    net.shapes[name] = (3 * group, *((sides - 1) * stride + span + more - before - after).tolist())
+    model = net.model(name)
+    sample = {"input": draw.standard_normal((4, *sides))}
+    expected = Reference(fixed(model.SerializeToString()), [name], by_host=True).values(sample)[0]
+    np.testing.assert_allclose(computed(graph_of(model), sample), expected.ravel(), rtol=1e-4, atol=1e-5)
 
 
 def test_an_average_of_more_than_a_kernel_is_one_of_averages() -> None:

@@ -14,7 +14,7 @@ from nvdla_models.errors import InputError
 from nvdla_models.limits import RUN_TASKS
 from nvdla_score import mutant_report, report
 from nvdla_score.catalogue import BUGS_FILE, DLHDL_BUGS_FILE, Bug, BugKind, load_catalogue
-from nvdla_score.equivalent import UNSEEN, Prover
+from nvdla_score.equivalent import UNSEEN, UNTESTED, Prover
 from nvdla_score.instantiated import Design, design_of
 from nvdla_score.journal import Journal, Played
 from nvdla_score.mutants import MutantResult, noted, play_mutants
@@ -24,7 +24,7 @@ from nvdla_score.reach import Case, Reached, survey
 from nvdla_score.scenarios import Source, dlhdl_sources, level_sources, of_unit, random_source, sources
 from nvdla_score.sources import write_mutants
 from nvdla_score.units import unit_of
-from nvdla_score.unseen import unseen
+from nvdla_score.unseen import is_bypassed, unseen
 from nvdla_score.yosys import yosys
 from nvdla_tb.cli import numbers
 from nvdla_tb.cli.dut import again, build_dut, dut_arguments, dut_of
@@ -217,7 +217,7 @@ def score_mutants(args: argparse.Namespace) -> int:
     results = _proved(args, results, files, design, folders.made(root, "proofs"))
     alarms = [reached for _, reached in surveyed if reached.fails]
     mutant_report.write_json(results, alarms, root / "score.json")
-    print("\n" + "\n".join(mutant_report.summary(results, alarms)))
+    print("\n" + "\n".join(mutant_report.summary(results, alarms, bypassed=is_bypassed(files))))
     return 0 if not alarms and mutant_report.passed(results) else 1
 
 
@@ -284,13 +284,14 @@ def _proved(
 ) -> list[MutantResult]:
     """Return results, with what became of the proofs of survivors."""
     survivors = {result.number: result.mutant for result in results if result.catch is None}
-    outside = outside_the_cone(survivors, files, design, args.top, folder)
+    outside, gating = outside_the_cone(survivors, files, design, args.top, folder)
     prover = Prover(files, design, folder, args.prove)
 
     def tried(result: MutantResult) -> MutantResult:
         if result.number not in survivors:
             return result
-        proof = UNSEEN if result.number in outside else prover.prove(result.mutant)
+        known = UNTESTED if result.number in gating else UNSEEN if result.number in outside else None
+        proof = known or prover.prove(result.mutant)
         print(f"{result.mutant}: {proof}", flush=True)
         return replace(result, proof=proof)
 
@@ -299,12 +300,15 @@ def _proved(
 
 def outside_the_cone(
     survivors: Mapping[int, Mutant], files: FileList, design: Design, top: str, folder: Path
-) -> frozenset[int]:
-    """Return the numbers of survivors on which no output depends; none when Yosys is absent or cannot tell."""
+) -> tuple[frozenset[int], frozenset[int]]:
+    """Return the numbers of survivors on which no output depends, and those of them that could stop a gated clock.
+
+    There are none when Yosys is absent or cannot tell.
+    """
     if not survivors or yosys() is None:
-        return frozenset()
+        return frozenset(), frozenset()
     try:
         return unseen(survivors, files, design, top, folder)
     except BuildError as error:
         print(f"which survivors no output depends on is not known: {error}", flush=True)
-        return frozenset()
+        return frozenset(), frozenset()

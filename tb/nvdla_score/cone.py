@@ -64,10 +64,11 @@ def driven_in(netlist: Netlist) -> frozenset[Bit]:
     return frozenset((*inputs, *_Cells(netlist).drivers))
 
 
-def cone_of(netlist: Netlist) -> frozenset[Bit]:
-    """Return all bits on which the outputs of a design depend, constants not among them."""
+def cone_of(netlist: Netlist, beside: Iterable[Bit] = ()) -> frozenset[Bit]:
+    """Return all bits on which the outputs of a design, and some bits beside them, depend, constants not among them."""
     cells = _Cells(netlist)
     left = [bit for port in netlist.ports.values() if port.direction != _INPUT for bit in port.bits]
+    left += beside
     found: set[Bit] = set()
     while left:
         bit = left.pop()

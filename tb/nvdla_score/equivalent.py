@@ -70,6 +70,9 @@ class Proof(msgspec.Struct, frozen=True):
 UNSEEN = Proof(Outcome.EQUAL, "no output of the design depends on it")
 """What follows for a mutant outside the cone of influence of the outputs."""
 
+UNTESTED = Proof(Outcome.EQUAL, "in this build alone, in which the clock gates that it acts on are wires")
+"""What follows for one outside the cone that could stop a clock in another build."""
+
 
 def abc() -> Path | None:
     """Return ABC by one of the names under which it is installed, None when it is not on the path."""

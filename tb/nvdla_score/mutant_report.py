@@ -8,10 +8,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from nvdla_score.equivalent import UNTESTED
 from nvdla_score.mutants import MutantResult
 from nvdla_score.operators import Family
 from nvdla_score.reach import Reached
 from nvdla_score.units import Judgement, Naming, judged, naming
+from nvdla_score.unseen import BYPASS
 from nvdla_tb.explain.units import Unit
 from nvdla_tb.run.space import write_whole
 
@@ -32,8 +34,11 @@ def line(result: MutantResult) -> str:
     return f"{result.mutant}: {catch}; {stated}; {named}: {worth.value}{wanted}"
 
 
-def summary(results: Sequence[MutantResult], alarms: Sequence[Reached]) -> list[str]:
-    """Return tables per module and per family, the survivors with reasons, the first causes, and the score."""
+def summary(results: Sequence[MutantResult], alarms: Sequence[Reached], *, bypassed: bool = False) -> list[str]:
+    """Return tables per module and per family, the survivors with reasons, the first causes, and the score.
+
+    It also says what a build cannot test whose clock gates are bypassed.
+    """
     lines = [*_table("module", [result.mutant.module for result in results], results), ""]
     lines += [*_table("bugs like", [result.mutant.family.value for result in results], results), ""]
     survivors = [result for result in results if result.catch is None]
@@ -48,15 +53,29 @@ def summary(results: Sequence[MutantResult], alarms: Sequence[Reached]) -> list[
     lines.append(f"first cause of those caught: {stated}")
     lines += _units(results)
     never = sum(r.reaching == 0 for r in survivors if not r.equivalent)
+    if bypassed:
+        untested = sum(result.proof == UNTESTED for result in survivors)
+        lines.append(
+            f"not tested by this build, whose clock gates are wires ({BYPASS}): mutants that stop a clock; "
+            f"{untested} of those proved equivalent act on clock gates alone"
+        )
     caught, needed = counted(results)
     seen = len(survivors) - (len(results) - needed) - never
     lines.append(f"not caught: {never} never reached, {seen} reached and not seen; not one of them proved equivalent")
     share = f"{100 * caught / needed:.1f} %" if needed else "nothing to catch"
-    lines.append(
+    score = (
         f"caught: {caught} of {needed} not equivalent ({share}, at least {100 * LEAST_CAUGHT:g} %); "
         f"{len(results) - needed} of {len(results)} proved equivalent"
     )
-    return lines
+    if cut := unexhausted(results):
+        more = sum(result.cut for result in cut)
+        score += f"; the level may catch {len(cut)} more: --each cut {more} scenarios that reach them"
+    return [*lines, score]
+
+
+def unexhausted(results: Sequence[MutantResult]) -> list[MutantResult]:
+    """Return the survivors, not proved equivalent, that further scenarios reach, which were cut."""
+    return [result for result in results if result.cut and not result.equivalent]
 
 
 def _units(results: Sequence[MutantResult]) -> list[str]:
@@ -113,6 +132,7 @@ def write_json(results: Sequence[MutantResult], alarms: Sequence[Reached], path:
         "mutants": len(results),
         "caught": caught,
         "not_equivalent": needed,
+        "not_exhausted": len(unexhausted(results)),
         "units": {kind.value: sum(result.naming is kind for result in results) for kind in Naming},
         "false_alarms": [alarm.identity for alarm in alarms],
         "results": [_plain(result) for result in results],
@@ -132,6 +152,7 @@ def _plain(result: MutantResult) -> dict[str, Any]:
         "before": mutant.before,
         "after": mutant.after,
         "reaching": result.reaching,
+        "cut": result.cut,
         **result.ended.to_dict(),
         "symptom": catch and catch.symptom,
         "unit": result.unit and result.unit.value,

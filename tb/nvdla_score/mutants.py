@@ -68,12 +68,18 @@ class MutantResult:
         return None if self.catch is None else naming(self.unit, self.catch)
 
     @property
+    def cut(self) -> int:
+        """Scenarios that reach a survivor and were not played on it, because of the most for one mutant."""
+        return 0 if self.catch is not None else self.reaching - self.ended.played
+
+    @property
     def reason(self) -> str:
         """Why it survived, as far as is known."""
         why = "" if self.proof is None else f"; {self.proof}"
         if self.reaching == 0:
             return f"never reached: what it changes has the same value in all scenarios{why}"
-        return f"reached by {self.reaching} scenarios, played on {self.ended.played}, nothing seen{why}"
+        cut = f", {self.cut} cut by --each" if self.cut else ""
+        return f"reached by {self.reaching} scenarios, played on {self.ended.played}{cut}, nothing seen{why}"
 
 
 def likely(module: str) -> set[str]:

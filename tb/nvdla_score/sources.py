@@ -22,7 +22,8 @@ class Choice:
 
     Attributes:
         declared: from the numbers of a module's mutants to what the module declares.
-        asked: from the number of a mutant, and an expression that is true where it differs, to the condition.
+        asked: from the number of a mutant, and three expressions with commas between, to the condition: one that is
+            true where it differs, the original's value, and its own.
     """
 
     declared: Callable[[Sequence[int]], str]
@@ -36,10 +37,13 @@ PLUSARG = Choice(
 """A plusarg, in any simulator."""
 
 NOTED = Choice(
-    lambda _: f' import "DPI-C" function bit {_CHOSEN}(input int number, input bit differs);',
-    lambda number, differs: f"{_CHOSEN}({number}, {differs})",
+    lambda _: (
+        f' import "DPI-C" function bit {_CHOSEN}'
+        "(input int number, input bit differs, input longint original, input longint other);"
+    ),
+    lambda number, values: f"{_CHOSEN}({number}, {values})",
 )
-"""A plusarg, in a model that notes as well which mutants would have made a difference."""
+"""A plusarg, in a model that notes as well which mutants would have made a difference, how often and between what."""
 
 
 def write_mutants(
@@ -111,8 +115,9 @@ def switched(text: str, mutants: Sequence[tuple[int, Mutant]], choice: Choice) -
         original, other = text[start:end], mutant.expression(text)
         otherwise = changes.get(mutant.span, f"({original})")
         # Bits that an assignment would keep count, too; which are signed stays as it is.
-        differs = f"(({other}) + 64'sd0) != (({original}) + 64'sd0)"
-        changes[mutant.span] = f"({choice.asked(number, differs)} ? ({other}) : {otherwise})"
+        values = [f"(({each}) + 64'sd0)" for each in (original, other)]
+        asked = choice.asked(number, ", ".join([" != ".join(values), *values]))
+        changes[mutant.span] = f"({asked} ? ({other}) : {otherwise})"
     for name, head, _ in modules_of(visible(without_comments(text))) if mutants else ():
         numbers = [number for number, mutant in mutants if mutant.module == name]
         if numbers:

@@ -2,23 +2,31 @@
 
 Yosys reads all of them at once: a black box in each mutated module says whether a mutant is chosen. The whole design is
 flattened, and its constants are propagated. A mutant is equivalent when its black boxes lie outside the cone of
-influence of the outputs.
+influence of the outputs. Another black box reads what a clock gate reads that the build replaces with a wire, and says
+which of these mutants could stop a clock otherwise.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 
 from nvdla_score.cone import cone_of
 from nvdla_score.instantiated import Design
 from nvdla_score.mutate import Mutant
-from nvdla_score.netlist import synthesise
+from nvdla_score.netlist import Bit, Netlist, synthesise
 from nvdla_score.sources import Choice, switched
 from nvdla_score.yosys import read_source
 from nvdla_tb.run.compile.filelist import FileList
 
+BYPASS = "VLIB_BYPASS_POWER_CG"
+"""The macro of NVDLA with which clock gates are wires."""
+
 _CHOSEN = "chosen"
+_GATE, _READ = "nvdla_bypassed_gate", "read"
+_BYPASSED = re.compile(rf"\bmodule\s[^;]*;(?:(?!\bmodule\b).)*?(?=^\s*`ifdef {BYPASS}\b)", re.DOTALL | re.MULTILINE)
+_INPUTS = re.compile(r"\binput\b(?:\s+wire\b)?([\w\s,]+?)(?=\binput\b|\boutput\b|;|\))")
 
 
 def _box(number: int) -> str:
@@ -34,8 +42,12 @@ def _declared(number: int) -> str:
 _FREE = Choice(lambda numbers: "".join(map(_declared, numbers)), lambda number, _: f"{_box(number)}_{_CHOSEN}")
 
 
-def unseen(mutants: Mapping[int, Mutant], files: FileList, design: Design, top: str, folder: Path) -> frozenset[int]:
+def unseen(
+    mutants: Mapping[int, Mutant], files: FileList, design: Design, top: str, folder: Path
+) -> tuple[frozenset[int], frozenset[int]]:
     """Return the numbers of the mutants that no output can tell from the original.
+
+    With them come those of them that could stop a clock, if the build did not define ``VLIB_BYPASS_POWER_CG``.
 
     Raises:
         BuildError: when Yosys is not installed, or cannot read the design.
@@ -44,13 +56,31 @@ def unseen(mutants: Mapping[int, Mutant], files: FileList, design: Design, top: 
     for number, mutant in mutants.items():
         numbered.setdefault(mutant.path.resolve(), []).append((number, mutant))
     texts = {path: switched(read_source(path), numbered.get(path.resolve(), ()), _FREE) for path in design.files}
-    library = "".join(
-        f"(* blackbox, keep *)\nmodule {_box(number)}(output {_CHOSEN}); endmodule\n" for number in mutants
-    )
+    boxes = {_box(number): f"output {_CHOSEN}" for number in mutants}
+    if is_bypassed(files):
+        texts = {path: _BYPASSED.sub(_with_box, text) for path, text in texts.items()}
+        boxes[_GATE] = f"input {_READ}"
+    library = "".join(f"(* blackbox, keep *)\nmodule {name}({port}); endmodule\n" for name, port in boxes.items())
     netlist = synthesise(files, {**texts, Path("nvdla_mutants.v"): library}, top, folder, exact=True)
-    cone = cone_of(netlist)
+    gates = [bit for cell in netlist.cells.values() if cell.type == _GATE for bit in cell.connections[_READ]]
+    hidden = _outside(mutants, netlist, cone_of(netlist))
+    return hidden, hidden - _outside(mutants, netlist, cone_of(netlist, gates))
+
+
+def is_bypassed(files: FileList) -> bool:
+    """Return whether clock gates are wires in a build."""
+    return BYPASS in {name for name, _ in files.defines}
+
+
+def _outside(mutants: Mapping[int, Mutant], netlist: Netlist, cone: frozenset[Bit]) -> frozenset[int]:
     seen: dict[str, bool] = {}
     for cell in netlist.cells.values():
         if _CHOSEN in cell.connections:
             seen[cell.type] = seen.get(cell.type, False) or not cone.isdisjoint(cell.connections[_CHOSEN])
     return frozenset(number for number in mutants if not seen.get(_box(number), True))
+
+
+def _with_box(gate: re.Match[str]) -> str:
+    """Return a clock gate up to its bypass, with a black box that reads each of its inputs."""
+    names = [name.strip() for found in _INPUTS.finditer(gate[0]) for name in found[1].split(",") if name.strip()]
+    return gate[0] + "".join(f"{_GATE} {_GATE}_{name}(.{_READ}({name}));\n" for name in names)

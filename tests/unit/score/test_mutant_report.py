@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from nvdla_score import mutant_report
-from nvdla_score.equivalent import Outcome, Proof
+from nvdla_score.equivalent import UNTESTED, Outcome, Proof
 from nvdla_score.journal import Catch, Played
 from nvdla_score.mutants import MutantResult, likely
 from nvdla_score.mutate import Mutant
@@ -57,6 +57,24 @@ def test_the_summary_has_tables_survivors_with_reasons_and_ends_with_the_score()
         "not caught: 1 never reached, 1 reached and not seen; not one of them proved equivalent",
         "caught: 1 of 3 not equivalent (33.3 %, at least 95 %); 1 of 4 proved equivalent",
     ]
+
+
+def test_a_build_without_clock_gates_says_what_it_cannot_test() -> None:
+    gated = MutantResult(5, mutant("NV_PDP_slcg"), Unit.PDP, 9, Played(9, None, 3.0), UNTESTED)
+    assert gated.equivalent
+    said = "not tested by this build, whose clock gates are wires (VLIB_BYPASS_POWER_CG): mutants that stop a clock; "
+    lines = mutant_report.summary([*RESULTS, gated], [], bypassed=True)
+    assert said + "1 of those proved equivalent act on clock gates alone" in lines
+    assert not any("clock gates" in line for line in mutant_report.summary(RESULTS, []))
+
+
+def test_survivors_whose_scenarios_were_cut_do_not_read_as_if_the_level_had_nothing_more() -> None:
+    cut = MutantResult(5, mutant("NV_PDP_core"), Unit.PDP, 66, Played(40, None, 3.0))
+    equal = MutantResult(6, mutant("NV_PDP_core"), Unit.PDP, 50, Played(40, None, 3.0), Proof(Outcome.EQUAL))
+    caught = MutantResult(7, mutant("NV_PDP_core"), Unit.PDP, 50, Played(2, catch(None), 1.0))
+    assert cut.reason == "reached by 66 scenarios, played on 40, 26 cut by --each, nothing seen"
+    lines = mutant_report.summary([*RESULTS, cut, equal, caught], [])
+    assert lines[-1].endswith("proved equivalent; the level may catch 1 more: --each cut 26 scenarios that reach them")
 
 
 def test_a_score_passes_with_enough_caught_and_few_wrong_causes() -> None:
@@ -116,7 +134,7 @@ def test_json_has_every_mutant_and_the_counts(tmp_path: Path) -> None:
     path = tmp_path / "score.json"
     mutant_report.write_json(RESULTS, [], path)
     data = json.loads(path.read_text())
-    assert (data["mutants"], data["caught"], data["not_equivalent"]) == (4, 1, 3)
+    assert (data["mutants"], data["caught"], data["not_equivalent"], data["not_exhausted"]) == (4, 1, 3, 0)
     assert [result["judged"] for result in data["results"]] == ["right", None, None, None]
     assert [result["naming"] for result in data["results"]] == ["right", None, None, None]
     assert (data["results"][0]["unit"], data["results"][0]["named"]) == ("SDP", [["SDP"]])

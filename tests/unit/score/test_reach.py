@@ -53,12 +53,12 @@ def case(name: str, seed: int = 1) -> Case:
 
 def test_notes_are_taken_once(tmp_path: Path) -> None:
     notes = Notes(tmp_path / "reached", 5)
-    assert notes.path.stat().st_size == 6
-    assert notes.taken() == []
-    other = np.memmap(notes.path, dtype=np.uint8, mode="r+")
-    other[[2, 5]] = 1
-    assert notes.taken() == [2, 5]
-    assert notes.taken() == []
+    assert notes.path.stat().st_size == 6 * 16
+    assert notes.taken() == {}
+    other = np.memmap(notes.path, dtype=np.uint64, mode="r+").reshape(6, 2)
+    other[[2, 5]] = (7, 1), (1, 1 << 63)
+    assert notes.taken() == {2: (7, 1), 5: (1, 1 << 63)}
+    assert notes.taken() == {}
 
 
 def test_what_fails_or_is_refused_without_a_mutant_reaches_none() -> None:
@@ -79,6 +79,18 @@ def test_the_cheapest_of_each_kind_are_played_in_turn_and_three_of_those_that_ex
     ]
     everything = worth_playing(cases, 7, set(), 100)
     assert len(set(everything)) == len(everything) == 31
+
+
+def reached(name: str, seconds: float, times: int, values: int) -> tuple[Case, Reached]:
+    return case(name), Reached(f"{name}.1", seconds, [3, 7], effects=[(9, 9), (times, values)])
+
+
+def test_what_shows_rare_values_comes_before_what_is_cheap() -> None:
+    cases = [reached(f"pdp_{n}", float(n), 100, 0b111) for n in range(50)]
+    cases += [reached("pdp_wraps", 90.0, 1, 0b1001), reached("pdp_often", 80.0, 5000, 0b1)]
+    chosen = worth_playing(cases, 7, set(), 5)
+    assert [found.source.name for found in chosen] == ["pdp_often", "pdp_wraps", "pdp_0", "pdp_1", "pdp_2"]
+    assert len(set(worth_playing(cases, 7, set(), 100))) == 52
 
 
 def test_another_seed_comes_after_all_scenarios_of_its_kind() -> None:
@@ -103,7 +115,7 @@ def test_mutants_of_constants_are_reached_by_all_scenarios(tmp_path: Path) -> No
         root, started = tmp_path, False
 
         def shared(self, folder: Path, plusargs: tuple[str, ...]) -> Model:
-            self.notes = np.memmap(plusargs[0].removeprefix("+reached="), dtype=np.uint8, mode="r+")
+            self.notes = np.memmap(plusargs[0].removeprefix("+reached="), dtype=np.uint64, mode="r+").reshape(-1, 2)
             return self
 
         def close(self) -> None:
@@ -120,6 +132,7 @@ def test_mutants_of_constants_are_reached_by_all_scenarios(tmp_path: Path) -> No
     bench: Any = Model()
     found = list(survey([case("2"), case("3")], bench, 9, workers=1))
     assert [reached.mutants for reached in found] == [[2, 9], [3, 9]]
+    assert [reached.effects for reached in found] == [[(1, 1), (1, 1)]] * 2
 
 
 @pytest.mark.skipif(shutil.which("c++") is None, reason="needs a compiler")
@@ -147,8 +160,13 @@ def test_a_model_notes_a_mutant_when_it_makes_a_difference_and_plays_the_chosen_
 
     noting = f"+reached={notes.path}"
     assert play(10, noting) == 10
-    assert notes.taken() == [2]
+    ((number, (times, _)),) = notes.taken().items()
+    assert (number, times) == (2, 10)
     assert play(20, noting) == 20
-    assert notes.taken() == [1, 2]
+    taken = notes.taken()
+    # The carry from 15 alone; sums of one to five bits.
+    assert [times for times, _ in taken.values()] == [1, 20]
+    assert taken[1][1] & 0xFFFFFFFF == 1 << 5
+    assert taken[2][1] & 0xFFFFFFFF == 0b111110
     assert play(20, "+mutant=1") == 4
     assert play(20, "+mutant=2") == 40

@@ -182,8 +182,11 @@ def test_a_model_that_notes_asks_with_the_difference_and_takes_the_notes_along(t
     written = parse(write_mutants(mutants, parse(tmp_path / "rtl.f"), tmp_path / "mutants", notes=True))
     assert [path.name for path in written.sources] == ["chain.v", "reached.cpp"]
     text = written.sources[0].read_text()
-    assert 'import "DPI-C" function bit nvdla_mutant(input int number, input bit differs);' in text
-    assert "nvdla_mutant(1, (( a - b) + 64'sd0) != (( a + b) + 64'sd0)) ? ( a - b) : ( a + b)" in text
+    assert (
+        'import "DPI-C" function bit nvdla_mutant(input int number, input bit differs, input longint original' in text
+    )
+    original, other = "(( a + b) + 64'sd0)", "(( a - b) + 64'sd0)"
+    assert f"nvdla_mutant(1, {original} != {other}, {original}, {other}) ? ( a - b) : ( a + b)" in text
 
 
 @pytest.mark.parametrize("plusargs", [("+mutant=3",), ("+mutant=4",), ()])

@@ -47,14 +47,13 @@ class Window:
             check_range(name, getattr(self, name), 0, 63)
 
 
-def window_sum(data: Float64Array, weight: Float64Array, window: Window, pad_value: float = 0.0) -> Float64Array:
+def window_sum(data: Float64Array, weight: Float64Array, window: Window) -> Float64Array:
     """Sum ``data * weight`` over each window: the convolution itself, in float64.
 
     Args:
         data: (C, H, W).
         weight: (K, C, R, S).
         window: stride, dilation, padding.
-        pad_value: value of the elements outside the cube.
 
     Returns:
         (K, H', W').
@@ -67,7 +66,7 @@ def window_sum(data: Float64Array, weight: Float64Array, window: Window, pad_val
     if channels != weight_channels:
         raise InputError(f"weight must have the {channels} channels of data, not {weight_channels}")
     padding = ((0, 0), (window.pad_top, window.pad_bottom), (window.pad_left, window.pad_right))
-    padded = np.pad(data, padding, constant_values=pad_value)
+    padded = np.pad(data, padding)
     span_y, span_x = (rows - 1) * window.dilation_y + 1, (columns - 1) * window.dilation_x + 1
     if padded.shape[1] < span_y or padded.shape[2] < span_x:
         raise InputError(f"data with padding must be at least {span_y} x {span_x}, not {padded.shape[1:]}")

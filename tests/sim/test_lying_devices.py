@@ -84,7 +84,7 @@ def test_runs_regressions_and_what_shows_their_results(
     assert "0 passed, 1 failed, 0 refused" in said
     said = said_by(["regress", "plan", "--only", ONE, *options], tmp_path, capfd)
     assert "0 passed, 1 failed" in said
-    said = said_by(["regress", "random", "--seeds", "1", "--engines", "SDP", *options], tmp_path, capfd)
+    said = said_by(["regress", "random", "--seeds", "1", "--only", "SDP", *options], tmp_path, capfd)
     assert "0 passed, 1 failed" in said
     (left,) = (tmp_path / "sim_build" / "regress").glob(f"*/{ONE}.*")
 

@@ -60,7 +60,7 @@ def test_two_runs_of_a_network_are_judged_layer_by_layer_in_one_simulation(
     model: Path, images: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "results"
-    results = ("--results", str(out), "--performance")
+    results = ("--save-results", str(out), "--performance")
     data = reported(tmp_path, str(model), "--image", *images, "--golden", *images, *results)
     said = capsys.readouterr().out
     assert said.count("RTL and model: same bits (48 of 48 elements equal)") == 2

@@ -2,6 +2,9 @@
 
 A bound is what one part of the hardware needs when it never waits: the multipliers, the pipeline of each engine, and
 both directions of each memory port.
+
+Bounds hold for every configuration and kind of layer, whatever the latency: so patience with a silent device, and what
+limits a layer, come from here. ``nvdla.timing`` predicts cycles, but of nv_small's structure and measured kinds alone.
 """
 
 from __future__ import annotations

@@ -34,7 +34,7 @@ def model(tb: Run) -> None:
 def test_a_network_is_computed_and_its_results_saved(tb: Run) -> None:
     values = np.arange(48, dtype=np.int8).reshape(SHAPE)
     np.save("in.npy", values)
-    ran = tb(MODEL, "--image in.npy --results out --json report.json --html page.html --junit junit.xml")
+    ran = tb(MODEL, "--image in.npy --save-results out --json report.json --html page.html --junit junit.xml")
     assert ran.code == 0
     assert "2  sdp2   SDP     8x2x3  model       48       -       -" in ran.out
     assert "against floating point: not measured\n" in ran.out

@@ -10,11 +10,8 @@ from pathlib import Path
 from threading import Lock, Thread
 
 from nvdla_models.errors import InputError
-from nvdla_tb.nvdla.registers import RegisterMap
-from nvdla_tb.sim.driver import calls
-from nvdla_tb.sim.driver.asking import Asking
+from nvdla_tb.sim.driver.asking import Asking, Failed, Returned
 from nvdla_tb.sim.driver.protocol import MOST_BYTES, REPLY, REQUEST, VERSION, Operation, Status
-from nvdla_tb.sim.driver.record import Record
 
 LOOPBACK = "127.0.0.1"
 _OWN_ALONE = 0o177
@@ -36,9 +33,9 @@ class ServedDriver:
         asking: what the client asks for.
     """
 
-    def __init__(self, where: str, registers: RegisterMap, record: Record) -> None:
+    def __init__(self, where: str, asking: Asking) -> None:
         """Take the path of a Unix socket, or the number of a port."""
-        self.asking = Asking(registers, record)
+        self.asking = asking
         self._where = where
         self._listener: socket.socket | None = None
         self._client: socket.socket | None = None
@@ -55,7 +52,7 @@ class ServedDriver:
             self._listener = _listening(self._where)
         except OSError as error:
             why = f"{self._where} cannot be listened at: {error.strerror or error}"
-            self.asking.calls.put(calls.Failed(InputError(why)))
+            self.asking.calls.put(Failed(InputError(why)))
             return
         Thread(target=self._accept, args=(self._listener,), name="listener", daemon=True).start()
 
@@ -95,9 +92,9 @@ class ServedDriver:
             while self._take(client):
                 pass
         except (OSError, EOFError):
-            self.asking.calls.put(calls.Failed(InputError("its client has closed the connection without EXIT")))
+            self.asking.calls.put(Failed(InputError("its client has closed the connection without EXIT")))
         except InputError as error:
-            self.asking.calls.put(calls.Failed(error))
+            self.asking.calls.put(Failed(error))
 
     def _take(self, client: socket.socket) -> bool:
         """Carry out one request, and return whether more may come.
@@ -119,7 +116,7 @@ class ServedDriver:
             self._reply(client, Status.DONE)
             # As the int that an entry in C returns.
             (code,) = struct.unpack("<i", struct.pack("<I", value & _WORD))
-            self.asking.calls.put(calls.Returned(code))
+            self.asking.calls.put(Returned(code))
             return False
         answer, found = self._ask(operation, ram, address, value, nbytes, data)
         self._reply(client, Status.DONE, answer, found)

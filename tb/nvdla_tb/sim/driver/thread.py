@@ -9,10 +9,8 @@ from threading import Event, Lock, Thread
 from typing import Any
 
 from nvdla_models.errors import InputError
-from nvdla_tb.nvdla.registers import RegisterMap
 from nvdla_tb.sim.driver import calls
-from nvdla_tb.sim.driver.asking import CYCLES_PER_MICROSECOND, Asking
-from nvdla_tb.sim.driver.record import Record
+from nvdla_tb.sim.driver.asking import CYCLES_PER_MICROSECOND, Asking, Failed, Returned
 
 
 class DriverThread:
@@ -27,9 +25,9 @@ class DriverThread:
 
     is_there = True
 
-    def __init__(self, library: str, entry: str, registers: RegisterMap, record: Record) -> None:
+    def __init__(self, library: str, entry: str, asking: Asking) -> None:
         """Take the driver, which is loaded in its thread: what a library does when it is loaded is its own, too."""
-        self.asking = Asking(registers, record)
+        self.asking = asking
         self._library, self._entry = library, entry
         # A driver may have threads of its own.
         self._lock = Lock()
@@ -49,12 +47,12 @@ class DriverThread:
         try:
             entry = calls.entry_of(self._library, self._entry)
         except (OSError, AttributeError) as error:
-            self.asking.calls.put(calls.Failed(error))
+            self.asking.calls.put(Failed(error))
             return
         code = entry(ctypes.byref(self._functions))
         with self._lock:
             self.asking.flush()
-        self.asking.calls.put(calls.Returned(code))
+        self.asking.calls.put(Returned(code))
 
     def _function(self, name: str, type_: Any) -> Any:
         """Return the function that C calls; ctypes would print an exception of it, and go on with 0."""
@@ -66,7 +64,7 @@ class DriverThread:
                 with self._lock:
                     return method(*arguments)
             except Exception as error:  # the bench raises it
-                self.asking.calls.put(calls.Failed(error))
+                self.asking.calls.put(Failed(error))
                 Event().wait()
 
         return type_(called)

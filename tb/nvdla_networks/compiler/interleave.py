@@ -13,6 +13,7 @@ import numpy as np
 from nvdla_models.layout.raw import round_up
 from nvdla_networks.compiler.cubes import Cube
 from nvdla_networks.compiler.graph import MAX_SIDE, Conv, Floats, Graph, Interleave, Node
+from nvdla_networks.errors import NodeRefused
 
 
 def one_by_one(graph: Graph, lanes: int) -> Graph:
@@ -21,6 +22,9 @@ def one_by_one(graph: Graph, lanes: int) -> Graph:
     Args:
         graph: The graph. What parts are taken of is the result of a convolution for them alone.
         lanes: Channels of an atom; kernels of zeros fill them up.
+
+    Raises:
+        NodeRefused: for parts of more channels together than a cube has.
     """
     nodes: list[Node] = []
     shapes = dict(graph.shapes)
@@ -34,6 +38,8 @@ def one_by_one(graph: Graph, lanes: int) -> Graph:
             at = next(at for at, made in enumerate(nodes) if made.output == value)
             nodes[at] = replace(nodes[at], operation=_filled(nodes[at].operation, lines * columns, step))
             shapes[value] = (lines * columns * step, *shapes[value][1:])
+            if shapes[value][0] > MAX_SIDE:
+                raise NodeRefused(node.name, f"blocks must have at most {MAX_SIDE} channels, not {shapes[value][0]}")
         if min(lines, columns) > 1:
             channels, between = lines * step or moved.channels, f"{node.output}#columns"
             nodes.append(

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import signal
 import sys
 import time
 from collections.abc import Iterator
@@ -113,11 +114,15 @@ def batch_cluster(batch: Batch) -> Iterator[Client]:
         BatchError: when the package is not installed, or refuses the settings.
     """
     name = SYSTEMS[batch.system]
+    interrupt = signal.getsignal(signal.SIGINT)
     try:
         import dask_jobqueue
     except ImportError as error:
         message = f"--cluster {batch.system} needs the package dask-jobqueue: pip install '.[{EXTRA}]' ({error})"
         raise BatchError(message) from error
+    finally:
+        # The package lets an interrupt end the program with exit code 0, as soon as it is imported.
+        signal.signal(signal.SIGINT, interrupt)
     arguments = batch.arguments()
     try:
         with config.set(SETTINGS):

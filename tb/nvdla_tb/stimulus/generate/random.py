@@ -11,7 +11,7 @@ from nvdla_models.config import HwConfig
 from nvdla_models.errors import InputError
 from nvdla_models.precision import Precision
 from nvdla_tb.nvdla import engines as hardware
-from nvdla_tb.stimulus.generate.draw.edges import draw_edges
+from nvdla_tb.stimulus.generate.draw.edges import Found, draw_edge
 from nvdla_tb.stimulus.generate.draw.numbers import Cube, Description
 from nvdla_tb.stimulus.generate.draw.pdp import draw_pooled
 from nvdla_tb.stimulus.generate.draw.reuse import draw_followers, may_be_followed
@@ -28,7 +28,7 @@ ENGINES = tuple(GENERATORS)
 _BASES = (0, 0x8000_0000, 0x8000_0000, 0xFE00_0000)
 _CARRYING = 0.4
 
-_FAR = 0.2
+_FAR = 0.25
 _FEWEST_CYCLES, _MOST_CYCLES = 1 << 12, 1 << 18
 """Of the layers that reach limits, in a scenario; as often between two powers of two as between any others."""
 
@@ -44,8 +44,8 @@ _EARLIEST_RESET, _LATEST_RESET = 1 << 9, 1 << 15
 
 _WEIGHTS = ("CFG_RD_WEIGHT_0", "CFG_RD_WEIGHT_1", "CFG_RD_WEIGHT_2", "CFG_WR_WEIGHT_0", "CFG_WR_WEIGHT_1")
 
-_MOST_LAYERS = 4
-_CHAINED = 0.35
+_MOST_LAYERS = 7
+_CHAINED = 0.5
 _COUNTED = 0.5
 """Of the scenarios whose layers run one after the other."""
 
@@ -53,20 +53,22 @@ _ENDED_BY_SDP = ("SDP", "CONV")
 _NOT_POOLED = {"output_precision", "winograd", "batch"}
 """Keys of layers that PDP does not take on the fly."""
 
-_POOLED = 0.2
-_FOLLOWED = 0.15
+_POOLED = 0.33
+_FOLLOWED = 0.22
 """Of the convolutions that may leave something in the buffer: those that others take it from."""
 
 _SAME_TABLES = 0.5
 """Of the layers of CDP after another one: those that keep its tables, so that both groups may wait."""
 
-_RINGS = 0.16
-_TOGETHER = 0.2
+_RINGS = 0.14
+_TOGETHER = 0.16
 _CROSSED = 0.08
-_EDGES = 0.3
-"""Of the scenarios: those that use banks of the convolution buffer up to their end, those of short layers that meet,
-those that clear interrupts while others come, and those of layers at edges of what
-units and their numbers hold."""
+"""Of the scenarios: those of short layers that meet, and those that clear interrupts while others come; of the rest,
+those that use banks of the convolution buffer up to their end."""
+
+_EDGES = 0.5
+"""Of the layers of scenarios that reach no limits: those at an edge of what units and their numbers hold. Such layers
+are pooled and followed as any other, so that edges and reuse meet and neither displaces the other."""
 
 _SHORT_ACCESSES = 60
 _WITH_EVENTS = ("SDP", "PDP", "CDP", "CONV")
@@ -102,9 +104,10 @@ def random_entry(config: HwConfig, seed: int, engines: tuple[str, ...]) -> PlanE
         if form < _CROSSED + _TOGETHER:
             drawn, port = draw_together(rng, config, {engine: GENERATORS[engine].draw for engine in engines})
             order = "back_to_back"
-        elif form < _CROSSED + _TOGETHER + _EDGES:
-            drawn, port = draw_edges(rng, config, engines)
-        layers, work = _described(rng, config, drawn) if drawn else _layers(rng, config, engines)
+        if drawn:
+            layers, work = _described(rng, config, drawn)
+        else:
+            layers, work, port = _layers(rng, config, engines)
         data = _sequenced(rng, layers, work, order if drawn else None)
         data["settings"]["port"] |= port
     data["base"] = int(rng.choice(_BASES)) + 8 * int(rng.integers(0, 1 << 13))
@@ -196,12 +199,16 @@ def engines_of(config: HwConfig) -> tuple[str, ...]:
     return tuple(engine.name for engine in hardware.engines_of(config))
 
 
-def _layers(rng: np.random.Generator, config: HwConfig, engines: tuple[str, ...]) -> tuple[list[Description], Work]:
-    """Draw layers, and return with them about how much work they are; some read what the one before them wrote.
+def _layers(
+    rng: np.random.Generator, config: HwConfig, engines: tuple[str, ...]
+) -> tuple[list[Description], Work, Description]:
+    """Draw layers, and return with them about how much work they are, and settings of the port for them.
 
-    Now and then the first ones reach limits of their fields; fewer others follow then.
+    Some are at edges, and some read what the one before them wrote. Now and then the first ones reach limits of their
+    fields; fewer others follow then.
     """
     layers: list[Description] = []
+    port: Description = {}
     work = Work(0, 0)
     written: Cube | None = None
     weights = 0
@@ -214,21 +221,22 @@ def _layers(rng: np.random.Generator, config: HwConfig, engines: tuple[str, ...]
         tables = reaching.src.precision if reaching.layer["engine"] == "CDP" else tables
     reaches = bool(layers)
     count = len(layers) + int(rng.integers(0, 2)) if reaches else count
-    while len(layers) < count:
-        before = written if rng.random() < _CHAINED else None
-        drawn = GENERATORS[str(rng.choice(engines))].draw(rng, config, before)
-        if drawn is None:
+    # A convolution at an edge may fill the buffer with its weights, if it is the only one.
+    while len(layers) < count and weights <= MOST_WEIGHTS:
+        at_edge = not reaches and rng.random() < _EDGES
+        found, settings = draw_edge(rng, config, engines) if at_edge else _usual(rng, config, engines, written)
+        if found is None:
             continue
-        layer, dst = drawn
-        src = before or Cube(layer.get("shape", (1, 1, 1)))
+        layer, src, dst = found
         of_it = weights_of(layer, src)
-        if of_it and weights + of_it > MOST_WEIGHTS:
+        if of_it and weights + of_it > MOST_WEIGHTS and (weights or not at_edge):
             continue
+        port |= settings
         weights += of_it
         layer, tables = _with_tables(rng, layer, dst or src, tables)
         work += work_of(config, layer, src, dst or src)
         written = dst
-        if not reaches and may_be_followed(layer) and rng.random() < _FOLLOWED:
+        if not reaches and weights <= MOST_WEIGHTS and may_be_followed(layer) and rng.random() < _FOLLOWED:
             followers = draw_followers(rng, config, layer)
             more = sum(weights_of(each.layer, each.src) for each in followers)
             if followers and weights + more <= MOST_WEIGHTS:
@@ -241,7 +249,16 @@ def _layers(rng: np.random.Generator, config: HwConfig, engines: tuple[str, ...]
         if written is not None and pooled and rng.random() < _POOLED:
             layer, written = draw_pooled(rng, layer, written)
         layers.append(layer)
-    return layers, work
+    return layers, work, port
+
+
+def _usual(
+    rng: np.random.Generator, config: HwConfig, engines: Sequence[str], written: Cube | None
+) -> tuple[Found | None, Description]:
+    """Draw a layer of any engine, which may read what was written, or nothing; any port goes with it."""
+    before = written if rng.random() < _CHAINED else None
+    drawn = GENERATORS[str(rng.choice(engines))].draw(rng, config, before)
+    return drawn and (drawn[0], before or Cube(drawn[0].get("shape", (1, 1, 1))), drawn[1]), {}
 
 
 def _reaching(rng: np.random.Generator, config: HwConfig, engines: tuple[str, ...]) -> list[Drawn]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import subprocess
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -103,6 +104,29 @@ def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
         batch_cluster(Batch("lsf", 1, HOST, {"memory": "1GB"})),
     ):
         pass
+
+
+_INTERRUPTED = f"""
+import os, signal, sys
+from nvdla_tb.run.regress.batch import Batch, BatchError, batch_cluster
+
+try:
+    with batch_cluster(Batch("slurm", 1, "{HOST}", {{"memory": "1GB", "quue": "short"}})):
+        pass
+except BatchError:
+    assert "dask_jobqueue.runner" in sys.modules
+try:
+    os.kill(os.getpid(), signal.SIGINT)
+    signal.pause()
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+
+
+def test_an_interrupt_still_interrupts() -> None:
+    pytest.importorskip("dask_jobqueue", reason="the optional dask-jobqueue is not installed")
+    ended = subprocess.run([sys.executable, "-c", _INTERRUPTED], capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stdout) == (0, "interrupted\n"), ended.stderr
 
 
 def test_settings_that_the_package_does_not_know_are_refused() -> None:

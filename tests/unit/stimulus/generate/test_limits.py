@@ -235,7 +235,9 @@ def test_bits_that_no_cube_can_carry_into_are_refused(probe: PlanEntry, message:
 def test_carries_reach_the_upper_word_of_addresses_where_there_is_one() -> None:
     entries = [random_entry(LARGE, seed, ENGINES).data for seed in range(600)]
     assert max(data["carries"][1] for data in entries if "carries" in data) == LARGE.memif_address_width_bits - 1
-    assert {data["carries"][0] for data in entries if "carries" in data} >= {12, 32, 33}
+    lowest = {data["carries"][0] for data in entries if "carries" in data}
+    assert 12 in lowest
+    assert len({bit for bit in lowest if bit >= 32}) > 24
 
 
 def test_a_wanted_address_is_taken_when_it_is_free_and_others_keep_away_from_it() -> None:

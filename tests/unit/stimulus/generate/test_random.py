@@ -45,26 +45,26 @@ def test_random_scenarios_are_legal_wherever_a_unit_is_missing(config: HwConfig,
 @pytest.mark.parametrize(
     ("config", "engine", "seeds", "constant"),
     [
-        *((SMALL, engine, 40, 0.35) for engine in ("SDP", "PDP", "CDP")),
+        *((SMALL, engine, 80, 0.35) for engine in ("SDP", "PDP", "CDP")),
         (SMALL, "CONV", 40, 0.4),
-        *((FULL, engine, 12, 0.4) for engine in ENGINES if engine != "CONV"),
-        # Sums at the ends of what CACC holds leave one value.
-        (FULL, "CONV", 12, 0.5),
+        *((FULL, engine, 12, 0.4) for engine in ENGINES),
     ],
 )
 def test_most_layers_write_more_than_one_value(config: HwConfig, engine: str, seeds: int, constant: float) -> None:
-    written = []
+    layers, shares = 0, []
     for seed in range(seeds):
         played = play_model(random_entry(config, seed, (engine,)).build(config, seed), config)
-        written += [expectation.data[expectation.must_write] for expectation in played.expectations]
-    assert len(written) > seeds
-    # An atom or two of short layers may well hold one value.
-    assert np.mean([len(np.unique(data)) == 1 for data in written if data.size > 32]) < constant
+        written = [expectation.data[expectation.must_write] for expectation in played.expectations]
+        layers += len(written)
+        # The same layer may come 24 times in a scenario.
+        shares.append(np.mean([len(np.unique(data)) == 1 for data in written]))
+    assert layers > seeds
+    assert np.mean(shares) < constant
 
 
 def test_late_answers_and_few_requests_at_a_time_do_not_meet_in_long_scenarios() -> None:
-    # Of 7,560 accesses of a pooling, with a latency of 1,200 cycles and room for 1 of them.
-    entry = random_entry(SMALL, 192, ENGINES)
+    # Of 6,860 accesses with a latency of 1,200 cycles.
+    entry = random_entry(SMALL, 941, ENGINES)
     assert entry.data["settings"]["port"]["latency_cycles"] == 1200
     assert entry.data["preset"]["MCIF.CFG_OUTSTANDING_CNT"] & 0xFF > 10
 
@@ -96,7 +96,7 @@ def test_the_convolution_buffer_holds_what_all_layers_of_a_scenario_leave_behind
 
 def test_two_of_five_weights_start_at_another_atom_than_the_table_asks_for(drawn: list[dict[str, Any]]) -> None:
     skips = [layer.get("weights_skip", 0) for layer in of(drawn, "CONV")]
-    assert 0.35 < sum(map(bool, skips)) / len(skips) < 0.55
+    assert 0.35 < sum(map(bool, skips)) / len(skips) < 0.5
     assert set(skips) == set(range(32))
 
 
@@ -143,7 +143,7 @@ def test_sdp_and_convolutions_are_pooled_on_the_fly_where_pdp_is_asked_for(drawn
         # A convolution of which the next one takes something is not pooled.
         layers = [layer for layer in of(drawn, engine) if "keep" not in layer]
         pools = [layer["pool"] for layer in layers if "pool" in layer]
-        assert len(layers) // 50 < len(pools) < len(layers) // 4
+        assert len(layers) // 12 < len(pools) < len(layers) // 4
         assert {pool["method"] for pool in pools} == {"max", "min", "average"}
         alone = [layer for seed in range(50) for layer in random_entry(SMALL, seed, (engine,)).data["layer"]]
         assert not any("pool" in layer for layer in alone)
@@ -175,16 +175,16 @@ def test_tables_are_linear_and_exponential_and_windows_of_all_sizes(drawn: list[
 
 
 def test_large_cubes_fit_below_the_end_of_the_address_space() -> None:
-    entry = random_entry(SMALL, 2177, ENGINES)
+    entry = random_entry(SMALL, 1325, ENGINES)
     assert entry.data["base"] > 0xFE00_0000
-    assert entry.build(SMALL, 2177).ops
+    assert entry.build(SMALL, 1325).ops
 
 
 def test_convolutions_reuse_data_weights_and_both(drawn: list[dict[str, Any]]) -> None:
     convolutions = of(drawn, "CONV")
     reused = Counter(tuple(layer.get("reuse", ())) for layer in convolutions)
     for parts in (("data",), ("weights",), ("data", "weights")):
-        assert reused[parts] > len(convolutions) // 130, parts
+        assert reused[parts] > len(convolutions) // 50, parts
     partly = [layer for layer in convolutions if layer.get("release_slices")]
-    assert len(partly) > len(convolutions) // 130
+    assert len(partly) > len(convolutions) // 50
     assert any("image" in layer and "data" in layer.get("reuse", ()) for layer in convolutions)

@@ -125,11 +125,15 @@ def draw_conv(rng: np.random.Generator, config: HwConfig, before: Cube | None) -
     alone = winograd or pixels is not None or before is not None
     cubes = 1 if alone else _cubes(rng, config, min(_MOST_STEPS // steps, room // data))
     layer, dst = describe(rng, config, sizes, before, cubes)
+    return layer | draw_banks(rng, config), dst
+
+
+def draw_banks(rng: np.random.Generator, config: HwConfig) -> Description:
+    """Draw how many banks a convolution has to spare, and whether it waits for all of its weights."""
     return {
-        **layer,
         "spare_banks": [_spare(rng, config), _spare(rng, config)],
         "all_weights": bool(rng.random() < 0.5),
-    }, dst
+    }
 
 
 def describe(

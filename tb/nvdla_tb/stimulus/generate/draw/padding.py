@@ -9,9 +9,9 @@ from nvdla_models.conv.params import MAX_PAD_AFTER, MAX_PAD_BEFORE
 from nvdla_models.layout import PixelFormat, pixel_format, supported_formats
 from nvdla_models.pdp import MAX_KERNEL, PAD_VALUE_BITS
 from nvdla_models.precision import Precision
-from nvdla_tb.stimulus.generate.draw.conv import Sizes, describe, is_read_right
+from nvdla_tb.stimulus.generate.draw.conv import Sizes, describe, draw_banks, is_read_right
 from nvdla_tb.stimulus.generate.draw.numbers import Axis, Cube, Description, draw_gaps, draw_kind, draw_precision
-from nvdla_tb.stimulus.generate.draw.pdp import pooling, windowed
+from nvdla_tb.stimulus.generate.draw.pdp import draw_split, pooling, windowed
 from nvdla_tb.stimulus.generate.draw.sizes import Drawn
 
 _IMAGES = 0.5
@@ -81,7 +81,7 @@ def _convolution(rng: np.random.Generator, config: HwConfig) -> Drawn | None:
         layer = {key: value for key, value in layer.items() if key != "input_converter"}
         if pixels is not None:
             layer["image"] = {key: value for key, value in layer["image"].items() if key not in ("mean", "signed")}
-    return Drawn(layer, Cube(sizes.shape, precision=precision), dst)
+    return Drawn(layer | draw_banks(rng, config), Cube(sizes.shape, precision=precision), dst)
 
 
 def _plain_sums(rng: np.random.Generator, precision: Precision, products: int) -> Description:
@@ -116,6 +116,9 @@ def _average(rng: np.random.Generator, config: HwConfig) -> Drawn | None:
     if precision is Precision.FP16:
         return None
     height, width = (_padded(rng) for _ in range(2))
+    split = draw_split(rng, height, width)
+    if split is None:
+        return None
     shape = (int(rng.integers(1, 2 * config.atom_elements(precision) + 1)), height.size, width.size)
     src = Cube(shape, draw_gaps(rng, shape), precision)
     layer, dst = pooling(rng, src, height, width)
@@ -124,7 +127,7 @@ def _average(rng: np.random.Generator, config: HwConfig) -> Drawn | None:
     bits = int(rng.integers(precision.bits, PAD_VALUE_BITS + 1))
     values = [draw_padding_number(rng, min(bits, precision.bits + 3)) for _ in range(MAX_KERNEL - 1)]
     own = {"shape": list(shape), "src_gaps": list(src.gaps), **draw_kind(rng, precision)}
-    return Drawn({**layer, **own, "method": "average", "pad_values": values}, src, dst)
+    return Drawn({**layer, **own, **split, "method": "average", "pad_values": values}, src, dst)
 
 
 def _padded(rng: np.random.Generator) -> Axis:

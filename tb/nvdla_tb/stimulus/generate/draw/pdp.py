@@ -33,6 +33,9 @@ _FEW_CHANNELS = 9
 _FEWEST_IN_AN_ATOM = 8
 _FLUSHED = 0.3
 
+_WHOLE = 0.4
+"""Of the layers: those that are not cut, or in as few parts as fit."""
+
 _MOST_PARTS = 7
 _MOST_PART_WIDTH = 1024
 """The largest value of the register of a part's width."""
@@ -55,7 +58,7 @@ def draw_pdp(rng: np.random.Generator, config: HwConfig, before: Cube | None) ->
     keys: Description = {"chain": True}
     if before is None:
         keys = {"shape": list(shape), "src_gaps": list(draw_gaps(rng, shape)), **draw_kind(rng, precision)}
-    split = _split(rng, height, width)
+    split = draw_split(rng, height, width)
     if split is None:
         return None
     layer, dst = pooling(rng, before or Cube(shape, precision=precision), height, width)
@@ -135,7 +138,7 @@ def windowed(kernel: int, stride: int, windows: int, pads: Sequence[int]) -> Axi
     return Axis((windows - 1) * stride + kernel - before - after, kernel, stride, 1, before, after)
 
 
-def _split(rng: np.random.Generator, height: Axis, width: Axis) -> Description | None:
+def draw_split(rng: np.random.Generator, height: Axis, width: Axis) -> Description | None:
     """Draw how to cut the width, None where no cut that is tried fits the line buffer."""
     widest = widest_part(height)
     fitting = []
@@ -147,7 +150,7 @@ def _split(rng: np.random.Generator, height: Axis, width: Axis) -> Description |
             fitting += [(parts, first, middle)] * cut_fits(width, widest, parts, first, middle)
     if not fitting:
         return None
-    parts, first, middle = fitting[0 if rng.random() < 0.5 else int(rng.integers(len(fitting)))]
+    parts, first, middle = fitting[0 if rng.random() < _WHOLE else int(rng.integers(len(fitting)))]
     return {"split": parts, **({"split_columns": [first, middle]} if parts > 1 else {})}
 
 

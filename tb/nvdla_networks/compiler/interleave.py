@@ -17,7 +17,7 @@ from nvdla_networks.errors import NodeRefused
 
 
 def one_by_one(graph: Graph, lanes: int) -> Graph:
-    """Return a graph that moves columns apart first, then lines, and whose parts begin with new atoms.
+    """Return a graph that moves lines apart first, then columns, and whose parts begin with new atoms.
 
     Args:
         graph: The graph. What parts are taken of is the result of a convolution for them alone.
@@ -41,12 +41,10 @@ def one_by_one(graph: Graph, lanes: int) -> Graph:
             if shapes[value][0] > MAX_SIDE:
                 raise NodeRefused(node.name, f"blocks must have at most {MAX_SIDE} channels, not {shapes[value][0]}")
         if min(lines, columns) > 1:
-            channels, between = lines * step or moved.channels, f"{node.output}#columns"
-            nodes.append(
-                Node(node.name, Interleave((1, columns), channels, channels if step else 0), (value,), between)
-            )
-            shapes[between] = (channels, shapes[value][1], shapes[value][2] * columns)
-            value, columns = between, 1
+            channels, between = columns * step or moved.channels, f"{node.output}#lines"
+            nodes.append(Node(node.name, Interleave((lines, 1), channels, channels if step else 0), (value,), between))
+            shapes[between] = (channels, shapes[value][1] * lines, shapes[value][2])
+            value, lines = between, 1
         operation = Interleave((lines, columns), moved.channels, step)
         nodes.append(replace(node, operation=operation, inputs=(value,)))
     return replace(graph, nodes=tuple(nodes), shapes=shapes)

@@ -166,8 +166,7 @@ def depth_to_space(node: OnnxNode) -> list[Found]:
     by_part = (
         numbers.reshape(size, size, count) if mode == "DCR" else numbers.reshape(count, size, size).transpose(1, 2, 0)
     )
-    order = by_part.transpose(1, 0, 2).ravel()
-    return _blocks(node, pointwise(np.eye(channels)[order]), (size, size), count)
+    return _blocks(node, pointwise(np.eye(channels)[by_part.ravel()]), (size, size), count)
 
 
 def _blocks(
@@ -211,10 +210,10 @@ def conv_transpose(node: OnnxNode) -> list[Found]:
     for channel in range(shape[0]):
         first = channel // of_group * weights.shape[1]
         wide[first : first + weights.shape[1], channel] = weights[channel]
-    parts = np.zeros((stride[1], stride[0], *wide.shape[:2], lines.count, columns.count))
+    parts = np.zeros((stride[0], stride[1], *wide.shape[:2], lines.count, columns.count))
     for line, y, r in lines.taps:
         for column, x, s in columns.taps:
-            parts[column, line, :, :, y, x] = wide[:, :, r, s]
+            parts[line, column, :, :, y, x] = wide[:, :, r, s]
     window = Window(
         (lines.count, columns.count), before=(lines.before, columns.before), after=(lines.after, columns.after)
     )

@@ -28,6 +28,5 @@ def write_junit(report: Report, path: Path) -> None:
 
 def _case(name: str, problems: Sequence[str], skipped: str | None) -> Case:
     if problems:
-        text = "\n".join(problems)
-        return Case(name, "failure", name, text.split("\n", 1)[0], text)
+        return Case(name, "failure", name, "\n".join(problems))
     return Case(name) if skipped is None else Case(name, "skipped", message=skipped)

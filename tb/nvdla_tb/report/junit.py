@@ -12,22 +12,14 @@ from nvdla_tb.run.space import write_whole
 
 
 class Case(NamedTuple):
-    """A test case.
-
-    Attributes:
-        name: Its name in the suite.
-        kind: ``failure``, ``error`` or ``skipped``; empty when it passed.
-        type: The type of a failure or error.
-        message: What happened, in short.
-        text: All of it; empty for a skipped one.
-        seconds: How long it took; None when that was not measured.
-    """
+    """A test case: ``kind`` is ``failure``, ``error`` or ``skipped``, empty when it passed; ``text`` tells the rest."""
 
     name: str
     kind: str = ""
     type: str = ""
-    message: str = ""
     text: str = ""
+    message: str = ""
+    """The first line of ``text`` when it is empty."""
     seconds: float | None = None
 
 
@@ -48,6 +40,6 @@ def write_suite(title: str, properties: Iterable[tuple[str, str]], cases: Sequen
             ended = ElementTree.SubElement(about, case.kind)
             if case.type:
                 ended.set("type", case.type)
-            ended.set("message", printable(case.message))
+            ended.set("message", printable(case.message or case.text.split("\n", 1)[0]))
             ended.text = printable(case.text) or None
     write_whole(path, ElementTree.tostring(root, encoding="utf-8", xml_declaration=True))

@@ -162,8 +162,7 @@ def write_junit(head: Head, results: Sequence[Result], path: Path) -> None:
     properties += [("environment", line) for line in _environment(results)]
     cases = [_case(result) for result in results]
     if head.problems:
-        text = "\n".join(head.problems)
-        cases.append(Case(THE_RUN, "error", THE_RUN, text.split("\n", 1)[0], text, 0.0))
+        cases.append(Case(THE_RUN, "error", THE_RUN, "\n".join(head.problems), seconds=0.0))
     write_suite(head.title, properties, cases, path)
 
 

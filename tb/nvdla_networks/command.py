@@ -24,7 +24,7 @@ from nvdla_networks.network_page import network_page
 from nvdla_networks.network_report import Outcome, report_of
 from nvdla_networks.network_text import cycles_of, print_report, write_json, write_results
 from nvdla_networks.prediction import predictions_of
-from nvdla_networks.scenario import NetworkScenario, Run, play_networks, results_of
+from nvdla_networks.scenario import NetworkScenario, Run, play_networks, results_of, why_incomplete
 from nvdla_tb.cli import numbers
 from nvdla_tb.cli.dut import again, anywhere, build_dut, dut_arguments
 from nvdla_tb.cli.dut_options import BUILD_ROOT, add_dut_options
@@ -148,8 +148,8 @@ def main(args: argparse.Namespace) -> int:
         dump = None if result.folder is None else Path(result.folder) / DUMP_FILE
         if dump is not None and dump.is_file():
             got = results_of(played, playing, dump)
-    # A network that is refused, or ends before its results, has none.
-    accuracy = None if args.until is not None or played.verdict.refused is not None else model.accuracy()
+    # A network that is refused, stops, or ends before its results, has none.
+    accuracy = None if args.until is not None or why_incomplete(played) is not None else model.accuracy()
     labels = [path.name for path in args.image] or ["zeros"]
     report = report_of(
         playing,

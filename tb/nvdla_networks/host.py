@@ -29,12 +29,14 @@ class HostGraph:
 
     Attributes:
         names: Values that it makes.
+        nodes: What it computes, by operators and names.
     """
 
     def __init__(self, model: onnx.ModelProto) -> None:
         """Take a model; it is loaded when it is needed first."""
         self._model = model
         self.names = tuple(value.name for value in model.graph.output)
+        self.nodes = tuple(f"{node.op_type} {node.name}" for node in model.graph.node)
         self._inputs = {value.name: value.type.tensor_type for value in model.graph.input}
 
     @cached_property

@@ -7,8 +7,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from nvdla_networks.descriptors import Event
-from nvdla_networks.network import HardwareTask, Operation, overlap
+from nvdla_networks.network import HardwareTask, HostPart, Operation, Power, SoftwareTask, overlap
 from nvdla_networks.scenario import Run
+from nvdla_networks.software import taken, written
 from nvdla_tb.nvdla.memory import Range
 
 
@@ -41,7 +42,17 @@ class NetworkLayer:
     task: int = 0
 
 
-def flows(layers: Sequence[NetworkLayer]) -> list[tuple[int, int]]:
+@dataclass(frozen=True)
+class HostStep:
+    """What the host does at one point of a run: nodes, none where it only moves cubes, and bytes read and written."""
+
+    run: int
+    nodes: tuple[str, ...]
+    reads: tuple[Range, ...]
+    writes: tuple[Range, ...]
+
+
+def flows(layers: Sequence[NetworkLayer | HostStep]) -> list[tuple[int, int]]:
     """Return which layers take what which others have written last, as (number, number), each pair once."""
     found: dict[tuple[int, int], None] = {}
     for number, layer in enumerate(layers):
@@ -55,12 +66,38 @@ def flows(layers: Sequence[NetworkLayer]) -> list[tuple[int, int]]:
 
 def layers_of(runs: Sequence[Run]) -> list[NetworkLayer]:
     """Return the layers of all runs in the order of their tasks' operations."""
-    return [
-        layer
-        for n, run in enumerate(runs)
-        for number, task in enumerate(run.hardware)
-        for layer in _of_task(n, number, task)
-    ]
+    return [step for step in steps_of(runs) if isinstance(step, NetworkLayer)]
+
+
+def steps_of(runs: Sequence[Run]) -> list[NetworkLayer | HostStep]:
+    """Return the layers of all runs, and what the host does before, between and after them."""
+    steps: list[NetworkLayer | HostStep] = []
+    for n, run in enumerate(runs):
+        left = list(enumerate(run.hardware))
+        for task in run.network.tasks:
+            if isinstance(task, SoftwareTask):
+                steps += _of_host(n, task)
+            elif left:
+                steps += _of_task(n, *left.pop(0))
+            if not left and not run.is_whole:
+                break
+    return steps
+
+
+def _of_host(run: int, task: SoftwareTask) -> Iterator[HostStep]:
+    """Yield what the host does but for making real numbers of results."""
+    for operation in task.operations:
+        if isinstance(operation, HostPart):
+            nodes = () if operation.graph is None else operation.graph.nodes
+        elif operation.kind == Power(1.0, 1.0, 0.0):
+            continue
+        else:
+            nodes = (f"{type(operation.kind).__name__} {operation.dst.name}",)
+        reads, writes = (
+            tuple(Range(tensor.ram, tensor.address, tensor.nbytes) for tensor in tensors)
+            for tensors in (taken(operation), written(operation))
+        )
+        yield HostStep(run, nodes, reads, writes)
 
 
 def _of_task(run: int, task_number: int, task: HardwareTask) -> Iterator[NetworkLayer]:

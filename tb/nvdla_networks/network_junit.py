@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import xml.etree.ElementTree as ElementTree
 from collections.abc import Sequence
-from io import BytesIO
 from pathlib import Path
 
 from nvdla_networks.network_lines import accuracy_lines
 from nvdla_networks.network_report import Outcome, Report
-from nvdla_tb.markup import printable
+from nvdla_tb.report.junit import Case, write_suite
 from nvdla_tb.run.dut import about
-from nvdla_tb.run.space import write_whole
 
 
 def write_junit(report: Report, path: Path) -> None:
@@ -20,29 +17,16 @@ def write_junit(report: Report, path: Path) -> None:
     judged = [problem for problem in report.problems if problem not in wrong]
     computed = report.outcome is Outcome.COMPUTED or (bool(wrong) and not judged and not report.compared)
     lines = "\n".join(accuracy_lines(report))
-    cases = (
-        ("bytes", judged, Outcome.COMPUTED.value if computed else None),
-        ("accuracy", wrong, lines if report.accuracy is None or not report.accuracy.least else None),
-    )
-    root = ElementTree.Element("testsuite", name=printable(report.name), tests=str(len(cases)))
-    root.set("failures", str(sum(bool(problems) for _, problems, _ in cases)))
-    root.set("skipped", str(sum(not problems and skipped is not None for _, problems, skipped in cases)))
-    properties = ElementTree.SubElement(root, "properties")
     device = f"{report.config}, reference model" if report.result is None else about(report.result.dut)
-    for name, value in (("device", device), ("outcome", report.outcome.value), ("accuracy", lines)):
-        ElementTree.SubElement(properties, "property", name=name, value=printable(value))
-    for name, problems, skipped in cases:
-        _case(root, report.name, name, problems, skipped)
-    data = BytesIO()
-    ElementTree.ElementTree(root).write(data, encoding="utf-8", xml_declaration=True)
-    write_whole(path, data.getvalue().decode("utf-8"))
+    properties = (("device", device), ("outcome", report.outcome.value), ("accuracy", lines))
+    cases = (
+        _case("bytes", judged, Outcome.COMPUTED.value if computed else None),
+        _case("accuracy", wrong, lines if report.accuracy is None or not report.accuracy.least else None),
+    )
+    write_suite(report.name, properties, cases, path)
 
 
-def _case(root: ElementTree.Element, network: str, name: str, problems: Sequence[str], skipped: str | None) -> None:
-    case = ElementTree.SubElement(root, "testcase", classname=printable(network), name=name)
+def _case(name: str, problems: Sequence[str], skipped: str | None) -> Case:
     if problems:
-        text = printable("\n".join(problems))
-        failure = ElementTree.SubElement(case, "failure", type=name, message=text.split("\n", 1)[0])
-        failure.text = text
-    elif skipped is not None:
-        ElementTree.SubElement(case, "skipped", message=printable(skipped))
+        return Case(name, "failure", name, "\n".join(problems))
+    return Case(name) if skipped is None else Case(name, "skipped", message=skipped)

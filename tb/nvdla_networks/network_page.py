@@ -8,6 +8,7 @@ from math import ceil, log10
 from typing import Any
 
 from nvdla_models.config import HwConfig
+from nvdla_networks.layers import HostStep
 from nvdla_networks.network_lines import accuracy_lines, share_lines
 from nvdla_networks.network_report import LayerLine, LayerVerdict, Outcome, Report, said
 from nvdla_networks.network_text import classes
@@ -23,9 +24,11 @@ KINDS = {
     LayerVerdict.UNFINISHED: "bad",
     LayerVerdict.NOT_RUN: "other",
 }
+VERDICTS = {each: each.value for each in LayerVerdict} | {LayerVerdict.MODEL: Outcome.COMPUTED.value}
 _OUTCOMES = {Outcome.PASSED: "good", Outcome.FAILED: "bad", Outcome.COMPUTED: "other"}
 
-_BOX_WIDTH, _BOX_HEIGHT, _STEP = 330, 26, 40
+_BOX_HEIGHT, _STEP, _CHARACTER = 26, 40, 7
+_MOST_LABEL = 60
 _MOST_CLASSES = 5
 
 _LEFT, _RIGHT, _TOP, _BOTTOM = 60, 620, 20, 300
@@ -49,6 +52,8 @@ def network_page(report: Report, config: HwConfig, explanations: Sequence[Explan
         explanations=first,
         pictures=shown,
         kinds=KINDS,
+        verdicts=VERDICTS,
+        predicted=any(line.prediction is not None for line in report.layers),
         graph=_graph(report),
         roofline=_roofline(report.layers, config),
         timeline=_timeline(report.layers),
@@ -62,37 +67,52 @@ def network_page(report: Report, config: HwConfig, explanations: Sequence[Explan
 
 def _graph(report: Report) -> dict[str, Any]:
     """Return where boxes and flows stand: layers below each other, flows that pass others by on the right."""
-    boxes = [
-        {
-            "x": 10,
-            "y": 10 + _STEP * line.number,
-            "width": _BOX_WIDTH,
-            "height": _BOX_HEIGHT,
-            "kind": KINDS[line.verdict],
-            "text": f"{line.number}  {line.name}  {'x'.join(map(str, line.shape))}",
-            "title": f"{line.name}: {line.verdict.value}, {line.judged_bytes} bytes",
-        }
-        for line in report.layers
-    ]
+    boxes = []
+    lines = iter(report.layers)
+    for number, step in enumerate(report.steps):
+        box = _box(next(lines)) if step is None else _host_box(step)
+        boxes.append({"x": 10, "y": 10 + _STEP * number, "height": _BOX_HEIGHT, **box})
+    wide = 16 + _CHARACTER * max((len(str(box["text"])) for box in boxes), default=0)
+    middle, side = 10 + wide / 2, 10 + wide
     paths = []
     widest = 0
     for source, target in report.flows:
         start = 10 + _STEP * source + _BOX_HEIGHT
         end = 10 + _STEP * target
         if target == source + 1:
-            paths.append(f"M 175 {start} V {end}")
+            paths.append(f"M {middle} {start} V {end}")
             continue
         bend = 20 + min(8 * (target - source), 200)
         widest = max(widest, bend)
-        side = 10 + _BOX_WIDTH
         top, bottom = start - _BOX_HEIGHT / 2, end + _BOX_HEIGHT / 2
         paths.append(f"M {side} {top} C {side + bend} {top} {side + bend} {bottom} {side} {bottom}")
     return {
-        "width": 20 + _BOX_WIDTH + widest,
-        "height": 20 + _STEP * len(report.layers),
+        "width": 20 + wide + widest,
+        "height": 20 + _STEP * len(boxes),
+        "wide": wide,
         "boxes": boxes,
         "flows": paths,
     }
+
+
+def _box(line: LayerLine) -> dict[str, str]:
+    return {
+        "kind": KINDS[line.verdict],
+        "text": f"{line.number}  {_shortened(line.name)}  {'x'.join(map(str, line.shape))}",
+        "title": f"{line.name}: {VERDICTS[line.verdict]}, {line.judged_bytes} bytes",
+    }
+
+
+def _host_box(step: HostStep) -> dict[str, str]:
+    nodes = step.nodes or ("moves cubes",)
+    more = f" and {len(nodes) - 1} more" if len(nodes) > 1 else ""
+    return {"kind": "host", "text": f"host: {_shortened(nodes[0])}{more}", "title": "host: " + ", ".join(nodes)}
+
+
+def _shortened(name: str) -> str:
+    """Return a name without its middle where it is long: names of one network begin alike, and end with operators."""
+    half = _MOST_LABEL // 2
+    return name if len(name) <= _MOST_LABEL else f"{name[:half]}…{name[-half:]}"
 
 
 def _roofline(layers: Sequence[LayerLine], config: HwConfig) -> dict[str, Any] | None:

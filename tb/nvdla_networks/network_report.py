@@ -14,9 +14,9 @@ from nvdla_networks.compiler.accuracy import Accuracy
 from nvdla_networks.compiler.share import Share
 from nvdla_networks.errors import NetworkError
 from nvdla_networks.images import differing, top_classes, unique
-from nvdla_networks.layers import NetworkLayer, flows, keys, layers_of
+from nvdla_networks.layers import HostStep, NetworkLayer, flows, keys, steps_of
 from nvdla_networks.prediction import Prediction
-from nvdla_networks.scenario import NetworkScenario
+from nvdla_networks.scenario import NetworkScenario, why_incomplete
 from nvdla_tb.judge.layer_facts import LayerFacts
 from nvdla_tb.judge.text import why_not_passed
 from nvdla_tb.report.performance import LayerPerformance, performance_of
@@ -97,13 +97,15 @@ class Outcome(Enum):
 class Report:
     """All that is said of a run; ``problems`` fail it.
 
-    ``accuracy`` compares with floating point; None for a loadable, and for a network that has no results. ``share`` is
-    what the accelerator computes of an ONNX file.
+    ``steps`` has None for each layer, and what the host does before, between and after them. ``flows`` are pairs of
+    their numbers. ``accuracy`` compares with floating point; None for a loadable, and for a network that has no
+    results. ``share`` is what the accelerator computes of an ONNX file.
     """
 
     name: str
     config: str
     layers: tuple[LayerLine, ...]
+    steps: tuple[HostStep | None, ...]
     flows: tuple[tuple[int, int], ...]
     runs: tuple[RunLine, ...]
     problems: tuple[str, ...]
@@ -171,7 +173,8 @@ def report_of(
     Raises:
         NetworkError: for a golden result of another shape or type.
     """
-    found = layers_of(playing.runs)
+    drawn = steps_of(playing.runs)
+    found = [step for step in drawn if isinstance(step, NetworkLayer)]
     foretold = predictions or {}
     lines = _layer_lines(found, played, result)
     costs = {} if accuracy is None else accuracy.layers
@@ -179,7 +182,8 @@ def report_of(
         replace(line, prediction=foretold.get(line.number), float_error=costs.get(line.name.partition("+")[0]))
         for line in lines
     )
-    problems = [] if played.verdict.refused is None else [f"refused: {played.verdict.refused}"]
+    why = why_incomplete(played)
+    problems = [] if why is None else [why]
     problems += [] if result is None else why_not_passed(result.verdict)
     if result is not None and not problems:
         problems += _not_judged(playing, layers, got)
@@ -204,7 +208,8 @@ def report_of(
         playing.scenario.name,
         playing.scenario.config,
         layers,
-        tuple(flows(found)),
+        tuple(step if isinstance(step, HostStep) else None for step in drawn),
+        tuple(flows(drawn)),
         tuple(runs),
         tuple(problems),
         result,

@@ -16,7 +16,9 @@ from nvdla_networks.errors import NetworkError
 from nvdla_networks.network import HardwareTask, Network, SoftwareTask, overlap
 from nvdla_networks.program import Programmer, until
 from nvdla_networks.tensors import Tensor
+from nvdla_tb.judge.finding import Check
 from nvdla_tb.judge.predictor import Expectation
+from nvdla_tb.judge.text import complaint
 from nvdla_tb.nvdla.memory import MemoryImage, Ram, Range, load_ranges
 from nvdla_tb.nvdla.program.ops import (
     CheckNothing,
@@ -89,6 +91,14 @@ class NetworkScenario:
 def read(tensor: Tensor, memories: Memories) -> NDArray[Any]:
     """Return a tensor out of memory, shape (C, H, W)."""
     return tensor.unpack(memories[tensor.ram].read_array(tensor.address, tensor.nbytes))
+
+
+def why_incomplete(played: Played) -> str | None:
+    """Return why the model has not run all layers of a program, None where it has."""
+    if played.verdict.refused is not None:
+        return f"refused: {played.verdict.refused}"
+    stops = (finding for finding in played.verdict.findings if finding.check is Check.PROGRAM)
+    return next((f"the model stops: {complaint(finding)}" for finding in stops), None)
 
 
 def memories_after(ops: Sequence[Op], expectations: Iterable[Expectation], config: HwConfig) -> Memories:
@@ -246,8 +256,8 @@ class _Computing:
             ]
             scenario = Scenario(self._name, self._config.name, (*inits, *there, *program), seed=0)
             played = play_model(scenario, self._config)
-            if played.verdict.refused is not None:
-                raise NetworkError(f"refused: {played.verdict.refused}")
+            if (why := why_incomplete(played)) is not None:
+                raise NetworkError(why)
             _leave(played.expectations, self._memories)
         return self._memories
 

@@ -128,21 +128,28 @@ class _Schedule:
                 self._groups[number] = self._turns.take(operation)
                 slots.append(number)
                 self._happened.add(Edge(number, Event.PROGRAMMED))
-                loads = operation.lut is not None and self._turns.luts.get(operation.lut.unit) != operation.lut
+                loads = self._loads(operation)
                 if operation.lut is not None:
                     self._turns.luts[operation.lut.unit] = operation.lut
                 yield Action(Step.PROGRAM, number, self._groups[number], loads)
 
     def _is_free(self, engine: EngineId) -> bool:
-        """Return whether the next operation of an engine finds a group, and tables that nobody else uses."""
+        """Return whether the next operation of an engine finds a group, and tables that nobody else uses.
+
+        Tables are loaded after the end of the operation before, which must be enabled for that.
+        """
         slots = self._slots[engine]
         if len(slots) == _GROUPS:
             return False
         if engine is EngineId.BDMA and any(number not in self._enabled for number in slots):
             return False
-        lut = self._operations[self._waiting[engine][0]].lut
-        others = [self._operations[number].lut for number in slots]
-        return lut is None or all(other is None or other == lut for other in others)
+        if not self._loads(self._operations[self._waiting[engine][0]]):
+            return True
+        return all(self._operations[number].lut is None and number in self._enabled for number in slots)
+
+    def _loads(self, operation: Operation) -> bool:
+        """Return whether an operation takes other tables than its unit holds."""
+        return operation.lut is not None and self._turns.luts.get(operation.lut.unit) != operation.lut
 
     def _end(self) -> Iterator[Action]:
         """End the operation that was enabled first, of those that get nothing from one that still runs."""

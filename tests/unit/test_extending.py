@@ -234,3 +234,15 @@ def test_a_broken_subcommand_of_a_package_is_named_when_it_is_chosen_and_stops_n
     capsys.readouterr()
     parser()
     assert capsys.readouterr().err == f"error: subcommand lint (their_broken.lint) is left out: {why}\n"
+
+
+def test_a_package_that_exits_with_0_is_no_success(tb: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    commands = (
+        "from nvdla_tb.cli.commands import Command\n"
+        "THINGS = {'lint': Command('their_exit.lint', 'checks names', 'nvdla-tb lint')}\n"
+    )
+    lint = "import sys\ndef add_arguments(parser): pass\ndef main(args): sys.exit()\n"
+    files = {"their_exit/__init__.py": commands, "their_exit/lint.py": lint}
+    install(tmp_path, "their_exit", files, {"nvdla_tb.commands": {"some": "their_exit:THINGS"}})
+    monkeypatch.syspath_prepend(tmp_path)
+    assert tb("lint").refusal == "a module that it loads ended nvdla-tb lint: SystemExit: None"

@@ -148,8 +148,7 @@ class Interleave:
     Attributes:
         factors: Lines and columns of a block.
         channels: Channels of the result.
-        step: Channels from one element of a block to the next among those of the input, columns first: the first line
-            of the first column, its second line, and so on. 0 repeats the same.
+        step: Channels of the input from one element of a block to the next, line by line; 0 repeats the same.
     """
 
     factors: tuple[int, int]

@@ -13,14 +13,18 @@ import numpy as np
 from nvdla_models.layout.raw import round_up
 from nvdla_networks.compiler.cubes import Cube
 from nvdla_networks.compiler.graph import MAX_SIDE, Conv, Floats, Graph, Interleave, Node
+from nvdla_networks.errors import NodeRefused
 
 
 def one_by_one(graph: Graph, lanes: int) -> Graph:
-    """Return a graph that moves columns apart first, then lines, and whose parts begin with new atoms.
+    """Return a graph that moves lines apart first, then columns, and whose parts begin with new atoms.
 
     Args:
         graph: The graph. What parts are taken of is the result of a convolution for them alone.
         lanes: Channels of an atom; kernels of zeros fill them up.
+
+    Raises:
+        NodeRefused: for parts of more channels together than a cube has.
     """
     nodes: list[Node] = []
     shapes = dict(graph.shapes)
@@ -34,13 +38,13 @@ def one_by_one(graph: Graph, lanes: int) -> Graph:
             at = next(at for at, made in enumerate(nodes) if made.output == value)
             nodes[at] = replace(nodes[at], operation=_filled(nodes[at].operation, lines * columns, step))
             shapes[value] = (lines * columns * step, *shapes[value][1:])
+            if shapes[value][0] > MAX_SIDE:
+                raise NodeRefused(node.name, f"blocks must have at most {MAX_SIDE} channels, not {shapes[value][0]}")
         if min(lines, columns) > 1:
-            channels, between = lines * step or moved.channels, f"{node.output}#columns"
-            nodes.append(
-                Node(node.name, Interleave((1, columns), channels, channels if step else 0), (value,), between)
-            )
-            shapes[between] = (channels, shapes[value][1], shapes[value][2] * columns)
-            value, columns = between, 1
+            channels, between = columns * step or moved.channels, f"{node.output}#lines"
+            nodes.append(Node(node.name, Interleave((lines, 1), channels, channels if step else 0), (value,), between))
+            shapes[between] = (channels, shapes[value][1] * lines, shapes[value][2])
+            value, lines = between, 1
         operation = Interleave((lines, columns), moved.channels, step)
         nodes.append(replace(node, operation=operation, inputs=(value,)))
     return replace(graph, nodes=tuple(nodes), shapes=shapes)

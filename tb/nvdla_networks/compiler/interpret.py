@@ -88,8 +88,8 @@ def _conv(conv: ops.Conv, cube: Floats) -> Floats:
 def _interleaved(operation: ops.Interleave, cube: Floats) -> Floats:
     (lines, columns), (_, height, width) = operation.factors, cube.shape
     parts = [cube[operation.step * part :][: operation.channels] for part in range(lines * columns)]
-    blocks = np.stack(parts).reshape(columns, lines, operation.channels, height, width)
-    return blocks.transpose(2, 3, 1, 4, 0).reshape(operation.channels, height * lines, width * columns)
+    blocks = np.stack(parts).reshape(lines, columns, operation.channels, height, width)
+    return blocks.transpose(2, 3, 0, 4, 1).reshape(operation.channels, height * lines, width * columns)
 
 
 def _lrn(lrn: ops.Lrn, cube: Floats) -> Floats:

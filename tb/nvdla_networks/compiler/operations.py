@@ -112,7 +112,11 @@ class TaskWriter:
 
     def _unused(self, name: str, *, numbered: bool) -> str:
         """Return a name that no operation has."""
-        clean = re.sub(r"\W+", "_", name).strip("_")[:_NAME_LENGTH] or "layer"
+        clean = re.sub(r"\W+", "_", name).strip("_") or "layer"
+        if len(clean) > _NAME_LENGTH:
+            # Names of one network begin alike, and end with operator and number; a word that is cut goes.
+            end = clean[-_NAME_LENGTH:]
+            clean = end.partition("_")[2] or end
         found = clean
         if numbered:
             found = f"{clean}{self._names[clean]}"

@@ -10,6 +10,7 @@ import numpy as np
 from nvdla_models.limits import VALUE_ELEMENTS
 from nvdla_models.pdp import MAX_STRIDE
 from nvdla_networks.compiler.graph import (
+    MAX_SIDE,
     Concat,
     Conv,
     Floats,
@@ -107,8 +108,8 @@ def resize(node: OnnxNode) -> list[Found]:
     scales[axes] = given / np.array(dims)[axes] if has_sizes else given
     # A scale out of sizes gives them back but for rounding.
     sizes = [int(size) for size in (np.rint if has_sizes else np.floor)(np.array(dims) * scales)]
-    if sizes[:2] != list(dims[:2]) or min(sizes) < 1:
-        raise node.refuse(f"images and channels must stay, and nothing be empty: {list(dims)} to {sizes}")
+    if sizes[:2] != list(dims[:2]) or not 1 <= min(sizes) <= max(sizes[2:], default=1) <= MAX_SIDE:
+        raise node.refuse(f"images and channels must stay, and sides be 1 to {MAX_SIDE}: {list(dims)} to {sizes}")
     kind = node.text("coordinate_transformation_mode", "asymmetric" if is_old else "half_pixel")
     nearest = node.text("nearest_mode", "floor" if is_old else "round_prefer_floor")
     if kind not in _COORDINATES or nearest not in _NEAREST:
@@ -142,6 +143,8 @@ def space_to_depth(node: OnnxNode) -> list[Found]:
         raise node.refuse(f"blocksize must divide {height} lines and {width} columns, not {size}")
     if (mode := node.text("mode", "DCR")) != "DCR":
         raise node.refuse(f"mode must be DCR, not {mode}")
+    if size == 1:
+        return node.made(None)
     results: list[Result] = []
     parts = []
     for line in range(size):
@@ -163,8 +166,7 @@ def depth_to_space(node: OnnxNode) -> list[Found]:
     by_part = (
         numbers.reshape(size, size, count) if mode == "DCR" else numbers.reshape(count, size, size).transpose(1, 2, 0)
     )
-    order = by_part.transpose(1, 0, 2).ravel()
-    return _blocks(node, pointwise(np.eye(channels)[order]), (size, size), count)
+    return _blocks(node, pointwise(np.eye(channels)[by_part.ravel()]), (size, size), count)
 
 
 def _blocks(
@@ -187,14 +189,15 @@ def conv_transpose(node: OnnxNode) -> list[Found]:
     shape, groups = node.shape(0), node.integer("group", 1)
     if weights.ndim != len("CKRS") or len(weights) != shape[0] or groups < 1 or shape[0] % groups:
         raise node.refuse(f"weights must be (C, K, R, S) of {shape[0]} channels in whole groups, not {weights.shape}")
-    kernel = weights.shape[2], weights.shape[3]
+    kernels, kernel = weights.shape[1] * groups, (weights.shape[2], weights.shape[3])
+    bias = node.constant(2).ravel() if node.has(2) else np.zeros(kernels)
     node.demand("kernel_shape", kernel)
     stride, dilation = node.integers("strides", (1, 1)), node.integers("dilations", (1, 1))
     if min(*stride, *dilation) < 1:
         raise node.refuse("strides and dilations must be at least 1")
+    if bias.size != kernels:
+        raise node.refuse(f"bias must be {kernels} numbers, not {bias.size}")
     before, out = _transposed_sides(node, shape, kernel, stride, dilation)
-    kernels = weights.shape[1] * groups
-    bias = node.constant(2).ravel() if node.has(2) else np.zeros(kernels)
     lines, columns = (
         _Taps.of(shape[1 + axis], out[axis], stride[axis], kernel[axis], dilation[axis], before[axis])
         for axis in (0, 1)
@@ -207,10 +210,10 @@ def conv_transpose(node: OnnxNode) -> list[Found]:
     for channel in range(shape[0]):
         first = channel // of_group * weights.shape[1]
         wide[first : first + weights.shape[1], channel] = weights[channel]
-    parts = np.zeros((stride[1], stride[0], *wide.shape[:2], lines.count, columns.count))
+    parts = np.zeros((stride[0], stride[1], *wide.shape[:2], lines.count, columns.count))
     for line, y, r in lines.taps:
         for column, x, s in columns.taps:
-            parts[column, line, :, :, y, x] = wide[:, :, r, s]
+            parts[line, column, :, :, y, x] = wide[:, :, r, s]
     window = Window(
         (lines.count, columns.count), before=(lines.before, columns.before), after=(lines.after, columns.after)
     )

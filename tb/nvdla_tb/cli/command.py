@@ -100,7 +100,7 @@ def _main(words: list[str]) -> int:
             return 2
         args = parser(words[0]).parse_args(words)
         args.command_line = f"{COMMAND} {shlex.join(words)}"
-        code: int = args.main(args)
+        code = _carried_out(args)
     except InputError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
@@ -118,6 +118,15 @@ def _main(words: list[str]) -> int:
         stop()
         print("interrupted", file=sys.stderr)
         return INTERRUPTED
+    return code
+
+
+def _carried_out(args: argparse.Namespace) -> int:
+    """Return the exit code of the subcommand: a module that it loads may exit instead, with 0."""
+    try:
+        code: int = args.main(args)
+    except SystemExit as error:
+        raise InputError(f"a module that it loads ended {args.command_line}: SystemExit: {error.code}") from error
     return code
 
 

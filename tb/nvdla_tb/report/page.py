@@ -13,9 +13,10 @@ from urllib.parse import quote
 from nvdla_tb.explain.page import FILE_NAME as PAGE_FILE
 from nvdla_tb.judge.text import margin_part, why_not_passed
 from nvdla_tb.judge.verdict import Ending
-from nvdla_tb.markup import Cell, Section, printable, render
+from nvdla_tb.markup import Cell, Section, render
 from nvdla_tb.report.failures import known_lines
-from nvdla_tb.report.summary import Group, counts_line, endings, groups, has_failed, passes_alone, slowest
+from nvdla_tb.report.junit import Case, write_suite
+from nvdla_tb.report.summary import Group, counts_line, endings, groups, passes_alone, slowest
 from nvdla_tb.report.trend import Trend
 from nvdla_tb.report.trend import sections as trend_sections
 from nvdla_tb.run.dut import about
@@ -156,43 +157,27 @@ def write_junit(head: Head, results: Sequence[Result], path: Path) -> None:
     Tasks that were not predicted are skipped tests. Those that were not played are errors, and so are the problems of
     the run as a whole, in a test case of their own.
     """
-    title, whole = printable(head.title), int(bool(head.problems))
-    counts = {
-        "tests": len(results) + whole,
-        "failures": sum(has_failed(result.ending) for result in results),
-        "errors": sum(result.ending is Ending.NOT_PLAYED for result in results) + whole,
-        "skipped": sum(result.ending in _NOT_PREDICTED for result in results),
-    }
-    root = ElementTree.Element("testsuite", {"name": title, **{name: str(count) for name, count in counts.items()}})
-    properties = ElementTree.SubElement(root, "properties")
-    for name, value in ((_COMMAND, head.command), *(("about", line) for line in head.about)):
-        ElementTree.SubElement(properties, "property", name=name, value=printable(value))
-    for dut in dict.fromkeys(result.dut for result in results):
-        ElementTree.SubElement(properties, "property", name="device", value=printable(about(dut)))
-    for line in _environment(results):
-        ElementTree.SubElement(properties, "property", name="environment", value=printable(line))
-    for result in results:
-        names = {"classname": title, "name": printable(result.key)}
-        case = ElementTree.SubElement(root, "testcase", names, time=f"{result.seconds:.3f}")
-        text, reasons = (printable("\n".join(lines)) for lines in (known_lines(result), why_not_passed(result.verdict)))
-        first = reasons.split("\n", 1)[0]
-        if result.ending is Ending.NOT_PLAYED:
-            _error(case, result.ending.value, f"{text}\nrerun: {printable(result.rerun)}")
-        elif result.ending.is_failure:
-            failure = ElementTree.SubElement(case, "failure", type=result.ending.value, message=first)
-            before = "" if result.after is None else f"\n{printable(passes_alone(result.after))}"
-            failure.text = f"{text}{before}\nrerun: {printable(result.rerun)}"
-        elif result.ending in _NOT_PREDICTED:
-            ElementTree.SubElement(case, "skipped", message=reasons)
+    properties = [(_COMMAND, head.command), *(("about", line) for line in head.about)]
+    properties += [("device", about(dut)) for dut in dict.fromkeys(result.dut for result in results)]
+    properties += [("environment", line) for line in _environment(results)]
+    cases = [_case(result) for result in results]
     if head.problems:
-        case = ElementTree.SubElement(root, "testcase", classname=title, name=THE_RUN, time="0.000")
-        _error(case, THE_RUN, printable("\n".join(head.problems)))
-    write_whole(path, ElementTree.tostring(root, encoding="utf-8", xml_declaration=True))
+        cases.append(Case(THE_RUN, "error", THE_RUN, "\n".join(head.problems), seconds=0.0))
+    write_suite(head.title, properties, cases, path)
 
 
-def _error(case: ElementTree.Element, kind: str, text: str) -> None:
-    error = ElementTree.SubElement(case, "error", type=kind, message=text.split("\n", 1)[0])
-    error.text = text
+def _case(result: Result) -> Case:
+    """Return the test case of a result."""
+    known, reasons = known_lines(result), "\n".join(why_not_passed(result.verdict))
+    before = [] if result.after is None else [passes_alone(result.after)]
+    passed = Case(result.key, seconds=result.seconds)
+    if result.ending in _NOT_PREDICTED:
+        return passed._replace(kind="skipped", message=reasons)
+    if not result.ending.is_failure:
+        return passed
+    kind = "error" if result.ending is Ending.NOT_PLAYED else "failure"
+    text = "\n".join([*known, *before, f"rerun: {result.rerun}"])
+    return passed._replace(kind=kind, type=result.ending.value, message=reasons.split("\n", 1)[0], text=text)
 
 
 def command_of(folder: Path) -> str | None:

@@ -54,7 +54,7 @@ from nvdla_tb.sim.scope import LAYER_SCOPE, WaveScope
 from nvdla_tb.sim.transactions import Played, transactions
 from nvdla_tb.sim.watchdog import Stuck, Watchdog
 from nvdla_tb.stimulus.dumps import Dumps
-from nvdla_tb.stimulus.exchange import ACCESSES_FILE, ENTRY, SILENT_SECONDS, Driver, Request
+from nvdla_tb.stimulus.exchange import ACCESSES_FILE, ENTRY, Driver, Request
 from nvdla_tb.stimulus.scenario import ScenarioError
 from nvdla_tb.stimulus.settings import BenchSettings
 
@@ -253,7 +253,7 @@ class Bench(Judging, Placing):
             if self._played is not None:
                 self._played.after()
 
-    async def drive(self, library: Path | str, entry: str = ENTRY, *, silent_seconds: float = SILENT_SECONDS) -> None:
+    async def drive(self, driver: Driver | Path | str, entry: str = ENTRY) -> None:
         """Run a driver in C or C++ to its end and wait until the DUT is idle. Its faults become part of the verdict.
 
         ::
@@ -262,28 +262,14 @@ class Bench(Judging, Placing):
             await bench.drive("build/driver.so")
 
         Args:
-            library: Shared library of the driver, compiled with ``nvdla_tb.h``.
-            entry: Name of the function to call.
-            silent_seconds: Limit, in seconds of wall-clock time, between two calls of the bench.
+            driver: Shared library of the driver, compiled with ``nvdla_tb.h``; or what a launcher says of a driver.
+            entry: Name of the library's function to call.
 
         Raises:
             InputError: when the bench serves the interrupts that the driver waits for.
         """
-        await self.drive_with(Driver(str(Path(library).resolve()), entry, silent_seconds))
-
-    async def drive_with(self, driver: Driver) -> None:
-        """Run a driver as a launcher describes it, in this process or behind a socket; see ``drive``.
-
-        ::
-
-            await bench.drive_with(Driver(where="/run/user/1000/bench.sock"))
-
-        Args:
-            driver: The driver.
-
-        Raises:
-            InputError: when the bench serves the interrupts that the driver waits for.
-        """
+        if not isinstance(driver, Driver):
+            driver = Driver(str(Path(driver).resolve()), entry)
         if self.settings.serve_interrupts:
             raise InputError("a driver serves interrupts itself: serve_interrupts of the settings must be False")
         result = self._request.result

@@ -50,7 +50,7 @@ async def drive(dut: SimHandleBase) -> None:
     bench = await Bench.start(dut, config, scenario.settings, scenario.seed, request)
     first = next((n for n, op in enumerate(scenario.ops) if not isinstance(op, MemInit | MemLoad)), len(scenario.ops))
     await bench.play(scenario.ops[:first])
-    await bench.drive_with(driver)
+    await bench.drive(driver)
     await bench.play(scenario.ops[first:])
     verdict = bench.finish()
     _dump(bench)

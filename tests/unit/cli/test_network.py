@@ -13,8 +13,10 @@ import numpy as np
 import pytest
 
 from networks.random_networks import NetworkBuilder, residual
+from nvdla_networks import program
 from nvdla_networks.compiler import onnx_network
 from nvdla_networks.compiler.scales import Scales
+from nvdla_tb.nvdla.program.ops import SyncWait
 from tests.unit.conftest import Run
 from tests.unit.networks.loadables import SHAPE, copying
 
@@ -139,6 +141,42 @@ def test_what_integers_cost_is_said_and_fails_beyond_the_limit(tb: Run) -> None:
     assert data["accuracy"][0]["samples"] == 4
     until = tb("network tiny.onnx --model-only --until 0")
     assert "against floating point: not measured\n" in until.out
+
+
+def test_the_page_draws_the_host_shortens_names_and_has_predicted_cycles(tb: Run) -> None:
+    net = NetworkBuilder("long", (3, 6, 6), 2)
+    (middle,) = net.add("Sin", [net.conv(net.input, 8, 3, pad=1)])
+    net.shapes[middle] = (8, 6, 6)
+    value = net.pool(net.conv(middle, 8, 3, pad=1), "MaxPool", 2, 2)
+    for node in net.nodes:
+        node.name = f"/backbone/stages.0/blocks.{'/'.join('abcdefgh')}/{node.op_type}_of_the_projection"
+    middle_name = f"Sin {net.nodes[1].name}"
+    Path("long.onnx").write_bytes(net.model(value).SerializeToString())
+    tb("network long.onnx --model-only --performance --html page.html --json report.json")
+    first, second = json.loads(Path("report.json").read_text(encoding="utf-8"))[0]["predictions"]
+    assert first["layer"] == "a_b_c_d_e_f_g_h_Conv_of_the_projection+sdp0"
+    page = Path("page.html").read_text(encoding="utf-8")
+    boxes = re.findall(r'<rect class="box (\w+)"[^>]*>\s*<text[^>]*>(.*?)</text>', page)
+    assert boxes == [
+        ("other", "0  a_b_c_d_e_f_g_h_Conv_of_the_projection+sdp0  8x6x6"),
+        ("host", f"host: {middle_name[:30]}…{middle_name[-30:]}"),
+        ("other", f"1  {second['layer'][:30]}…{second['layer'][-30:]}  8x3x3"),
+    ]
+    assert f"<title>{second['layer']}: computed, nothing compared, 72 bytes</title>" in page
+    rows = re.findall(
+        r'computed, nothing compared</td><td class="n">\d+</td>\s*<td class="n">-</td>\s*<td class="n">(\d+)', page
+    )
+    assert list(map(int, rows)) == [first["predicted"], second["predicted"]]
+
+
+def test_a_program_that_stops_fails_without_a_simulator(tb: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(program, "_waits", lambda units, events: [SyncWait(unit, "never") for unit in units if events])
+    ran = tb(MODEL, "--junit junit.xml")
+    assert ran.code == 1
+    assert re.search(r"^1  sdp1 +SDP .* not run", ran.out, re.MULTILINE)
+    assert ran.out.endswith("  the model stops: SDP_RDMA waits for sync id never, which nothing raises\nfailed\n")
+    Path("tiny.onnx").write_bytes(residual((4,), side=4).SerializeToString())
+    assert tb("network tiny.onnx --model-only").code == 1
 
 
 @pytest.mark.parametrize("factor", [1 / 24, 24])

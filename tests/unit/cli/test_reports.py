@@ -15,9 +15,10 @@ from nvdla_models.config import HwConfig
 from nvdla_tb.cli import playing
 from nvdla_tb.cli.command import parser
 from nvdla_tb.judge.verdict import Ending, Verdict
-from nvdla_tb.report import page
+from nvdla_tb.report import junit, page
 from nvdla_tb.run.compile.spec import BuildSpec, Built
 from nvdla_tb.run.jobs import Job, Setup
+from nvdla_tb.run.space import write_whole
 from nvdla_tb.stimulus.result import Result
 from nvdla_tb.stimulus.scenario import Scenario
 from tests.unit.run.regress.tasks import VERDICTS
@@ -117,16 +118,14 @@ def test_a_run_that_says_nothing_bad_of_a_test_but_compared_nothing_is_an_error(
 
 @pytest.mark.parametrize("name", [page.PAGE, page.JUNIT])
 def test_a_full_disk_leaves_no_earlier_pass(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
-    from nvdla_tb.report import page as module
-
-    whole = module.write_whole
+    module = page if name == page.PAGE else junit
     writing = [0]
 
     def full(path: Path, content: str | bytes) -> None:
         writing[0] += 1
         if path.name == name:
             raise OSError(errno.ENOSPC, "No space left on device", str(path))
-        whole(path, content)
+        write_whole(path, content)
 
     assert play(monkeypatch) == 0
     monkeypatch.setattr(module, "write_whole", full)

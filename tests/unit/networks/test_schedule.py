@@ -113,6 +113,18 @@ def test_other_tables_wait_for_the_end_of_those_who_use_theirs() -> None:
     assert [a.loads_lut for a in actions if a.step is Step.PROGRAM] == [True, False, True]
 
 
+def test_tables_are_loaded_after_an_operation_without_any_is_enabled() -> None:
+    """Their load waits for its end, and would keep its own unit from enabling it."""
+    table = LutLoad("SDP", (RegWrite("SDP.S_LUT_ACCESS_DATA", 0),))
+    which = task(
+        operation("pdp0", EngineId.PDP),
+        operation("sdp0", EngineId.SDP, Edge(0, Event.COMPLETED)),
+        operation("sdp1", EngineId.SDP, lut=table),
+    )
+    got = steps(which)
+    assert got.index("enable sdp0 0") < got.index("program sdp1 1")
+
+
 def test_operations_that_wait_for_each_other_are_refused_with_what_they_wait_for() -> None:
     which = task(
         operation("sdp0", EngineId.SDP, Edge(1, Event.COMPLETED)),

@@ -63,6 +63,45 @@ def test_a_transposed_convolution_of_any_sizes_is_that_of_onnxruntime(seed: int)
     np.testing.assert_allclose(computed(graph_of(model), sample), expected.ravel(), rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.parametrize(
+    ("kind", "constants", "attributes", "reason"),
+    [
+        (
+            "Resize",
+            (np.zeros(0), np.array([1, 1, 1e30, 2])),
+            {},
+            "images and channels must stay, and sides be 1 to 8192",
+        ),
+        ("Resize", (np.zeros(0), np.array([1.0, 1, 17, 1])), {}, "each element must come at most 16 times in a line"),
+        ("Resize", (np.zeros(0), np.array([1.0, 1, 1.5, 2])), {}, "each line and column must come as often, or one of"),
+        ("SpaceToDepth", (), {"blocksize": 17}, "steps along lines and columns must be 1 to 16, not [17, 17]"),
+        ("ConvTranspose", (np.ones((4, 3, 2, 2)), np.ones(3)), {"strides": [60, 60]}, "blocks must have at most 8192"),
+        ("ConvTranspose", (np.ones((4, 3, 2, 2)), np.ones(5)), {}, "bias must be 3 numbers, not 5"),
+        ("ConvTranspose", (np.ones((4, 3, 40, 1)),), {"strides": [1, 99]}, "pad_top must be an integer from 0 to 31"),
+        ("Slice", (np.array([5]), np.array([0]), np.array([2]), np.array([-1])), {}, "steps along lines and columns"),
+    ],
+)
+def test_what_does_not_fit_the_accelerator_runs_on_the_host_and_says_why(
+    kind: str, constants: Any, attributes: Any, reason: str
+) -> None:
+    net = NetworkBuilder("net", (4, 34, 34), 5)
+    given = [net.constant(each, np.int64 if each.dtype.kind == "i" else np.float32) for each in constants]
+    (name,) = net.add(kind, [net.input, *given], **attributes)
+    net.shapes[name] = (0, 0, 0)
+    model = net.model(name)
+    model.graph.output[0].type.tensor_type.shape.dim[0].dim_value = 0
+    ready = prepared(fixed(model.SerializeToString()))
+    (node,) = CutNetwork.compiled("net", ready, SMALL, random_inputs(file_inputs(ready), 1, seed=4)).cut.share.host
+    assert node.reason.startswith(reason)
+
+
+def test_a_block_of_one_element_changes_nothing() -> None:
+    net = NetworkBuilder("net", (3, 4, 4), 5)
+    (name,) = net.add("SpaceToDepth", [net.conv(net.input, 4, 1)], blocksize=1)
+    net.shapes[name] = (4, 4, 4)
+    assert [type(node.operation).__name__ for node in graph_of(net.model(name)).nodes] == ["Conv"]
+
+
 def test_an_average_of_more_than_a_kernel_is_one_of_averages() -> None:
     net = NetworkBuilder("wide", (3, 4, 96), 5)
     value = net.conv(net.input, 8, 1)

@@ -25,7 +25,7 @@ from nvdla_tb.stimulus.generate.interrupts import crossed_interrupts, layer_inte
 from nvdla_tb.stimulus.generate.layers.entries import AnyLayerEntry, Entry, Pair
 from nvdla_tb.stimulus.generate.layers.workshop import LEAST_CARRY, Workshop, span
 from nvdla_tb.stimulus.generate.registers import Kind, register_program, running_program
-from nvdla_tb.stimulus.generate.rewriting import with_other_words_before, without_kept
+from nvdla_tb.stimulus.generate.rewriting import with_answers, with_other_words_before, without_kept
 from nvdla_tb.stimulus.generate.sequence import sequence
 from nvdla_tb.stimulus.scenario import Scenario, memory_ops
 from nvdla_tb.stimulus.settings import BenchSettings
@@ -58,6 +58,7 @@ class ScenarioEntry(Entry, frozen=True, kw_only=True):
         preset: words of registers that are written first, by name.
         writes: whether registers are left out that have their value from an earlier layer, or whether all of them are
             written with any words before.
+        non_posted: share of the layers' register writes that are not posted, and of those right behind a read.
     """
 
     order: Literal["in_turn", "back_to_back"] = "in_turn"
@@ -73,6 +74,7 @@ class ScenarioEntry(Entry, frozen=True, kw_only=True):
     reset_within: Pair | None = None
     preset: Mapping[str, int] = {}
     writes: Literal["all", "changed", "twice"] = "all"
+    non_posted: Annotated[float, Meta(ge=0, le=1)] = 0.0
 
 
 @dataclass(frozen=True)
@@ -148,6 +150,8 @@ class PlanEntry:
                 program = tuple(without_kept(program))
             elif entry.writes == "twice":
                 program = tuple(with_other_words_before(program, rng))
+            if entry.non_posted:
+                program = tuple(with_answers(program, entry.non_posted, rng))
         preset = [RegWrite(register, value) for register, value in entry.preset.items()]
         ops = (*memory_ops(shop.memory, Ram.MC), *preset, *program)
         return Scenario(self.name, config.name, ops, seed, settings)

@@ -22,6 +22,7 @@ from nvdla_tb.stimulus.generate.draw.together import draw_short, draw_together
 from nvdla_tb.stimulus.generate.engines import GENERATORS, draw_far
 from nvdla_tb.stimulus.generate.layers.workshop import LEAST_CARRY
 from nvdla_tb.stimulus.generate.plan import PlanEntry
+from nvdla_tb.stimulus.settings import MOST_CSB_OUTSTANDING
 
 ENGINES = tuple(GENERATORS)
 
@@ -31,6 +32,9 @@ _CARRYING = 0.4
 _FAR = 0.25
 _FEWEST_CYCLES, _MOST_CYCLES = 1 << 12, 1 << 18
 """Of the layers that reach limits, in a scenario; as often between two powers of two as between any others."""
+
+_ANSWERED = 0.25
+"""Of the scenarios of layers: those in which writes wait for their answers, and reads stand between them."""
 
 _PRESET = 0.25
 """Of the scenarios: those that program the memory interface."""
@@ -117,6 +121,11 @@ def random_entry(config: HwConfig, seed: int, engines: tuple[str, ...]) -> PlanE
         port = data["settings"]["port"]
         latency = max(port["latency_cycles"], port.get("write_latency_cycles", 0)) + port.get("jitter_cycles", 0)
         data["preset"] = _memory_interface(rng, min(work.accesses * latency // _MOST_WAITING, 255))
+    if "interrupts" not in data and rng.random() < _ANSWERED:
+        data["non_posted"] = round(float(rng.uniform(0, 1)), 2)
+        # Statistics are of the group whose pointer was written last, and that must not be the next one meanwhile.
+        if not data["counters"]:
+            data["settings"]["csb_outstanding"] = int(rng.integers(1, MOST_CSB_OUTSTANDING + 1))
     return PlanEntry("random", "drawn from the seed", config.name, data)
 
 

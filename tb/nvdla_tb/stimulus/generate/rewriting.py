@@ -1,16 +1,19 @@
-"""Programs that write fewer registers than a layer needs, or each of them more than once."""
+"""Programs that write fewer registers than a layer needs, each more than once, or writes that wait for an answer."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import takewhile
 
 import numpy as np
 
-from nvdla_tb.nvdla.program.ops import Op, RegWrite
+from nvdla_tb.nvdla.program.ops import Op, RegRead, RegWrite
 from nvdla_tb.nvdla.program.state import GROUPS
 
 _POINTER, _ENABLE = "S_POINTER", "D_OP_ENABLE"
+_READ = "GLB.S_INTR_MASK"
+"""A register that every device has, and that may be read at any time."""
 
 
 def without_kept(ops: Sequence[Op]) -> Iterator[Op]:
@@ -54,6 +57,17 @@ def with_other_words_before(ops: Sequence[Op], rng: np.random.Generator) -> Iter
             if place in begun:
                 yield from _words(bodies[at], rng)
             begun.add(place)
+
+
+def with_answers(ops: Sequence[Op], share: float, rng: np.random.Generator) -> Iterator[Op]:
+    """Yield a program in which this share of the writes are not posted, and as many follow a read at once."""
+    for op in ops:
+        if isinstance(op, RegWrite):
+            if rng.random() < share:
+                yield RegRead(_READ)
+            yield replace(op, posted=bool(rng.random() >= share))
+        else:
+            yield op
 
 
 def _bodies(ops: Sequence[Op]) -> dict[int, list[str]]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pytest
 
 from nvdla_tb.coverage.observe import observe
-from nvdla_tb.nvdla.program.ops import RegWrite
+from nvdla_tb.nvdla.program.ops import RegRead, RegWrite
 from nvdla_tb.nvdla.program.state import RegisterState
 from nvdla_tb.nvdla.registers import RegisterMap
 from nvdla_tb.stimulus.generate.rewriting import with_other_words_before
@@ -73,3 +74,16 @@ def test_both_groups_differ_in_every_register_while_the_first_layer_runs() -> No
     wide = [name for name in groups[0] if name.startswith("D_") and groups[1][name] >> 8]
     assert len(wide) > 15
     assert all(groups[0][name] != groups[1][name] for name in wide)
+
+
+def test_a_share_of_the_writes_waits_for_an_answer_and_as_many_follow_a_read() -> None:
+    plain, other = built().ops, built(non_posted=0.3).ops
+    ours = [op for op in other if isinstance(op, RegWrite)]
+    assert [(op.register, op.value) for op in ours] == [
+        (op.register, op.value) for op in plain if isinstance(op, RegWrite)
+    ]
+    assert 0.2 < sum(not op.posted for op in ours) / len(ours) < 0.4
+    assert 0.2 < sum(isinstance(op, RegRead) for op in other) / len(ours) < 0.4
+    follow = [after for op, after in pairwise(other) if isinstance(op, RegRead)]
+    assert {op.posted for op in follow if isinstance(op, RegWrite)} == {True, False}
+    assert all(isinstance(op, RegWrite) for op in follow)

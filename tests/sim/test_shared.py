@@ -103,7 +103,6 @@ def test_a_bench_that_raises_takes_only_its_scenario_with_it(built: Built, tmp_p
 
 
 def test_a_deadline_ends_the_process_and_is_said(built: Built, tmp_path: Path) -> None:
-    # What answers before the launcher looks for the first time has passed in time.
     takes_seconds = planned("sdp_streaming", plan="bench")
     (late,) = play(built, [named("late", takes_seconds)], tmp_path, seconds=0.05)
     assert late.ending is Ending.TIMEOUT

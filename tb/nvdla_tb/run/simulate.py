@@ -301,13 +301,18 @@ class SharedProcess:
         return _Alive(process, ours, ours.makefile("r", encoding="utf-8"), watch)
 
 
+def _until(deadline: float) -> float:
+    """Return the seconds until it has to be looked at what is played, or until its deadline."""
+    return min(LOOK_SECONDS, max(deadline - time.monotonic(), 0.0))
+
+
 def _asked(alive: _Alive, request: str, timeout_seconds: float) -> Ended | None:
     """Have a request carried out; return how the process ended instead of answering, or None."""
     deadline = time.monotonic() + timeout_seconds
     alive.socket.settimeout(timeout_seconds)
     try:
         alive.socket.sendall(f"{request}\n".encode())
-        while not select.select([alive.socket], [], [], LOOK_SECONDS)[0]:
+        while not select.select([alive.socket], [], [], _until(deadline))[0]:
             if alive.watch.look() or time.monotonic() > deadline:
                 return abort(alive.process)
         if alive.answers.readline():

@@ -29,6 +29,7 @@ from nvdla_tb.cli import numbers
 from nvdla_tb.cli.dut import again, anywhere, build_dut, dut_arguments
 from nvdla_tb.cli.dut_options import BUILD_ROOT, add_dut_options
 from nvdla_tb.cli.earlier import cycles_before, slower_than_before
+from nvdla_tb.cli.parsing import Renamed
 from nvdla_tb.cli.playing import (
     alone_in,
     check_model_only,
@@ -66,6 +67,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--until", metavar="LAYER", help="stop after this layer, by its number or name in the table")
     parser.add_argument("--save-trace", type=Path, metavar="FOLDER", help="save the scenario as a trace")
     parser.add_argument("--save-results", type=Path, metavar="FOLDER", help="save the results as .dimg and .npy")
+    parser.add_argument("--results", action=Renamed, now="--save-results", type=Path)
     parser.add_argument("--html", type=output_file, metavar="FILE", help="write a page about the network")
     parser.add_argument("--junit", type=output_file, metavar="FILE", help="write JUnit XML")
     parser.add_argument(

@@ -1,8 +1,9 @@
-"""The parser of every command line: options by their whole names, refused with the nearest."""
+"""The parser of every command line: options by their whole names, refused with the nearest; and renamed ones."""
 
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Sequence
 from difflib import get_close_matches
 from typing import Any
@@ -44,3 +45,26 @@ class Parser(argparse.ArgumentParser):
 def _nearest(word: str, options: Sequence[str]) -> list[str]:
     """Return the option that begins so, else the one that is most alike, if there is one."""
     return [option for option in options if option.startswith(word)][:1] or get_close_matches(word, options, 1, _NEAR)
+
+
+class Renamed(argparse.Action):
+    """The former name of an option, which is taken for one release and hints at the new one.
+
+    ::
+
+        parser.add_argument("--seed", type=int)
+        parser.add_argument("--first", action=Renamed, now="--seed", type=int)
+    """
+
+    def __init__(self, option_strings: Sequence[str], dest: str, now: str, **given: Any) -> None:
+        """Take the new name, ``now``, and the type that both have; the help shows the new one alone."""
+        given |= {"help": argparse.SUPPRESS, "default": argparse.SUPPRESS}
+        super().__init__(option_strings, now.removeprefix("--").replace("-", "_"), **given)
+        self._now = now
+
+    def __call__(
+        self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: Any, option: str | None = None
+    ) -> None:
+        """Set the value of the new option."""
+        print(f"hint: {option} is now {self._now}; the next release does not know {option}", file=sys.stderr)
+        setattr(namespace, self.dest, values)

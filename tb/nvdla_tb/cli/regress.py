@@ -17,7 +17,8 @@ from nvdla_tb.cli.console import Console
 from nvdla_tb.cli.dut import STORE, build_dut, compiled, existing_store
 from nvdla_tb.cli.dut_options import BUILD_ROOT, add_dut_options, add_results_option, build_option
 from nvdla_tb.cli.earlier import cycles_before
-from nvdla_tb.cli.patterns import only_option, plan_option
+from nvdla_tb.cli.parsing import Renamed
+from nvdla_tb.cli.patterns import only_option, patterns, plan_option
 from nvdla_tb.cli.regress_play import Player, batch_of, conclude, credentials_of, deadline, is_over
 from nvdla_tb.cli.regress_tasks import check_random_alone, engines_of, feature_plan, random_tasks, seed_lots, tasks_of
 from nvdla_tb.cli.run_options import cycles_options, exact_option, scenario_options, waves_option
@@ -43,6 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     _seed_option(drawn, 0)
     only_option(drawn, f"engines, of {','.join(ENGINES)},", "'SDP,PDP'")
+    drawn.add_argument("--engines", action=Renamed, now="--only", type=patterns)
     planned = kinds.add_parser("plan", help="every scenario of a plan with several seeds")
     plan_option(planned)
     planned.add_argument(
@@ -102,6 +104,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def _seed_option(parser: argparse.ArgumentParser, default: int) -> None:
     about = f"first seed (default: {default})"
     parser.add_argument("--seed", type=numbers.seed, default=default, metavar="N", help=about)
+    parser.add_argument("--first", action=Renamed, now="--seed", type=numbers.seed)
 
 
 def _add_cluster_options(parser: argparse.ArgumentParser) -> None:

@@ -79,6 +79,26 @@ def test_an_unknown_option_shows_the_usage_of_its_subcommand_and_the_nearest_nam
     assert ran.err.startswith(usage)
 
 
+@pytest.mark.parametrize(
+    ("words", "old", "now", "value"),
+    [
+        ("regress random --first 3", "--first", "--seed", 3),
+        ("regress plan --first 3", "--first", "--seed", 3),
+        ("regress random --engines SDP,PDP", "--engines", "--only", ["SDP", "PDP"]),
+        ("network m.nvdla --results out", "--results", "--save-results", Path("out")),
+    ],
+)
+def test_a_former_name_is_taken_with_a_hint(
+    capsys: pytest.CaptureFixture[str], words: str, old: str, now: str, value: object
+) -> None:
+    args = parser().parse_args(words.split())
+    assert getattr(args, now.removeprefix("--").replace("-", "_")) == value
+    assert capsys.readouterr() == ("", f"hint: {old} is now {now}; the next release does not know {old}\n")
+    own = f"nvdla-tb {words.partition(' -')[0].removesuffix(' m.nvdla')}"
+    (shown,) = [one.format_help() for one in parsers(parser()) if one.prog == own]
+    assert (now in shown, f"{old} " in shown) == (True, False)
+
+
 @pytest.mark.parametrize("command", ["run", "trace x", "drive x", "replay x", "regress plan"])
 def test_every_command_that_plays_takes_waves_no_waves_and_a_folder_of_results(command: str) -> None:
     for option, value in (("--waves", True), ("--no-waves", False)):

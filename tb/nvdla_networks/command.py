@@ -165,9 +165,10 @@ def main(args: argparse.Namespace) -> int:
         model.share,
         predictions_of(playing, played, machine) if args.performance else None,
     )
-    slower = slower_than_before(args, cycles_of(report), before)
-    if slower:
-        report = replace(report, problems=(*report.problems, *slower))
+    more = slower_than_before(args, cycles_of(report), before)
+    if not (args.model_only or playing.runs_layers):
+        more = [*more, "nothing is played: the host computes all nodes, which --model-only does without a device"]
+    report = replace(report, problems=(*report.problems, *more))
     print_report(report, args.classes, performance=args.performance)
     if args.save_results:
         write_results(args.save_results, playing, got or expected)

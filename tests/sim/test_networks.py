@@ -27,7 +27,7 @@ from nvdla_tb.stimulus.model import play_model
 from tests.references import NETWORKS, needs_networks
 from tests.repository import ROOT
 from tests.sim.conftest import played
-from tests.unit.networks.compiler.building import OPERATORS
+from tests.unit.networks.compiler.building import OPERATORS, around_a_sine
 from tests.unit.networks.compiler.building import SHAPE as OPERATORS_SHAPE
 from tests.unit.networks.compiler.playing import graph_of
 from tests.unit.networks.loadables import SHAPE, copying, residual, residual_of
@@ -245,13 +245,9 @@ def test_parts_of_a_file_that_was_cut_are_judged_and_the_host_ends_with_the_devi
 ) -> None:
     pytest.importorskip("onnxruntime")
     net = NetworkBuilder("gated", (3, 8, 8), 1)
-    first = net.conv(net.input, 8, 3, pad=1)
-    (sine,) = net.add("Sin", [first])
-    net.shapes[sine] = net.shapes[first]
-    second = net.conv(sine, 8, 3, pad=1)
-    (both,) = net.add("Add", [second, first])
+    both = around_a_sine(net)
     (end,) = net.add("Sin", [both])
-    net.shapes |= dict.fromkeys((both, end), net.shapes[first])
+    net.shapes[end] = net.shapes[both]
     onnx.save_model(net.model(end), tmp_path / "gated.onnx")
     data = reported(tmp_path, str(tmp_path / "gated.onnx"))
     assert data["outcome"] == "passed"

@@ -62,6 +62,17 @@ def gate(kind: str, order: int) -> Callable[[NetworkBuilder], str]:
     return build
 
 
+def around_a_sine(net: NetworkBuilder) -> str:
+    """Return a convolution beside one of its sine, which only the host computes."""
+    first = net.conv(net.input, 8, 3, pad=1)
+    (sine,) = net.add("Sin", [first])
+    net.shapes[sine] = net.shapes[first]
+    second = net.conv(sine, 8, 3, pad=1)
+    (both,) = net.add("Add", [second, first])
+    net.shapes[both] = net.shapes[first]
+    return both
+
+
 def line(net: NetworkBuilder) -> str:
     """Return what adds operators of lines, 1xCxL, between a Squeeze and an Unsqueeze."""
     value = net.conv(net.input, 12, 6, pad=0)

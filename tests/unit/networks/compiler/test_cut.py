@@ -23,21 +23,16 @@ from nvdla_networks.errors import NetworkError
 from nvdla_networks.host import HostGraph
 from nvdla_networks.network import HardwareTask, SoftwareTask
 from nvdla_tb.cli.command import main
+from tests.unit.networks.compiler.building import around_a_sine
 from tests.unit.networks.loadables import SMALL
 
 pytest.importorskip("onnxruntime")
 
 
 def gated() -> onnx.ModelProto:
-    """Return a convolution, its sine times itself, and a convolution of that beside the first."""
+    """Return a file in two parts."""
     net = NetworkBuilder("gated", (3, 8, 8), 1)
-    first = net.conv(net.input, 8, 3, pad=1)
-    (sine,) = net.add("Sin", [first])
-    net.shapes[sine] = net.shapes[first]
-    second = net.conv(sine, 8, 3, pad=1)
-    (both,) = net.add("Add", [second, first])
-    net.shapes[both] = net.shapes[first]
-    return net.model(both)
+    return net.model(around_a_sine(net))
 
 
 def compiled(model: onnx.ModelProto, **shapes: tuple[int, ...]) -> tuple[CutNetwork, float]:
@@ -217,17 +212,22 @@ def _saved(folder: Path) -> Path:
     return folder / "net.onnx"
 
 
-def test_a_network_of_which_nothing_runs_on_the_device_never_passes(tmp_path: Path) -> None:
+def test_a_network_of_which_nothing_runs_on_the_device_never_passes(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     net = NetworkBuilder("host", (3, 4, 4), 1)
     (name,) = net.add("Sin", [net.input])
     net.shapes[name] = net.shapes[net.input]
     onnx.save_model(net.model(name), tmp_path / "host.onnx")
     golden, report = tmp_path / "golden.npy", tmp_path / "report.json"
     np.save(golden, np.zeros((1, 3, 4, 4), dtype=np.float32))
-    # Not even where a device could be played, and golden results agree.
-    assert main(["network", str(tmp_path / "host.onnx"), "--golden", str(golden), "--json", str(report)]) == 0
-    (data,) = json.loads(report.read_text(encoding="utf-8"))
-    assert (data["passed"], data["outcome"], data["layers"]) == (False, "computed", [])
+    words = ["network", str(tmp_path / "host.onnx"), "--golden", str(golden), "--json", str(report)]
+    for options, code, outcome in (([], 1, "failed"), (["--model-only"], 0, "computed")):
+        # Not even where golden results agree.
+        assert main([*words, *options]) == code
+        (data,) = json.loads(report.read_text(encoding="utf-8"))
+        assert (data["passed"], data["outcome"], data["layers"]) == (False, outcome, [])
+        assert ("nothing is played: the host computes all nodes" in capsys.readouterr().out) == (code == 1)
 
 
 def test_without_onnxruntime_the_extra_is_named(

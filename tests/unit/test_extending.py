@@ -245,4 +245,4 @@ def test_a_package_that_exits_with_0_is_no_success(tb: Run, tmp_path: Path, monk
     files = {"their_exit/__init__.py": commands, "their_exit/lint.py": lint}
     install(tmp_path, "their_exit", files, {"nvdla_tb.commands": {"some": "their_exit:THINGS"}})
     monkeypatch.syspath_prepend(tmp_path)
-    assert tb("lint").refusal == "a module that it loads ended nvdla-tb lint: SystemExit: None"
+    assert tb("lint").refusal == "nvdla-tb lint was ended by a module that it loads: SystemExit: None"

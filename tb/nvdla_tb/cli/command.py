@@ -126,7 +126,9 @@ def _carried_out(args: argparse.Namespace) -> int:
     try:
         code: int = args.main(args)
     except SystemExit as error:
-        raise InputError(f"a module that it loads ended {args.command_line}: SystemExit: {error.code}") from error
+        raise InputError(
+            f"{args.command_line} was ended by a module that it loads: SystemExit: {error.code}"
+        ) from error
     return code
 
 

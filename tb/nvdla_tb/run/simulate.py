@@ -302,7 +302,7 @@ class SharedProcess:
 
 
 def _until(deadline: float) -> float:
-    """Return the seconds until it has to be looked at what is played, or until its deadline."""
+    """Return the seconds until the next look at what is played, which is no later than its deadline."""
     return min(LOOK_SECONDS, max(deadline - time.monotonic(), 0.0))
 
 

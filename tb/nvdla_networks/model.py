@@ -33,6 +33,7 @@ from nvdla_networks.images import Preparation, quantised, read_input
 from nvdla_networks.loadable import read_loadable
 from nvdla_networks.network import Network
 from nvdla_networks.scenario import play_networks
+from nvdla_networks.tensors import Tensor
 from nvdla_tb.array_files import read_array
 from nvdla_tb.stimulus.refusal import takers
 from nvdla_tb.stimulus.scenario import Scenario
@@ -126,9 +127,9 @@ class OnnxModel:
             real = values.astype(np.float32) * np.float32(bound[0].scale or 1.0)
             # Parts of the accelerator that take one input may count in steps of different size.
             every = [values if tensor.scale == bound[0].scale else quantised(real, tensor) for tensor in bound]
-            return network.given({inputs[0].name: real}), every
+            return network.given({inputs[0].name: inputs[0].value(real)}), every
         (sample,) = read_inputs(path, inputs, self.preparation)
-        return network.given(sample), [quantised(sample[t.name].reshape(t.shape), t) for t in bound]
+        return network.given(sample), [quantised(t.cube(sample[t.name]), t) for t in bound if isinstance(t, Tensor)]
 
     def accuracy(self) -> Accuracy | None:
         """Return how near its results are to floating point, or None where the accelerator computes nothing."""

@@ -143,7 +143,7 @@ def _results(name: str, placed: Network, sample: Sample) -> tuple[list[NDArray[A
     Those of hardware are (C, H, W), before the host makes probabilities or a class of them.
     """
     network = placed.given(sample)
-    inputs = [quantised(np.reshape(sample[tensor.name], tensor.shape), tensor) for tensor in network.inputs]
+    inputs = [quantised(t.cube(sample[t.name]), t) for t in network.inputs if isinstance(t, Tensor)]
     run, memories = left_by_model(name, network, inputs)
     operations = [operation for task in run.after for operation in task.operations]
     made = {op.dst.name: op for op in operations if isinstance(op, SoftwareOperation)}

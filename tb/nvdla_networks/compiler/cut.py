@@ -107,6 +107,7 @@ class _Cutter:
         levels = sorted({self._levels[node.output] for node in reading.graph.nodes})
         own = {reading.cube(value.name) for value in self._graph.output} & set(reading.graph.outputs)
         outputs = tuple(value.name for value in self._graph.output)
+        own -= reading.graph.orders.keys()
         on_host = tuple(dict.fromkeys(name for name in outputs if reading.cube(name) not in own))
         nodes = {level: tuple(n for n in reading.graph.nodes if self._levels[n.output] == level) for level in levels}
         taken = {level: _taken(nodes[level]) for level in levels}
@@ -169,13 +170,14 @@ class _Cutter:
         graph = helper.make_graph(
             nodes,
             "host",
-            [kinds[name] for name in ends],
-            [kinds.get(name, onnx.ValueInfoProto(name=name)) for name in wanted],
+            [kinds[name] for name in ends if name in used],
+            [kinds.get(name, onnx.ValueInfoProto(name=name)) for name in wanted if name not in ends],
             [tensor for tensor in self._graph.initializer if tensor.name in used],
         )
         model = helper.make_model(graph, opset_imports=self._model.opset_import, ir_version=self._model.ir_version)
         given = tuple(name for name in ends if name in self._inputs)
-        return Segment(model, tuple(name for name in ends if name not in given), given, wanted)
+        sources = tuple(name for name in ends if name not in given)
+        return Segment(model if nodes else None, sources, given, wanted)
 
 
 def _after(level: int, parity: int) -> int:

@@ -194,8 +194,15 @@ def _shown(model: onnx.ModelProto, cut: Cut, samples: Iterable[Sample]) -> list[
         extended.graph.output.extend(kinds[name] for name in wanted)
         host = HostGraph(extended)
     shapes = {name: part.shapes[name] for part in cut.parts for name in part.inputs}
+    orders = cut.reading.graph.orders
     shown = []
     for sample in samples:
         values = dict(sample) if host is None else {**sample, **host.values(sample)}
-        shown.append({name: np.asarray(values[name], np.float64).reshape(shape) for name, shape in shapes.items()})
+        arrays = {name: np.asarray(values[name], np.float64) for name in shapes}
+        shown.append(
+            {
+                name: orders[name].cube(array, shapes[name]) if name in orders else array.reshape(shapes[name])
+                for name, array in arrays.items()
+            }
+        )
     return shown

@@ -204,7 +204,8 @@ class OnnxNetwork:
         else:
             atom = self.target.config.memory_atomic_bytes
             line, surface = cube.line_stride_bytes, cube.surface_stride_bytes
-        return Tensor(value, Ram.MC, address, self.target.precision, atom, shape, line, surface)
+        order = self.graph.orders.get(value)
+        return Tensor(value, Ram.MC, address, self.target.precision, atom, shape, line, surface, order=order)
 
     def _host(self, name: str, output: str, buffers: Sequence[int], placer: _Placer) -> SoftwareOperation:
         """Return the host's step after the hardware: real numbers, probabilities or a class."""

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from nvdla_models.precision import Precision
 from nvdla_networks.compiler.fuse import Compute, Step
-from nvdla_networks.compiler.graph import Concat, Conv, Flatten, Floats, Graph, Interleave, Interval, Node, Pool, Slice
+from nvdla_networks.compiler.graph import Concat, Conv, Floats, Graph, Interleave, Interval, Node, Pool, Slice
 from nvdla_networks.compiler.interpret import values_of
 from nvdla_networks.compiler.target import Target
 
@@ -85,7 +85,7 @@ def scales_of(graph: Graph, steps: Sequence[Step], samples: Iterable[Mapping[str
 def _move(step: Step, known: dict[str, NDArray[Any]]) -> None:
     """Give the result of what only moves channels their numbers."""
     match step:
-        case Node(operation=Pool() | Flatten()):
+        case Node(operation=Pool()):
             known[step.output] = known[step.inputs[0]]
         case Node(operation=Interleave(channels=channels)):
             known[step.output] = known[step.inputs[0]][:channels]
@@ -146,7 +146,7 @@ def _bears_zero(graph: Graph, steps: Sequence[Step], value: str, *, mixed: bool)
                     graph, steps, step.output, mixed=mixed
                 ):
                     return False
-            case Node(operation=Concat() | Slice() | Interleave() | Flatten() as moved):
+            case Node(operation=Concat() | Slice() | Interleave() as moved):
                 if not _bears_zero(graph, steps, step.output, mixed=mixed or isinstance(moved, Concat)):
                     return False
             case _:

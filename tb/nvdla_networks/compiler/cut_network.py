@@ -12,17 +12,27 @@ import onnx
 from numpy.typing import NDArray
 
 from nvdla_models.config import HwConfig
-from nvdla_models.precision import Precision
 from nvdla_networks.compiler.cut import Cut, Segment, cut_model
 from nvdla_networks.compiler.elementwise import TABLES
 from nvdla_networks.compiler.graph import Floats
 from nvdla_networks.compiler.inputs import FileInput, file_inputs
-from nvdla_networks.compiler.onnx_network import OnnxNetwork, Sample
+from nvdla_networks.compiler.onnx_network import BufferPlacer, OnnxNetwork, Sample
+from nvdla_networks.compiler.operations import TaskWriter
+from nvdla_networks.compiler.precisions import Precisions, conversions
 from nvdla_networks.compiler.prepare import inputs_of
 from nvdla_networks.compiler.target import Target
 from nvdla_networks.errors import NodeRefused
 from nvdla_networks.host import HostGraph
-from nvdla_networks.network import HostOutput, HostPart, Network, SoftwareOperation, SoftwareTask, Source, Task
+from nvdla_networks.network import (
+    HardwareTask,
+    HostOutput,
+    HostPart,
+    Network,
+    SoftwareOperation,
+    SoftwareTask,
+    Source,
+    Task,
+)
 from nvdla_networks.places import BASE_ADDRESS
 from nvdla_networks.tensors import ImageTensor, Tensor
 
@@ -59,7 +69,7 @@ class CutNetwork:
         config: HwConfig,
         samples: Sequence[Sample],
         *,
-        precision: Precision = Precision.INT8,
+        precisions: Precisions | None = None,
         per_channel: bool = True,
     ) -> CutNetwork:
         """Return a prepared model compiled for a configuration.
@@ -69,17 +79,20 @@ class CutNetwork:
             model: The model.
             config: Configuration to run it.
             samples: Inputs that show how large its values become.
-            precision: Type of all elements on the accelerator.
+            precisions: Types of elements on the accelerator, INT8 without them.
             per_channel: Whether each kernel has a scale of its own.
 
         Raises:
             NetworkError: for a network that is too large, and when the host cannot compute its nodes.
         """
-        reason = Target(config, precision).no_tables
-        refused = {n.name: reason for n in model.graph.node if reason and n.op_type in TABLES}
+        precisions = precisions or Precisions()
+        precisions.check([node.name for node in model.graph.node])
+        reasons = [Target(config, precision).no_tables for precision in precisions.all]
+        # With several precisions it turns out later who has tables.
+        refused = {n.name: reasons[0] for n in model.graph.node if all(reasons) and reasons[0] and n.op_type in TABLES}
         known = {node.name for node in model.graph.node}
         while True:
-            cut = cut_model(model, refused)
+            cut = cut_model(model, refused, precisions)
             try:
                 shown = _shown(model, cut, samples)
                 parts = tuple(
@@ -91,7 +104,7 @@ class CutNetwork:
                         precision=precision,
                         per_channel=per_channel,
                     )
-                    for part in cut.parts
+                    for part, precision in zip(cut.parts, cut.precisions, strict=True)
                 )
                 for part in parts:
                     part.elsewhere().place()
@@ -131,10 +144,14 @@ class CutNetwork:
             self._free = part.free
         sources = {name: source for part in self._parts for name, source in part.sources.items()}
         tasks: list[Task] = []
+        placer = BufferPlacer(self.config, self._free)
         for network, segment, host in zip(placed, self.cut.before, self._hosts, strict=False):
-            if not segment.is_empty:
-                tasks.append(SoftwareTask((self._between(segment, host, network.inputs, sources),)))
-            tasks.append(network.tasks[0])
+            between = self._between(segment, host, network.inputs, sources)
+            between, converting = self._converted(between, placer, operations)
+            if segment.made or between.moved:
+                tasks.append(SoftwareTask((between,)))
+            tasks += [*converting, network.tasks[0]]
+        self._free = placer.free
         ends: list[SoftwareOperation | HostPart] = [op for network in placed for op in _software(network)]
         if not self.cut.after.is_empty:
             ends.append(self._between(self.cut.after, self._hosts[-1], (), sources))
@@ -151,11 +168,29 @@ class CutNetwork:
                 replace(allocation, name=f"p{number}{allocation.name}" if len(placed) > 1 else allocation.name)
                 for number, network in enumerate(placed)
                 for allocation in network.allocations
-            ),
+            )
+            + tuple(placer.allocations),
             (*tasks, SoftwareTask(tuple(ends))),
             tuple(tensor for network in placed for tensor in network.inputs if tensor.name in given),
             tuple(outputs),
         )
+
+    def _converted(
+        self, part: HostPart, placer: BufferPlacer, names: Counter[str]
+    ) -> tuple[HostPart, list[HardwareTask]]:
+        """Return what the host does for a part of one of several precisions, without what SDP can, and SDP's task."""
+        writer, left, number = TaskWriter(self.config, names), [], 0
+        for source, tensor in part.moved:
+            layers = None
+            if len(set(self.cut.precisions)) > 1:
+                layers = conversions(self.config, source, tensor, placer.reserve)
+            if layers is None:
+                left.append((source, tensor))
+                continue
+            for layer in layers:
+                writer.add(number, (f"{tensor.name}_{layer.dst.layout.precision.value}",), layer)
+                number += 1
+        return replace(part, moved=tuple(left)), [writer.task()] if number else []
 
     def _between(
         self,

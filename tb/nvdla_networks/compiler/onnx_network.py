@@ -129,7 +129,7 @@ class OnnxNetwork:
         Raises:
             NetworkError: for a layer that the hardware does not have, naming the node.
         """
-        placer = _Placer(self.target.config, self.free, self._constants)
+        placer = BufferPlacer(self.target.config, self.free, self._constants)
         self._buffers = buffers = tuple(placer.reserve(f"b{n}", size) for n, size in enumerate(self._plan.buffers))
         builder = LayerBuilder(self._plan, self.target, self._numbers, buffers, placer.constant)
         writer = TaskWriter(self.target.config, names)
@@ -207,7 +207,7 @@ class OnnxNetwork:
         order = self.graph.orders.get(value)
         return Tensor(value, Ram.MC, address, self.target.precision, atom, shape, line, surface, order=order)
 
-    def _host(self, name: str, output: str, buffers: Sequence[int], placer: _Placer) -> SoftwareOperation:
+    def _host(self, name: str, output: str, buffers: Sequence[int], placer: BufferPlacer) -> SoftwareOperation:
         """Return the host's step after the hardware: real numbers, probabilities or a class."""
         node = next((node for node in self._plan.host if node.output == output), None)
         value = output if node is None else node.inputs[0]
@@ -225,11 +225,12 @@ class OnnxNetwork:
         return SoftwareOperation(kind, source.tensor, dst, in_scale=source.scale)
 
 
-class _Placer:
+class BufferPlacer:
     """Gives each buffer and constant pages of its own; a page stays free between, so that what leaves one is seen."""
 
-    def __init__(self, config: HwConfig, free: int, constants: dict[str, int]) -> None:
-        self.free, self._config, self._constants = free, config, constants
+    def __init__(self, config: HwConfig, free: int, constants: dict[str, int] | None = None) -> None:
+        """Begin at a free address, with the addresses of constants that are in memory already."""
+        self.free, self._config, self._constants = free, config, {} if constants is None else constants
         self.allocations: list[Allocation] = []
 
     def reserve(self, name: str, nbytes: int, data: bytes | None = None) -> int:

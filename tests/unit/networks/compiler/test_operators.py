@@ -12,6 +12,7 @@ from nvdla_models.precision import Precision
 from nvdla_networks.compiler.accuracy import accuracy_of
 from nvdla_networks.compiler.cut_network import CutNetwork
 from nvdla_networks.compiler.inputs import file_inputs, random_inputs
+from nvdla_networks.compiler.precisions import Precisions
 from nvdla_networks.compiler.prepare import fixed, prepared
 from nvdla_networks.compiler.reference import Reference
 from nvdla_tb.nvdla.layers import ConvLayer, SdpLayer
@@ -32,7 +33,7 @@ def test_an_operator_runs_on_the_accelerator_and_gives_what_onnxruntime_does(
     whole = fixed(net.model(OPERATORS[name](net)).SerializeToString())
     ready = prepared(whole)
     samples = random_inputs(file_inputs(ready), 3, seed=4)
-    network = CutNetwork.compiled("net", ready, config, samples, precision=precision)
+    network = CutNetwork.compiled("net", ready, config, samples, precisions=Precisions(precision))
     assert not network.cut.share.host
     (output,) = accuracy_of(network, Reference(whole, network.cut.compared, by_host=True), samples, 0).outputs
     most = 0.065 if precision is Precision.INT8 else 0.003

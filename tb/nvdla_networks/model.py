@@ -19,6 +19,7 @@ from nvdla_models.limits import NETWORK_BYTES
 from nvdla_models.reading import read_bytes
 from nvdla_networks.compiled import Compiled
 from nvdla_networks.compiler.accuracy import Accuracy, accuracy_of
+from nvdla_networks.compiler.calibration import Calibration
 from nvdla_networks.compiler.cut_network import CutNetwork
 from nvdla_networks.compiler.inputs import FileInput, file_inputs, random_inputs, read_inputs
 from nvdla_networks.compiler.node import ONNX_DOMAINS
@@ -150,7 +151,7 @@ def load_model(args: argparse.Namespace, config: HwConfig, preparation: Preparat
     """
     name = re.sub(r"\W+", "_", args.model.stem)[:_NAME_LENGTH] or "network"
     if args.model.suffix.lower() != ".onnx":
-        for option in ("samples", "precision", "per_tensor", "accuracy", "shape", "on_device"):
+        for option in ("samples", "precision", "per_tensor", "calibration", "accuracy", "shape", "on_device"):
             if getattr(args, option) not in (None, False, []):
                 raise NetworkError(f"--{option.replace('_', '-')} must be left out: a loadable is compiled already")
         return LoadableModel(Compiled(name, read_loadable(args.model), config), preparation)
@@ -165,7 +166,15 @@ def load_model(args: argparse.Namespace, config: HwConfig, preparation: Preparat
     images = _real(inputs, shown, preparation)
     samples = _real(inputs, args.samples, preparation) or images or random_inputs(inputs, _RANDOM_SAMPLES, seed=0)
     precisions = Precisions.parse(args.precision)
-    network = CutNetwork.compiled(name, model, config, samples, precisions=precisions, per_channel=not args.per_tensor)
+    network = CutNetwork.compiled(
+        name,
+        model,
+        config,
+        samples,
+        precisions=precisions,
+        per_channel=not args.per_tensor,
+        calibration=Calibration(args.calibration or Calibration.RANGE.value),
+    )
     if args.on_device and network.cut.share.host:
         raise NetworkError(_not_on_device(network.cut.share.host))
     compared = islice(_once([*images, *samples]), _MOST_COMPARED)

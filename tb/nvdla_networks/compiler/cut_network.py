@@ -12,6 +12,7 @@ import onnx
 from numpy.typing import NDArray
 
 from nvdla_models.config import HwConfig
+from nvdla_networks.compiler.calibration import Calibration
 from nvdla_networks.compiler.cut import Cut, Segment, cut_model
 from nvdla_networks.compiler.elementwise import TABLES
 from nvdla_networks.compiler.graph import Floats
@@ -71,6 +72,7 @@ class CutNetwork:
         *,
         precisions: Precisions | None = None,
         per_channel: bool = True,
+        calibration: Calibration = Calibration.RANGE,
     ) -> CutNetwork:
         """Return a prepared model compiled for a configuration.
 
@@ -81,6 +83,7 @@ class CutNetwork:
             samples: Inputs that show how large its values become.
             precisions: Types of elements on the accelerator, INT8 without them.
             per_channel: Whether each kernel has a scale of its own.
+            calibration: What of the samples integers must hold.
 
         Raises:
             NetworkError: for a network that is too large, and when the host cannot compute its nodes.
@@ -103,6 +106,7 @@ class CutNetwork:
                         [{value: sample[value] for value in part.inputs} for sample in shown],
                         precision=precision,
                         per_channel=per_channel,
+                        calibration=calibration,
                     )
                     for part, precision in zip(cut.parts, cut.precisions, strict=True)
                 )

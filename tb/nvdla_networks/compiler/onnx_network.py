@@ -17,6 +17,7 @@ from nvdla_models.layout.raw import round_up
 from nvdla_models.lrn import normalisation
 from nvdla_models.precision import Precision
 from nvdla_networks.compiler.arrange import Arranged, arranged
+from nvdla_networks.compiler.calibration import Calibration
 from nvdla_networks.compiler.fuse import Compute, Step, fused
 from nvdla_networks.compiler.graph import Floats, Graph, Lrn, Node, floats
 from nvdla_networks.compiler.interleave import one_by_one
@@ -83,6 +84,7 @@ class OnnxNetwork:
         *,
         precision: Precision = Precision.INT8,
         per_channel: bool = True,
+        calibration: Calibration = Calibration.RANGE,
     ) -> OnnxNetwork:
         """Return a network compiled for a configuration.
 
@@ -93,6 +95,7 @@ class OnnxNetwork:
             samples: Inputs that show how large its values become.
             precision: Type of all elements.
             per_channel: Whether each kernel has a scale of its own.
+            calibration: What of the samples its integers must hold.
 
         Raises:
             NetworkError: for what the configuration cannot compute, naming the node.
@@ -101,7 +104,7 @@ class OnnxNetwork:
         whole = one_by_one(tabulated(simplified(graph), target), target.lanes)
         placed = arranged(whole, target.lanes, scaled=not target.is_float)
         steps = fused(placed.graph, target)
-        scales = scales_of(placed.graph, steps, samples, target)
+        scales = scales_of(placed.graph, steps, samples, target, calibration)
         plan = planned(placed, steps, target)
         numbers: dict[str, Arithmetic | CdpParams] = {}
         for step in steps:

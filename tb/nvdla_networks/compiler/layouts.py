@@ -106,13 +106,21 @@ def given_as(
             if dense:
                 return _first(turned, following)
             if node.op_type in ARRANGING and node.op_type != "Transpose":
-                following = [*known.get(node.output[0], ())]
+                following = _resized(sizes, known.get(value, ()), known.get(node.output[0], ()))
             elif node.op_type not in ("Transpose", "Pad", *ANYHOW):
                 continue
             is_whole = math.prod(following) == math.prod(sizes)
             if is_whole and all(node.output[0] != seen for seen, _, _ in todo):
                 todo.append((node.output[0], turned, following))
     return whole, None
+
+
+def _resized(sizes: Sequence[int], before: Sequence[int], after: Sequence[int]) -> list[int]:
+    """Return the sizes after a Reshape, of what had other sizes before it was padded."""
+    if [size for size in before if size > 1] != [size for size in after if size > 1]:
+        return [*after]
+    longer = iter([size for size, padded in zip(sizes, before, strict=True) if padded > 1])
+    return [next(longer) if size > 1 else 1 for size in after]
 
 
 def axes_of(node: onnx.NodeProto, rank: int) -> tuple[int, ...]:

@@ -145,6 +145,15 @@ def test_a_picture_that_is_given_as_a_vector_is_a_cube() -> None:
     assert network.place().inputs[0].shape == (1, 6, 6)
 
 
+def test_a_picture_that_is_padded_before_its_channel_comes_first_is_a_cube() -> None:
+    net = File((1, 6, 7, 1))
+    padded = net.add("Pad", "input", [0, 1, 1, 0, 0, 1, 1, 0])
+    first = net.add("Reshape", padded, [1, 1, 8, 9])
+    network = compiled(net.model(net.add("Conv", first, net.rng.standard_normal((8, 1, 3, 3)))))
+    assert not network.cut.share.host
+    assert network.place().inputs[0].shape == (1, 6, 7)
+
+
 def test_lines_with_their_channels_last_are_cubes() -> None:
     net = File((1, 20, 8))
     turned = net.add("Transpose", "input", perm=[0, 2, 1])

@@ -179,7 +179,7 @@ def load_model(args: argparse.Namespace, config: HwConfig, preparation: Preparat
         raise NetworkError(_not_on_device(network.cut.share.host))
     compared = islice(_once([*images, *samples]), _MOST_COMPARED)
     least = ACCURACY if args.accuracy is None else args.accuracy
-    by_host = any(segment.model is not None for segment in (*network.cut.before, network.cut.after))
+    by_host = network.host_computes
     by_host |= any(node.domain not in ONNX_DOMAINS or node.op_type in BY_HOST for node in whole.graph.node)
     reference = Reference(whole, network.cut.compared, by_host=by_host)
     return OnnxModel(network, reference, tuple(compared), least, preparation)

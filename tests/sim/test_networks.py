@@ -242,11 +242,12 @@ def test_every_layer_of_a_random_onnx_network_in_fp16_is_within_the_thresholds(
     assert verdicts <= {"equal", "within"}
 
 
+@pytest.mark.parametrize("channels", [32, 10])
 def test_layers_of_three_precisions_and_those_that_convert_are_judged(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    channels: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     named = ("--precision", "Conv_2=int16", "--precision", "Conv_5=fp16")
-    verdicts = _plays_random_input(stages(), tmp_path, "--config", "nv_full", *named)
+    verdicts = _plays_random_input(stages(channels), tmp_path, "--config", "nv_full", *named)
     assert verdicts == {"equal", "within"}
     said = capsys.readouterr().out
     assert re.search(r"v1_0_int16 +SDP +32x6x6 +equal", said)

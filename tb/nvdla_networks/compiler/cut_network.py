@@ -122,6 +122,11 @@ class CutNetwork:
             hosts = tuple(None if segment.model is None else HostGraph(segment.model) for segment in segments)
             return cls(name, config, cut, file_inputs(model), parts, hosts)
 
+    @property
+    def host_computes(self) -> bool:
+        """Whether the host does more than convert and arrange elements."""
+        return any(host is not None and host.computes for host in self._hosts)
+
     def elsewhere(self, *, keeps: bool = False) -> CutNetwork:
         """Return the same network, none of which is in memory yet; ``keeps`` leaves every value there in the end."""
         return replace(self, _parts=tuple(part.elsewhere(keeps=keeps) for part in self._parts), _free=BASE_ADDRESS)

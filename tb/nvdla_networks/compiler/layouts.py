@@ -14,10 +14,8 @@ import onnx
 from nvdla_networks.compiler.elementwise import ELEMENTWISE
 from nvdla_networks.compiler.graph import Shape, cube_of
 from nvdla_networks.compiler.node import Layout
+from nvdla_networks.host import ARRANGING
 from nvdla_networks.tensors import Order
-
-ARRANGING = ("Flatten", "Reshape", "Squeeze", "Unsqueeze", "Transpose", "Identity", "Dropout")
-"""Operators that change neither elements nor their order in a cube."""
 
 ANYHOW = (*ELEMENTWISE, "QuantizeLinear", "DequantizeLinear")
 """Operators of each element: of one cube, they do not ask for its order."""

@@ -12,6 +12,7 @@ from nvdla_models.config import HwConfig
 from nvdla_models.errors import InputError
 from nvdla_models.fixed_point import multipliers
 from nvdla_models.layout import FeatureLayout
+from nvdla_models.layout.raw import round_up
 from nvdla_models.precision import Precision
 from nvdla_models.sdp import SdpParams, SdpStage, output_converter
 from nvdla_networks.compiler.graph import Conv, Lrn, Node
@@ -114,7 +115,7 @@ def conversions(
             if number == len(hops) - 1:
                 dst = _surface(config, target)
             else:
-                layout = FeatureLayout.packed(config, precision, target.shape)
+                layout = FeatureLayout.packed(config, precision, src.layout.shape)
                 dst = Surface(layout, reserve(f"{target.name}_{number}", layout.nbytes))
             layers.append(_layer(src, dst, factor))
             src = dst
@@ -140,10 +141,13 @@ def _hops(first: Precision, last: Precision, ratio: float) -> list[tuple[Precisi
 
 
 def _surface(config: HwConfig, tensor: Tensor) -> Surface:
+    """Return a cube with as many channels as fill atoms in every precision; its buffer has room for them."""
     if tensor.atom_bytes != config.memory_atomic_bytes:
         raise InputError("SDP writes no images")
+    channels, height, width = tensor.shape
+    shape = round_up(channels, config.atom_elements(Precision.INT8)), height, width
     strides = tensor.line_stride_bytes, tensor.surface_stride_bytes
-    return Surface(FeatureLayout(config, tensor.precision, tensor.shape, *strides), tensor.address)
+    return Surface(FeatureLayout(config, tensor.precision, shape, *strides), tensor.address)
 
 
 def _layer(src: Surface, dst: Surface, factor: float) -> SdpLayer:

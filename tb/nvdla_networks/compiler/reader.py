@@ -24,7 +24,7 @@ from nvdla_networks.compiler.graph import (
     shape_of,
     work_of,
 )
-from nvdla_networks.compiler.layouts import ANYHOW, ARRANGING, BY_LAYOUT, given_as, layouts, order_of
+from nvdla_networks.compiler.layouts import ANYHOW, BY_LAYOUT, given_as, layouts, order_of
 from nvdla_networks.compiler.node import (
     ONNX_DOMAINS,
     Chain,
@@ -42,6 +42,7 @@ from nvdla_networks.compiler.prepare import fixed, inputs_of, opset_of, prepared
 from nvdla_networks.compiler.reading import HostNode, Reading, ranged_at_once
 from nvdla_networks.compiler.rearranging import shuffled
 from nvdla_networks.errors import NetworkError, NodeRefused
+from nvdla_networks.host import ARRANGING
 from nvdla_networks.network import Largest, Softmax
 from nvdla_networks.tensors import Order
 

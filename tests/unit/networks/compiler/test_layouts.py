@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,6 +19,7 @@ from nvdla_networks.compiler.inputs import file_inputs, random_inputs
 from nvdla_networks.compiler.prepare import fixed, prepared
 from nvdla_networks.compiler.reference import Reference
 from nvdla_networks.tensors import Order
+from nvdla_tb.cli.command import main
 from tests.unit.networks.loadables import FULL, SMALL
 
 pytest.importorskip("onnxruntime")
@@ -152,6 +155,18 @@ def test_a_picture_that_is_padded_before_its_channel_comes_first_is_a_cube() -> 
     network = compiled(net.model(net.add("Conv", first, net.rng.standard_normal((8, 1, 3, 3)))))
     assert not network.cut.share.host
     assert network.place().inputs[0].shape == (1, 6, 7)
+
+
+def test_an_output_is_arranged_without_onnxruntime(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "onnxruntime", None)
+    net = File((1, 6, 7, 3))
+    onnx.save_model(net.model(net.conv("input", 3, 8)), tmp_path / "net.onnx")
+    given = str(tmp_path / "net.onnx"), "--model-only", "--on-device", "--save-results", str(tmp_path)
+    assert main(["network", *given]) == 0
+    assert "the accelerator runs all nodes" in capsys.readouterr().out
+    assert np.load(tmp_path / "run0_output0.npy").shape == (1, 6, 7, 8)
 
 
 def test_lines_with_their_channels_last_are_cubes() -> None:

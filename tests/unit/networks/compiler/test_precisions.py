@@ -72,9 +72,21 @@ def test_wider_layers_cost_less_and_names_are_patterns() -> None:
     assert wide < narrow
 
 
-def test_the_host_converts_where_channels_fill_atoms_of_one_precision_alone() -> None:
-    network, error = compiled(stages(10), "Conv_2=int16")
-    assert moved_by_host(network.place()) == 2
+@pytest.mark.parametrize("channels", [1, 10, 16, 40, 80])
+@pytest.mark.parametrize("second", ["int16", "fp16"])
+def test_channels_that_fill_atoms_of_one_precision_alone_are_converted_with_those_behind_them(
+    channels: int, second: str
+) -> None:
+    network, error = compiled(stages(channels), f"Conv_2={second}")
+    assert moved_by_host(network.place()) == 0
+    assert error < 0.03
+
+
+def test_the_host_converts_cubes_of_several_scales() -> None:
+    net = NetworkBuilder("joined", (3, 6, 6), 2)
+    branches = [net.relu(net.conv(net.input, 32, 1)) for _ in range(2)]
+    network, error = compiled(net.model(net.conv(net.joined(*branches), 8, 1)), "Conv_5=int16")
+    assert moved_by_host(network.place()) == 1
     assert error < 0.02
 
 

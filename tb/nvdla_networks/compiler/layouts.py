@@ -90,7 +90,7 @@ def given_as(
             if value not in node.input:
                 continue
             if node.op_type in _FIXED and node.input[0] == value:
-                return _first(order, sizes)
+                return _first(order, sizes, whole)
             dense = node.op_type == "MatMul" and len(sizes) > len("NC")
             perm = tuple(range(len(sizes)))
             if node.op_type == "Transpose":
@@ -102,7 +102,7 @@ def given_as(
             if turned is None:
                 continue
             if dense:
-                return _first(turned, following)
+                return _first(turned, following, whole)
             if node.op_type in ARRANGING and node.op_type != "Transpose":
                 following = _resized(sizes, known.get(value, ()), known.get(node.output[0], ()))
             elif node.op_type not in ("Transpose", "Pad", *ANYHOW):
@@ -127,6 +127,7 @@ def axes_of(node: onnx.NodeProto, rank: int) -> tuple[int, ...]:
     return tuple(perm or reversed(range(rank)))
 
 
-def _first(order: Order, sizes: Sequence[int]) -> tuple[Shape | None, Order | None]:
+def _first(order: Order, sizes: Sequence[int], whole: Shape) -> tuple[Shape, Order | None]:
     """Return the cube that an operator takes first, and how a value has it whose elements come in an order there."""
-    return cube_of(sizes), None if order.is_plain else order.inverse
+    shape = cube_of(sizes)
+    return (whole, None) if shape is None else (shape, None if order.is_plain else order.inverse)

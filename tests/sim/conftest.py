@@ -53,7 +53,7 @@ needs_icarus = pytest.mark.skipif(
 
 @pytest.fixture(scope="session")
 def simulator() -> str:
-    """Icarus builds in a second what takes Verilator a minute."""
+    """For models that no other test needs: Icarus builds in a second what takes Verilator a minute."""
     return "verilator" if shutil.which("iverilog") is None else "icarus"
 
 

@@ -60,7 +60,7 @@ def devices(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
         port_map = folder / f"{name}.toml"
         port_map.write_text(text)
         spec = BuildSpec(CONFIG, simulator, f"device_{name}", folder / "device.f", port_map, backend=backend)
-        built[name] = build(spec, folder / "builds")
+        built[name] = build(spec)
     return built
 
 

@@ -13,11 +13,10 @@ import msgspec
 
 from nvdla_models.config import HwConfig
 from nvdla_tb.nvdla.registers import RegisterMap
-from nvdla_tb.run.compile.build import build
 from nvdla_tb.run.compile.ports import expected_ports
 from nvdla_tb.run.compile.spec import BuildSpec, Built
 from nvdla_tb.stimulus.model import play_model
-from tests.sim.conftest import planned
+from tests.sim.conftest import build_unoptimised, planned
 
 CONFIG = HwConfig.load("nv_small")
 PLANNED = planned("sdp_pass_through_full_atom")
@@ -138,4 +137,4 @@ def write_device(folder: Path) -> Path:
 
 def built_device(folder: Path, simulator: str, backend: str) -> Built:
     """Write the device into a folder and return its model, which is that of all tests."""
-    return build(BuildSpec(CONFIG, simulator, filelist=write_device(folder), backend=backend))
+    return build_unoptimised(BuildSpec(CONFIG, simulator, filelist=write_device(folder), backend=backend))

@@ -43,7 +43,8 @@ def slice_of(node: OnnxNode) -> list[Found]:
         raise node.refuse("starts, ends, axes and steps must be as many, and no step 0")
     taken = [range(size) for size in dims]
     for start, end, axis, step in zip(starts, ends, axes, steps, strict=True):
-        taken[axis] = range(*slice(start, end, step).indices(dims[axis]))
+        at = node.axis(axis, len(dims))
+        taken[at] = range(*slice(start, end, step).indices(dims[at]))
     if not all(taken):
         raise node.refuse("output must not be empty")
     return [Chain(_picked(node, taken[1], *_sides(taken[2:])))]

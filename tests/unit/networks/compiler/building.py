@@ -103,6 +103,18 @@ def transposed(shape: tuple[int, ...], **attributes: Any) -> Callable[[NetworkBu
     return one("ConvTranspose", rng.standard_normal(shape) / 6, rng.standard_normal(kernels) / 3, **attributes)
 
 
+def activated(net: NetworkBuilder) -> str:
+    """Return what adds a ConvTranspose whose result is cut off, a BatchNormalization, slopes and bounds."""
+    value = transposed((12, 9, 3, 3), strides=[2, 2], pads=[1, 1, 0, 0])(net)
+    numbers = [net.constant(np.linspace(low, high, 9)) for low, high in ((0.5, 2), (-1, 1), (-0.2, 0.3), (0.5, 1.5))]
+    (value,) = net.add("BatchNormalization", [value, *numbers])
+    (value,) = net.add("PRelu", [value, net.constant(np.linspace(-1, 1, 9).reshape(9, 1, 1))])
+    (value,) = net.add("Resize", [value, "", net.constant([1.0, 1, 2, 1])], mode="nearest")
+    (value,) = net.add("Clip", [value, net.constant(-2.5), net.constant(4.0)])
+    net.shapes[value] = (9, 24, 14)
+    return value
+
+
 def blocked(net: NetworkBuilder) -> str:
     """Return what adds a SpaceToDepth of a part of a cube."""
     value = net.conv(net.input, 12, 3, pad=1)
@@ -137,6 +149,7 @@ OPERATORS: dict[str, Callable[[NetworkBuilder], str]] = {
     "transposed, cut off": shaped((9, 10, 22), transposed((12, 9, 2, 4), strides=[2, 3], pads=[1, 0, 1, 0])),
     "transposed lines": shaped((8, 7, 7), transposed((12, 8, 2, 1))),
     "transposed far": shaped((6, 14, 17), transposed((12, 3, 2, 3), strides=[2, 2], dilations=[3, 2], group=2)),
+    "transposed, and more": activated,
     "space to depth": shaped((48, 3, 3), blocked),
     "depth to space": shaped((3, 12, 14), one("DepthToSpace", blocksize=2)),
     "depth to space by columns": shaped((3, 12, 14), one("DepthToSpace", blocksize=2, mode="CRD")),

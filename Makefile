@@ -18,6 +18,8 @@ PY := "$$VENV/bin/python"
 TB := "$$VENV/bin/nvdla-tb"
 JOBS_OPTION := $${JOBS:+"--jobs=$$JOBS"}
 DUT := "--sim=$$SIM" "--config=$$CONFIG" $${RTL:+"--rtl=$$RTL"} $${TOP:+"--top=$$TOP"} $${PORT_MAP:+"--port-map=$$PORT_MAP"}
+# A file's tests share what takes long to make. Those of simulators come first, and many short files level the end.
+SPREAD := -n "$${JOBS:-auto}" --dist loadfile --no-loadscope-reorder
 # Compiling all of every package takes as long as to install it; what is imported is compiled then.
 INSTALL := -m pip install --quiet --disable-pip-version-check
 
@@ -33,11 +35,11 @@ regress: ready
 
 #: test       the tests of the testbench itself
 test: ready
-	$(PY) -m pytest tests -n "$${JOBS:-auto}" --dist worksteal
+	$(PY) -m pytest tests $(SPREAD)
 
 #: check      lint, types and the quick tests, which need no simulator
 check: lint
-	$(PY) -m pytest tests/unit -m "not slow" -n "$${JOBS:-auto}" --dist worksteal
+	$(PY) -m pytest tests/unit -m "not slow" $(SPREAD)
 
 #: score      seeded bugs: how many are caught and explained
 score: ready

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from nvdla_models.config import HwConfig
-from nvdla_models.precision import Precision
+from nvdla_networks.compiler.calibration import Calibration
 from nvdla_networks.compiler.prepare import parse_shape
 from nvdla_networks.errors import NetworkError
 from nvdla_networks.golden_trace import with_golden
@@ -87,11 +87,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--on-device", action="store_true", help="fail when a node has to run on the host")
     group.add_argument(
         "--precision",
-        choices=[precision.value for precision in Precision],
-        help="type of all elements; the configuration must support it (default: int8)",
+        action="append",
+        default=[],
+        metavar="[NODE=]TYPE",
+        help="type of all elements, or of a node, layer or pattern, such as conv7=int16: int8 (default), int16 or fp16",
     )
     group.add_argument(
         "--per-tensor", action="store_true", help="one scale for each layer (default: one for each kernel)"
+    )
+    group.add_argument(
+        "--calibration",
+        choices=[calibration.value for calibration in Calibration],
+        help="what of the samples integers must hold: all (default), all but outliers, or most information",
     )
     group.add_argument(
         "--accuracy",
@@ -236,7 +243,8 @@ def _simulate(args: argparse.Namespace, config: HwConfig, playing: NetworkScenar
 
 def _rerun(args: argparse.Namespace) -> str:
     pictures = [option for option, default in (("mean", "0"), ("normalize", 1.0)) if getattr(args, option) != default]
-    options = ("image", "samples", "golden", "until", *pictures, "precision", "accuracy", "invert", "rgb", "per_tensor")
+    options = ("image", "samples", "golden", "until", *pictures, "accuracy", "invert", "rgb")
     shapes = [word for name, sizes in args.shape for word in ("--shape", f"{name}={'x'.join(map(str, sizes))}")]
-    words = [anywhere(args.model), *again(args, *options, "on_device"), *shapes]
+    shapes += [word for text in args.precision for word in ("--precision", text)]
+    words = [anywhere(args.model), *again(args, *options, "calibration", "per_tensor", "on_device"), *shapes]
     return f"{COMMAND} network {shlex.join(words)} {dut_arguments(args)}"

@@ -20,6 +20,10 @@ _WARNINGS = 3
 """Severity from which on onnxruntime logs: errors."""
 
 
+ARRANGING = ("Flatten", "Reshape", "Squeeze", "Unsqueeze", "Transpose", "Identity", "Dropout", "Cast")
+"""Operators that change neither real numbers nor their order in a cube."""
+
+
 class HostGraph:
     """A model that onnxruntime computes, or ``onnx`` where that does not know an operator.
 
@@ -30,12 +34,14 @@ class HostGraph:
     Attributes:
         names: Values that it makes.
         nodes: What it computes, by operators and names.
+        computes: Whether any of them does more than arrange elements, so that ``onnxruntime`` is needed.
     """
 
     def __init__(self, model: onnx.ModelProto) -> None:
         """Take a model; it is loaded when it is needed first."""
         self._model = model
         self.names = tuple(value.name for value in model.graph.output)
+        self.computes = any(node.op_type not in ARRANGING for node in model.graph.node)
         self.nodes = tuple(f"{node.op_type} {node.name}" for node in model.graph.node)
         self._inputs = {value.name: value.type.tensor_type for value in model.graph.input}
 
@@ -44,6 +50,8 @@ class HostGraph:
         try:
             import onnxruntime
         except ImportError as error:
+            if not self.computes:
+                return ReferenceEvaluator(self._model)
             raise NetworkError(
                 "onnxruntime must be installed for what the host computes: pip install 'nvdla-testbench[networks]'"
             ) from error

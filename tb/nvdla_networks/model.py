@@ -16,14 +16,15 @@ from numpy.typing import NDArray
 from nvdla_models.config import HwConfig
 from nvdla_models.errors import InputError
 from nvdla_models.limits import NETWORK_BYTES
-from nvdla_models.precision import Precision
 from nvdla_models.reading import read_bytes
 from nvdla_networks.compiled import Compiled
 from nvdla_networks.compiler.accuracy import Accuracy, accuracy_of
+from nvdla_networks.compiler.calibration import Calibration
 from nvdla_networks.compiler.cut_network import CutNetwork
 from nvdla_networks.compiler.inputs import FileInput, file_inputs, random_inputs, read_inputs
 from nvdla_networks.compiler.node import ONNX_DOMAINS
 from nvdla_networks.compiler.onnx_network import Sample
+from nvdla_networks.compiler.precisions import Precisions
 from nvdla_networks.compiler.prepare import fixed, prepared
 from nvdla_networks.compiler.reading import HostNode
 from nvdla_networks.compiler.reference import BY_HOST, Reference
@@ -33,6 +34,7 @@ from nvdla_networks.images import Preparation, quantised, read_input
 from nvdla_networks.loadable import read_loadable
 from nvdla_networks.network import Network
 from nvdla_networks.scenario import play_networks
+from nvdla_networks.tensors import ImageTensor, Tensor
 from nvdla_tb.array_files import read_array
 from nvdla_tb.stimulus.refusal import takers
 from nvdla_tb.stimulus.scenario import Scenario
@@ -125,10 +127,10 @@ class OnnxModel:
             values = read_input(path, bound[0], self.preparation)
             real = values.astype(np.float32) * np.float32(bound[0].scale or 1.0)
             # Parts of the accelerator that take one input may count in steps of different size.
-            every = [values if tensor.scale == bound[0].scale else quantised(real, tensor) for tensor in bound]
-            return network.given({inputs[0].name: real}), every
+            every = [values if _alike(tensor, bound[0]) else quantised(real, tensor) for tensor in bound]
+            return network.given({inputs[0].name: inputs[0].value(real)}), every
         (sample,) = read_inputs(path, inputs, self.preparation)
-        return network.given(sample), [quantised(sample[t.name].reshape(t.shape), t) for t in bound]
+        return network.given(sample), [quantised(t.cube(sample[t.name]), t) for t in bound if isinstance(t, Tensor)]
 
     def accuracy(self) -> Accuracy | None:
         """Return how near its results are to floating point, or None where the accelerator computes nothing."""
@@ -149,7 +151,7 @@ def load_model(args: argparse.Namespace, config: HwConfig, preparation: Preparat
     """
     name = re.sub(r"\W+", "_", args.model.stem)[:_NAME_LENGTH] or "network"
     if args.model.suffix.lower() != ".onnx":
-        for option in ("samples", "precision", "per_tensor", "accuracy", "shape", "on_device"):
+        for option in ("samples", "precision", "per_tensor", "calibration", "accuracy", "shape", "on_device"):
             if getattr(args, option) not in (None, False, []):
                 raise NetworkError(f"--{option.replace('_', '-')} must be left out: a loadable is compiled already")
         return LoadableModel(Compiled(name, read_loadable(args.model), config), preparation)
@@ -163,16 +165,29 @@ def load_model(args: argparse.Namespace, config: HwConfig, preparation: Preparat
         shown = [path for path in shown if not _holds_integers(path)]
     images = _real(inputs, shown, preparation)
     samples = _real(inputs, args.samples, preparation) or images or random_inputs(inputs, _RANDOM_SAMPLES, seed=0)
-    precision = Precision(args.precision or Precision.INT8.value)
-    network = CutNetwork.compiled(name, model, config, samples, precision=precision, per_channel=not args.per_tensor)
+    precisions = Precisions.parse(args.precision)
+    network = CutNetwork.compiled(
+        name,
+        model,
+        config,
+        samples,
+        precisions=precisions,
+        per_channel=not args.per_tensor,
+        calibration=Calibration(args.calibration or Calibration.RANGE.value),
+    )
     if args.on_device and network.cut.share.host:
         raise NetworkError(_not_on_device(network.cut.share.host))
     compared = islice(_once([*images, *samples]), _MOST_COMPARED)
     least = ACCURACY if args.accuracy is None else args.accuracy
-    by_host = any(segment.model is not None for segment in (*network.cut.before, network.cut.after))
+    by_host = network.host_computes
     by_host |= any(node.domain not in ONNX_DOMAINS or node.op_type in BY_HOST for node in whole.graph.node)
     reference = Reference(whole, network.cut.compared, by_host=by_host)
     return OnnxModel(network, reference, tuple(compared), least, preparation)
+
+
+def _alike(one: Tensor | ImageTensor, other: Tensor | ImageTensor) -> bool:
+    """Return whether two inputs count alike."""
+    return (one.scale, one.precision) == (other.scale, other.precision)
 
 
 def _not_on_device(host: Sequence[HostNode]) -> str:

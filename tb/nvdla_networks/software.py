@@ -78,13 +78,15 @@ def _run_nodes(part: HostPart, memories: Mapping[Ram, MemoryImage]) -> dict[str,
         return real(source, tensor.unpack(memories[tensor.ram].read_array(tensor.address, tensor.nbytes)))
 
     made: dict[str, NDArray[Any]] = {}
+    for name, source in part.sources.items():
+        cube, order = read(source), source.tensor.order
+        made[name] = cube if order is None else order.values(cube)
     if part.graph is not None:
-        cubes = {name: read(source) for name, source in part.sources.items()}
-        made = part.graph.values(cubes | {name: part.given[name] for name in part.inputs})
+        made |= part.graph.values(made | {name: part.given[name] for name in part.inputs})
     for name, tensors in part.targets.items():
         for tensor in tensors:
             finite = np.nan_to_num(made[name].astype(np.float64), nan=0.0)
-            _write(tensor, quantised(finite.reshape(tensor.shape), tensor), memories)
+            _write(tensor, quantised(tensor.cube(finite), tensor), memories)
     for source, tensor in part.moved:
         _write(tensor, quantised(read(source), tensor), memories)
     return made

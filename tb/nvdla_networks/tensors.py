@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +14,76 @@ from nvdla_models.layout import PixelLayout
 from nvdla_models.precision import Precision
 from nvdla_networks.errors import NetworkError
 from nvdla_tb.nvdla.memory import Ram
+
+
+@dataclass(frozen=True)
+class Order:
+    """The order in which a file has the elements of a cube: its axes, or parts of them, another way round.
+
+    Example:
+        channels_last = Order.of((3, 224, 224), (1, 2, 0))
+        values = channels_last.values(cube).reshape(1, 224, 224, 3)
+
+    Attributes:
+        sizes: Sizes of the axes as the elements of the cube lie, (C, H, W); axes that stay together are one.
+        axes: These axes, as the file has them.
+    """
+
+    sizes: tuple[int, ...] = ()
+    axes: tuple[int, ...] = ()
+
+    @classmethod
+    def of(cls, sizes: Sequence[int], axes: Sequence[int]) -> Order:
+        """Return the order that takes axes of these sizes as ``axes`` says, without those of one element."""
+        kept = [axis for axis in axes if sizes[axis] > 1]
+        rank = {axis: number for number, axis in enumerate(sorted(kept))}
+        runs: list[list[int]] = []
+        for axis in kept:
+            if runs and rank[axis] == rank[runs[-1][-1]] + 1:
+                runs[-1].append(axis)
+            else:
+                runs.append([axis])
+        whole = sorted(runs)
+        lengths = tuple(math.prod(sizes[axis] for axis in run) for run in whole)
+        return cls(lengths, tuple(whole.index(run) for run in runs))
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether the file has the elements as they lie in the cube."""
+        return len(self.axes) <= 1
+
+    @property
+    def inverse(self) -> Order:
+        """The order in which the cube has the elements of the file."""
+        sizes = tuple(self.sizes[axis] for axis in self.axes)
+        return Order(sizes, tuple(self.axes.index(axis) for axis in range(len(self.axes))))
+
+    def values(self, cube: NDArray[Any]) -> NDArray[Any]:
+        """Return the elements of a cube in the order of the file, flat."""
+        return cube.reshape(self.sizes).transpose(self.axes).ravel()
+
+    def cube(self, values: NDArray[Any], shape: tuple[int, int, int]) -> NDArray[Any]:
+        """Return a value of the file, of any shape, as a cube (C, H, W)."""
+        return self.inverse.values(values).reshape(shape)
+
+    def transposed(self, sizes: Sequence[int], perm: Sequence[int]) -> Order | None:
+        """Return the order after a Transpose of an array with these sizes, None where its axes are no parts of ours."""
+        axes: list[tuple[tuple[int, ...], int]] = [((axis,), self.sizes[axis]) for axis in self.axes]
+        groups: list[list[tuple[tuple[int, ...], int]]] = []
+        for size in sizes:
+            groups.append([])
+            while size > 1:
+                key, length = axes.pop(0)
+                if size % length:
+                    # Only a part of this axis; the keys of both parts are in the order of the cube.
+                    if length % size:
+                        return None
+                    axes.insert(0, ((*key, 1), length // size))
+                    key, length = (*key, 0), size
+                size //= length
+                groups[-1].append((key, length))
+        parts = sorted(part for group in groups for part in group)
+        return Order.of([length for _, length in parts], [parts.index(part) for at in perm for part in groups[at]])
 
 
 @dataclass(frozen=True)
@@ -34,6 +106,7 @@ class Tensor:
             cubes of the smallest configuration as if their atoms had 32 bytes.
         scale: Value of an integer; None where the file does not say.
         range: The least and the most real number that it may hold; None where there is no bound.
+        order: How the file has its elements; None as they lie in the cube.
     """
 
     name: str
@@ -46,6 +119,7 @@ class Tensor:
     surface_stride_bytes: int
     scale: float | None = None
     range: tuple[float, float] | None = None
+    order: Order | None = None
 
     @property
     def lanes(self) -> int:
@@ -63,6 +137,10 @@ class Tensor:
         _, height, width = self.shape
         rest = (height - 1) * self.line_stride_bytes + (width - 1) * self.atom_bytes
         return int(self._of_channel().max()) + rest + self.precision.nbytes
+
+    def cube(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Return a value of the file, of any shape and type, as a cube (C, H, W)."""
+        return values.reshape(self.shape) if self.order is None else self.order.cube(values, self.shape)
 
     def unpack(self, data: NDArray[np.uint8]) -> NDArray[Any]:
         """Return the elements that lie in ``nbytes`` bytes of memory or more, (C, H, W), FP16 as float16."""

@@ -38,6 +38,7 @@ from nvdla_tb.stimulus.trace import write
 from tests.repository import ROOT
 from tests.unit.explain import cases
 from tests.unit.explain.test_runs import played
+from tests.unit.networks.compiler.test_layouts import File, classifier
 from tests.unit.networks.loadables import copying, residual
 from tests.unit.nvdla.samples import SMALL
 from tests.unit.run.regress.tasks import hang, wrong
@@ -284,8 +285,10 @@ def loadables() -> list[bytes]:
 
 
 def onnx_networks() -> list[bytes]:
-    """Return small networks with random weights that hold every operator between them."""
-    return [random_networks.mixed(side=12).SerializeToString(), random_networks.residual((4,), 4).SerializeToString()]
+    """Return small networks with random weights: many operators, a residual, and channels last."""
+    last = File((1, 7, 7, 3))
+    models = random_networks.mixed(side=12), random_networks.residual((4,), 4), last.model(classifier(last))
+    return [model.SerializeToString() for model in models]
 
 
 def pictures() -> list[bytes]:

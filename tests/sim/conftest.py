@@ -26,6 +26,7 @@ from nvdla_tb.stimulus.exchange import REQUEST, Request
 from nvdla_tb.stimulus.generate.plan import load_plan
 from nvdla_tb.stimulus.result import Dut, Result
 from nvdla_tb.stimulus.scenario import Scenario
+from tests.repository import UNOPTIMISED
 
 SCENARIOS_FOLDER = "NVDLA_SCENARIOS_FOLDER"
 """The variable that tells backends.py the folder with a folder for each scenario."""
@@ -53,7 +54,7 @@ needs_icarus = pytest.mark.skipif(
 
 @pytest.fixture(scope="session")
 def simulator() -> str:
-    """Icarus builds in a second what takes Verilator a minute."""
+    """For models that no other test needs: Icarus builds in a second what takes Verilator a minute."""
     return "verilator" if shutil.which("iverilog") is None else "icarus"
 
 
@@ -70,6 +71,13 @@ def model(request: pytest.FixtureRequest) -> Built:
     """Return the embedded nv_small, once a back end; Icarus plays the same coroutines, but slowly."""
     simulator, backend = request.param
     return build(BuildSpec(HwConfig.load("nv_small"), simulator, backend=backend))
+
+
+def build_unoptimised(spec: BuildSpec) -> Built:
+    """Return the model of a device that plays a few scenarios, and that only tests have."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("MAKEFLAGS", UNOPTIMISED)
+        return build(spec)
 
 
 def setup_of(built: Built, seconds: float = 300) -> Setup:

@@ -1,6 +1,7 @@
 """A device that does nothing, answers with 0 or with ones, rings without cause, or writes what it has not read.
 
-Plusargs choose what it does; it computes nothing.
+Plusargs choose what it does, such as looping in zero time, or keeping something beyond a reset; it computes nothing.
+All tests of a broken device play on it, so that it is built once a back end.
 """
 
 from __future__ import annotations
@@ -13,8 +14,9 @@ import msgspec
 from nvdla_models.config import HwConfig
 from nvdla_tb.nvdla.registers import RegisterMap
 from nvdla_tb.run.compile.ports import expected_ports
+from nvdla_tb.run.compile.spec import BuildSpec, Built
 from nvdla_tb.stimulus.model import play_model
-from tests.sim.conftest import planned
+from tests.sim.conftest import build_unoptimised, planned
 
 CONFIG = HwConfig.load("nv_small")
 PLANNED = planned("sdp_pass_through_full_atom")
@@ -26,7 +28,7 @@ DRIVEN = {
     "nvdla2csb_data": "answer",
     "nvdla2csb_wr_complete": 'completes && $test$plusargs("answers")',
     "dla_intr": 'taken > 2 && $test$plusargs("rings") || done',
-    "nvdla_core2dbb_ar_arvalid": 'taken > 2 && $test$plusargs("reads")',
+    "nvdla_core2dbb_ar_arvalid": 'taken > 2 && $test$plusargs("reads") || looks',
     "nvdla_core2dbb_ar_arid": "1",
     "nvdla_core2dbb_ar_araddr": "32'h80000100",
     "nvdla_core2dbb_r_rready": "1",
@@ -57,21 +59,22 @@ CODE = """
     answers <= request && !csb2nvdla_write;
     completes <= request && csb2nvdla_write && csb2nvdla_nposted;
     answer <= copies ? {31'd0, of_status && done} : {32{$test$plusargs("ones")}};
-    if (request && csb2nvdla_write && of_status) done <= 0;
-    if (answered == ATOMS && !was_done) done <= 1;
+    if (request && csb2nvdla_write && of_status || !dla_reset_rstn) done <= 0;
+    else if (answered == ATOMS && !was_done) done <= 1;
     was_done <= answered == ATOMS;
   end
 
-  // A device that knows what the layer writes and reads nothing: it writes one atom after the other.
+  // A device that knows what the layer writes and reads nothing, or one word: it writes one atom after the other.
   localparam ATOMS = %(atoms)d;
-  reg was_done = 0, runs = 0, address_taken = 0, data_taken = 0;
+  reg was_done = 0, runs = 0, looked = 0, address_taken = 0, data_taken = 0;
   reg [31:0] atom = 0, answered = 0;
   reg [63:0] content [0:ATOMS - 1];
   initial begin
 %(content)s
   end
   wire [31:0] address = 32'h%(address)08x + 8 * atom;
-  wire [63:0] data = content[atom];
+  wire [63:0] data = content[atom] ^ {64{dirty}};
+  wire looks = runs && !looked && $test$plusargs("looks");
   wire writes = runs && atom < ATOMS;
   wire writes_address = writes && !address_taken, writes_data = writes && !data_taken;
   wire address_now = address_taken || nvdla_core2dbb_aw_awready, data_now = data_taken || nvdla_core2dbb_w_wready;
@@ -83,7 +86,29 @@ CODE = """
       if (address_now && data_now) atom <= atom + 1;
     end
     if (copies && nvdla_core2dbb_b_bvalid) answered <= answered + 1;
+    if (looks && nvdla_core2dbb_ar_arready) looked <= 1;
+    if (!dla_reset_rstn) begin
+      {runs, looked, address_taken, data_taken} <= 0;
+      atom <= 0;
+      answered <= 0;
+    end
   end
+
+  // A device in which the layers before a reset make what is written after it wrong.
+  reg worked = 0, dirty = 0;
+  always @(posedge dla_core_clk) if (dla_intr) worked <= 1;
+  always @(negedge dla_reset_rstn) dirty <= worked && $test$plusargs("leaks");
+
+  // At the tenth rising edge after the reset: a process without delay, or signals that never settle.
+  reg [31:0] edges = 0, spun = 0;
+  reg begun = 0, flips = 0;
+  always @(posedge dla_core_clk) if (dla_reset_rstn) begin
+    edges <= edges + 1;
+    if (edges == 9 && $test$plusargs("spins")) while (spun != 32'hffffffff) spun = spun ^ csb2nvdla_wdat;
+    if (edges == 9 && $test$plusargs("flips")) begun <= 1;
+  end
+  wire flipped = begun ? ~flips : 1'b0;
+  always @(flipped) flips <= flipped;
 """
 
 
@@ -108,3 +133,8 @@ def write_device(folder: Path) -> Path:
     (folder / "dead.v").write_text(f"module NV_nvdla(\n{names}\n);\n{code()}{assigned}endmodule\n")
     (folder / "dead.f").write_text("dead.v\n")
     return folder / "dead.f"
+
+
+def built_device(folder: Path, simulator: str, backend: str) -> Built:
+    """Write the device into a folder and return its model, which is that of all tests."""
+    return build_unoptimised(BuildSpec(CONFIG, simulator, filelist=write_device(folder), backend=backend))

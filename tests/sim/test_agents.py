@@ -14,7 +14,7 @@ import pytest
 from nvdla_tb.paths import HDL
 from nvdla_tb.run.compile.filelist import parse
 from nvdla_tb.run.compile.toolchain import tool_environment
-from tests.repository import ROOT
+from tests.repository import ROOT, UNOPTIMISED
 from tests.sim.conftest import coroutines_of, needs_icarus, problem
 
 PAGE = ROOT / "docs" / "agents.md"
@@ -26,8 +26,8 @@ OWN = "tests.sim.agents"
 def environment() -> dict[str, str]:
     """Return the environment of a user who has this interpreter's programs and Verilator on his path."""
     kept = {name: value for name, value in tool_environment().items() if not name.startswith(("PYTEST", "NVDLA"))}
-    # The package of Verilator was configured without the first two; a layer is played sooner than g++ optimises.
-    kept["MAKEFLAGS"] = "CFG_CXXFLAGS_PCH_I=-include PYTHON3=python3 OPT_FAST=-O0 OPT_GLOBAL=-O0"
+    # The package of Verilator was configured without the first two.
+    kept["MAKEFLAGS"] = f"CFG_CXXFLAGS_PCH_I=-include PYTHON3=python3 {UNOPTIMISED}"
     return {**kept, "PATH": os.pathsep.join((str(Path(sys.executable).parent), kept["PATH"]))}
 
 

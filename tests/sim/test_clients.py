@@ -29,10 +29,8 @@ from nvdla_tb.stimulus.result import Result
 from nvdla_tb.stimulus.scenario import Scenario
 from nvdla_tb.stimulus.settings import BenchSettings
 from tests.repository import ROOT
-from tests.sim.conftest import needs_icarus, setup_of
+from tests.sim.conftest import setup_of
 from tests.unit.nvdla.samples import SMALL, small_sdp
-
-pytestmark = needs_icarus
 
 EXAMPLE = ROOT / "examples" / "driver"
 SILENT_SECONDS, LONG_SECONDS = 4.0, 60.0
@@ -44,7 +42,7 @@ BYTES = bytes(range(32))
 
 @pytest.fixture(scope="module")
 def device() -> Built:
-    return build(BuildSpec(HwConfig.load("nv_small"), "icarus", backend="coroutine"))
+    return build(BuildSpec(HwConfig.load("nv_small"), backend="coroutine"))
 
 
 def driven(

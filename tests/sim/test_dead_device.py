@@ -10,21 +10,17 @@ from nvdla_tb.judge.detail import Hang, NoAnswer, NothingRead
 from nvdla_tb.judge.finding import Check
 from nvdla_tb.judge.text import complaints
 from nvdla_tb.judge.verdict import Ending
-from nvdla_tb.run.compile.build import build
-from nvdla_tb.run.compile.spec import BuildSpec, Built
+from nvdla_tb.run.compile.spec import Built
 from nvdla_tb.run.simulate import SharedProcess
 from nvdla_tb.stimulus.result import Result
 from tests.sim.conftest import SMALL_DEVICES, played
-from tests.sim.dead_device import CONFIG, SCENARIO, write_device
+from tests.sim.dead_device import SCENARIO, built_device
 
 
 @pytest.fixture(scope="module", params=SMALL_DEVICES)
 def device(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Built:
     """A device that only takes requests, which plusargs make fail."""
-    simulator, backend = request.param
-    folder = tmp_path_factory.mktemp("device")
-    filelist = write_device(folder)
-    return build(BuildSpec(CONFIG, simulator, filelist=filelist, backend=backend), folder / "builds")
+    return built_device(tmp_path_factory.mktemp("device"), *request.param)
 
 
 def play(device: Built, folder: Path, *plusargs: str, shared: bool = False) -> Result:

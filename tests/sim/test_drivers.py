@@ -242,8 +242,8 @@ def test_a_hostile_driver_is_found_and_hangs_nothing(native: Built, tmp_path: Pa
 
 
 @pytest.mark.parametrize("entry", ["polls_for_ever", "waits_for_an_interrupt_that_cannot_come", "writes_for_ever"])
-def test_coroutines_find_the_same(simulator: str, tmp_path: Path, hostile: Path, entry: str) -> None:
-    built = build(BuildSpec(HwConfig.load("nv_small"), simulator, backend="coroutine"))
+def test_coroutines_find_the_same(tmp_path: Path, hostile: Path, entry: str) -> None:
+    built = build(BuildSpec(HwConfig.load("nv_small"), backend="coroutine"))
     ending, first, access = FOUND[entry]
     result = driven(built, tmp_path / "run", hostile, entry)
     lines = said(result)

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.repository import ROOT
+from tests.repository import ROOT, UNOPTIMISED
 from tests.unit.run.compile.tiny import write_rtl
 
 SCRIPT = """#!/bin/sh
@@ -135,8 +135,7 @@ def test_make_plays_and_leaves_nothing_in_the_checkout(elsewhere: Elsewhere, sim
 def test_verilator_builds_a_device_of_a_few_lines_on_which_every_scenario_fails(elsewhere: Elsewhere) -> None:
     filelist = write_rtl(elsewhere.own / "ein Gerät")
     words = ("-m", "nvdla_tb", "run", "--rtl", str(filelist), "--backend", "coroutine", "--only", ONE)
-    # Nothing else has compiled Verilator's own sources for this user, and what they are for is over in a second.
-    ran = elsewhere.run("env", "MAKEFLAGS=OPT_FAST=-O0 OPT_GLOBAL=-O0", elsewhere.python, *words)
+    ran = elsewhere.run("env", f"MAKEFLAGS={UNOPTIMISED}", elsewhere.python, *words)
     assert "0 passed, 1 failed, 0 refused" in ran.stdout, f"{ran.stdout}\n{ran.stderr}"
 
 

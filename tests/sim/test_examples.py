@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import ast
-import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import msgspec
@@ -17,6 +14,7 @@ from nvdla_tb.run.answers import RESULT_FILE
 from nvdla_tb.run.choices import BACKENDS
 from nvdla_tb.stimulus.result import Result
 from tests.repository import ROOT
+from tests.sim.test_pytest_plugin import completed
 
 EXAMPLES = ROOT / "examples"
 FOLDERS = {"nv_small": ".", "nv_full": "nv_full"}
@@ -45,15 +43,12 @@ def test_an_example_is_short_and_imports_from_the_front_door_alone(path: Path) -
         assert test.end_lineno - test.lineno <= MOST_LINES, test.name
 
 
-def test_those_of_nv_full_pass(tmp_path: Path, simulator: str) -> None:
-    passed(tmp_path, "nv_full", "--nvdla-sim", simulator)
+def test_those_of_nv_full_pass(tmp_path: Path) -> None:
+    passed(tmp_path, "nv_full")
 
 
 def test_those_of_all_configurations_pass_and_end_alike_on_both_back_ends(tmp_path: Path) -> None:
-    verdicts = [
-        passed(tmp_path / backend, "nv_small", "--nvdla-sim", "verilator", "--nvdla-backend", backend)
-        for backend in BACKENDS
-    ]
+    verdicts = [passed(tmp_path / backend, "nv_small", "--nvdla-backend", backend) for backend in BACKENDS]
     assert verdicts[0] == verdicts[1]
 
 
@@ -64,16 +59,7 @@ def passed(folder: Path, config: str, *options: str) -> dict[str, Verdict]:
     for path in files:
         shutil.copy(path, folder)
     (folder / "pytest.ini").write_text("[pytest]\n", encoding="utf-8")
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST", "NVDLA"))}
-    ran = subprocess.run(
-        [sys.executable, "-m", "pytest", "--nvdla", "--nvdla-config", config, *options, "."],
-        cwd=folder,
-        env=kept,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=900,
-    )
+    ran = completed(folder, "--nvdla", "--nvdla-config", config, *options, ".")
     tests = sum(len(coroutines_of(path)) for path in files)
     assert f" {tests} passed in " in ran.stdout, f"{ran.stdout}\n{ran.stderr}"
     results = (folder / "sim_build" / "runs").glob(f"*/*/{RESULT_FILE}")

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import subprocess
-
-import pytest
+from pathlib import Path
 
 from tests.sim.test_pytest_plugin import fill, ran
 
 LEFT = "the test ended before its bench.run did: what is left was not played"
+
+SECONDS = str(100_000 + os.getpid())
+"""How long a child sleeps that must not stay; no other process sleeps as long."""
 
 HOSTILE = {
     "an_error_in_a_task": ("cocotb.start_soon(failing())\n    await bench.run(layer)", "ValueError: gave up"),
@@ -27,12 +29,12 @@ HOSTILE = {
     "a_signal": ("os.kill(os.getpid(), 11)", "crash: test_hostile.a_signal: the simulator was ended by SIGSEGV"),
     "a_thread_that_stays": (
         "threading.Thread(target=time.sleep, args=(999,)).start()\n    await bench.run(layer)",
-        "timeout: test_hostile.a_thread_that_stays was killed after 15 seconds, after cycle ",
+        "timeout: test_hostile.a_thread_that_stays was killed after 8 seconds, after cycle ",
     ),
-    "a_loop": ("while True:\n        pass", "timeout: test_hostile.a_loop was killed after 15 seconds, after cycle "),
+    "a_loop": ("while True:\n        pass", "timeout: test_hostile.a_loop was killed after 8 seconds, after cycle "),
     "a_loop_in_no_time": (
         "while True:\n        await NullTrigger()",
-        "timeout: test_hostile.a_loop_in_no_time was killed after 15 seconds, after cycle ",
+        "timeout: test_hostile.a_loop_in_no_time was killed after 8 seconds, after cycle ",
     ),
     "two_benches": (
         "other, more = await placed(dut)\n    await other.run(more)\n    await bench.run(layer)",
@@ -85,26 +87,15 @@ async def {name}(dut):
 """
 
 
-@pytest.fixture(scope="module")
-def said(tmp_path_factory: pytest.TempPathFactory) -> str:
-    folder = tmp_path_factory.mktemp("hostile")
+def test_hostile_tests_fail_and_say_why_and_nothing_stays(tmp_path: Path) -> None:
     tests = {**{name: does for name, (does, _) in HOSTILE.items()}, **HARMLESS}
     text = "".join(TEST.format(name=name, does=does.replace("{seconds}", SECONDS)) for name, does in tests.items())
-    fill(folder, {"pytest.ini": "[pytest]\naddopts = --nvdla --nvdla-timeout 15\n", "test_hostile.py": f"{HEAD}{text}"})
-    return ran(folder)
-
-
-SECONDS = str(100_000 + os.getpid())
-"""How long a child sleeps that must not stay; no other process sleeps as long."""
-
-
-@pytest.mark.parametrize("name", HOSTILE)
-def test_a_hostile_test_fails_and_says_why(said: str, name: str) -> None:
-    told = said.partition(f"_ {name} _")[2].partition("\n____")[0]
-    assert f"failed: test_hostile.{name}.0" in told, said
-    assert HOSTILE[name][1] in told, told
-
-
-def test_the_others_pass_and_nothing_stays(said: str) -> None:
+    files = {"pytest.ini": "[pytest]\naddopts = --nvdla --nvdla-timeout 8\n", "test_hostile.py": f"{HEAD}{text}"}
+    fill(tmp_path, files)
+    said = ran(tmp_path)
+    for name, (_, why) in HOSTILE.items():
+        told = said.partition(f"_ {name} _")[2].partition("\n____")[0]
+        assert f"failed: test_hostile.{name}.0" in told, said
+        assert why in told, told
     assert f"{len(HOSTILE)} failed, {len(HARMLESS)} passed" in said, said
     assert subprocess.run(["pgrep", "-f", f"sleep {SECONDS}"], check=False, timeout=60).returncode == 1

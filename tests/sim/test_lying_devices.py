@@ -15,7 +15,7 @@ import pytest
 
 from nvdla_tb.cli.command import main
 from nvdla_tb.stimulus.trace import write
-from tests.repository import ROOT
+from tests.repository import ROOT, UNOPTIMISED
 from tests.sim.dead_device import SCENARIO, write_device
 from tests.unit.networks.loadables import SHAPE, copying
 
@@ -53,6 +53,7 @@ def device(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def options(device: Path, lie: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Return the options that mean the device, in an empty folder."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MAKEFLAGS", UNOPTIMISED)
     return ["--rtl", str(device), *lie]
 
 
@@ -78,13 +79,15 @@ def said_by(words: list[str], folder: Path, capfd: pytest.CaptureFixture[str]) -
 
 @LIES
 def test_runs_regressions_and_what_shows_their_results(
-    options: list[str], tmp_path: Path, capfd: pytest.CaptureFixture[str]
+    options: list[str], tmp_path: Path, capfd: pytest.CaptureFixture[str], simulator: str
 ) -> None:
     said = said_by(["run", "--only", ONE, *options], tmp_path, capfd)
     assert "0 passed, 1 failed, 0 refused" in said
-    said = said_by(["regress", "plan", "--only", ONE, *options], tmp_path, capfd)
+    alone = ("--jobs", "1", *options)
+    # Icarus needs no build of minutes for waves.
+    said = said_by(["regress", "plan", "--only", ONE, "--sim", simulator, *alone], tmp_path, capfd)
     assert "0 passed, 1 failed" in said
-    said = said_by(["regress", "random", "--seeds", "1", "--only", "SDP", *options], tmp_path, capfd)
+    said = said_by(["regress", "random", "--seeds", "1", "--only", "SDP", "--no-waves", *alone], tmp_path, capfd)
     assert "0 passed, 1 failed" in said
     (left,) = (tmp_path / "sim_build" / "regress").glob(f"*/{ONE}.*")
 

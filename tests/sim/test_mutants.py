@@ -9,13 +9,15 @@ import pytest
 
 from nvdla_score.command import main
 from nvdla_tb.cli.command import parser
+from tests.repository import UNOPTIMISED
 
 PLAYED = "--mutants 3 --modules nvdla_cacc_arithmetic --seed 6 --scenarios conv_3x3_partial_groups --prove 1 --jobs 1"
 
 
 def test_the_unit_of_a_mutant_is_named_by_the_hand_overs_of_the_mutated_model(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("MAKEFLAGS", UNOPTIMISED)
     main(parser().parse_args(["score", *PLAYED.split(), "--results", str(tmp_path)]))
     told = capsys.readouterr().out.splitlines()
     score = json.loads((tmp_path / "mutants" / "score.json").read_text(encoding="utf-8"))

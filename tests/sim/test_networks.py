@@ -30,6 +30,8 @@ from tests.sim.conftest import played
 from tests.unit.networks.compiler.building import OPERATORS, around_a_sine
 from tests.unit.networks.compiler.building import SHAPE as OPERATORS_SHAPE
 from tests.unit.networks.compiler.playing import graph_of
+from tests.unit.networks.compiler.test_layouts import File, classifier
+from tests.unit.networks.compiler.test_precisions import stages
 from tests.unit.networks.loadables import SHAPE, copying, residual, residual_of
 
 
@@ -238,6 +240,29 @@ def test_every_layer_of_a_random_onnx_network_in_fp16_is_within_the_thresholds(
     verdicts = _plays_random_input(model, tmp_path, "--config", "nv_full", "--precision", "fp16")
     assert "within" in verdicts
     assert verdicts <= {"equal", "within"}
+
+
+@pytest.mark.parametrize("channels", [32, 10])
+def test_layers_of_three_precisions_and_those_that_convert_are_judged(
+    channels: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    named = ("--precision", "Conv_2=int16", "--precision", "Conv_5=fp16")
+    verdicts = _plays_random_input(stages(channels), tmp_path, "--config", "nv_full", *named)
+    assert verdicts == {"equal", "within"}
+    said = capsys.readouterr().out
+    assert re.search(r"v1_0_int16 +SDP +32x6x6 +equal", said)
+    assert re.search(r"v4_0_fp16 +SDP +32x6x6 +within", said)
+
+
+def test_a_file_with_channels_last_is_equal_on_the_device(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    net = File((1, 7, 7, 3))
+    onnx.save_model(net.model(classifier(net)), tmp_path / "last.onnx")
+    np.save(tmp_path / "in.npy", np.random.default_rng(2).standard_normal((3, 7, 7)).astype(np.float32))
+    data = reported(tmp_path, str(tmp_path / "last.onnx"), "--image", str(tmp_path / "in.npy"))
+    assert data["outcome"] == "passed"
+    assert {layer["verdict"] for layer in data["layers"]} == {"equal"}
+    assert [node["operator"] for node in data["share"]["host"]] == ["Softmax"]
+    assert "RTL and model: same bits (10 of 10 elements equal)" in capsys.readouterr().out
 
 
 def test_parts_of_a_file_that_was_cut_are_judged_and_the_host_ends_with_the_devices_results(

@@ -123,17 +123,16 @@ def command_of(*words: str) -> list[str]:
     return [sys.executable, "-m", "pytest", *words]
 
 
-def folder_of(simulator: str) -> str:
-    """Return the name of the folder of a run on the embedded device."""
-    return "pytest-nv_small" if simulator == "verilator" else f"pytest-nv_small-{simulator}"
+RUNS = Path("sim_build", "runs", "pytest-nv_small")
+"""The folder of a run on the embedded device."""
 
 
 @pytest.fixture(scope="module")
-def repository(tmp_path_factory: pytest.TempPathFactory, simulator: str) -> Path:
+def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A user's repository."""
     folder = tmp_path_factory.mktemp("repository")
     files = {
-        PROJECT_FILE: f'sim = "{simulator}"\nplans = ["plans/*.toml"]\ntests = ["tests/mine.py"]\n',
+        PROJECT_FILE: 'plans = ["plans/*.toml"]\ntests = ["tests/mine.py"]\n',
         "pytest.ini": "[pytest]\naddopts = --strict-markers\nmarkers = slow: takes long\n",
     }
     fill(folder, {**files, "plans/mine.toml": PLAN, "tests/mine.py": TESTS, "other/plan.toml": PLAN})
@@ -156,12 +155,12 @@ def test_a_run_that_does_not_want_it_loads_and_collects_nothing(tmp_path: Path) 
     assert not (tmp_path / "sim_build").exists()
 
 
-def test_items_are_played_by_workers_and_chosen_by_markers_and_failures_again(repository: Path, simulator: str) -> None:
+def test_items_are_played_by_workers_and_chosen_by_markers_and_failures_again(repository: Path) -> None:
     said = ran(repository, "-n", "1", "-m", "not slow")
     assert "1 failed, 3 passed" in said
-    runs = repository / "sim_build" / "runs" / folder_of(simulator)
-    page = f"sim_build/runs/{runs.name}/mine.fails.0"
-    rerun = f"rerun: pytest tests/mine.py::fails --nvdla-config nv_small --nvdla-sim {simulator}\n"
+    runs = repository / RUNS
+    page = f"{RUNS}/mine.fails.0"
+    rerun = "rerun: pytest tests/mine.py::fails --nvdla-config nv_small --nvdla-sim verilator\n"
     told = ("failed: mine.fails.0\n", "AssertionError: of another size\n", "assert 'nv_small' == 'nv_large'\n")
     told += ('    tests/mine.py:27 in fails\n      assert bench.config.name == "nv_large", "of another size"\n',)
     told += ("FAILED tests/mine.py::fails - failed check: AssertionError: of another size",)
@@ -177,16 +176,14 @@ def test_items_are_played_by_workers_and_chosen_by_markers_and_failures_again(re
     assert " passed" not in again
 
 
-def test_a_failing_test_in_python_is_explained_and_leaves_page_log_and_scenario(
-    repository: Path, simulator: str
-) -> None:
+def test_a_failing_test_in_python_is_explained_and_leaves_page_log_and_scenario(repository: Path) -> None:
     plusarg = "+bug=sdp_dst_surface_stride"
     said = ran(repository, "-k", "relu", "--nvdla-plusarg", plusarg)
     assert "1 failed" in said
     assert "failed: mine.relu/channels=20.0\n  unit: SDP, its writes: the probable cause is its work\n" in said
     assert "why   1. output: wrong surface stride: " in said
     assert f"--nvdla-plusarg {plusarg}\n" in said
-    (folder,) = (repository / "sim_build" / "runs" / folder_of(simulator)).glob("_mine.relu*")
+    (folder,) = (repository / RUNS).glob("_mine.relu*")
     assert "--nvdla-waves" in (folder / "failure.html").read_text(encoding="utf-8")
     log = (folder / "transactions.log").read_text(encoding="utf-8")
     assert re.search(r"^ +\d+ CSB write SDP\.D_OP_ENABLE 0x00000001$", log, re.MULTILINE)

@@ -16,9 +16,8 @@ from nvdla_tb.judge.text import complaints
 from nvdla_tb.judge.verdict import Ending
 from nvdla_tb.nvdla.memory import Ram
 from nvdla_tb.nvdla.program.ops import CheckCrc, InterruptNotify, MemInit, MemLoad
-from nvdla_tb.paths import HDL, PLANS
+from nvdla_tb.paths import PLANS
 from nvdla_tb.run.compile.build import build
-from nvdla_tb.run.compile.ports import expected_ports
 from nvdla_tb.run.compile.spec import BuildSpec, Built
 from nvdla_tb.run.jobs import Job, run_jobs
 from nvdla_tb.stimulus.generate.plan import PlanEntry, load_plan
@@ -26,6 +25,7 @@ from nvdla_tb.stimulus.result import Result
 from nvdla_tb.stimulus.scenario import Scenario
 from nvdla_tb.stimulus.settings import BenchSettings
 from tests.sim.conftest import job_of, planned, setup_of
+from tests.sim.dead_device import SCENARIO, built_device
 
 CONFIG = HwConfig.load("nv_small")
 PASS_THROUGH = planned("sdp_pass_through_full_atom", 2)
@@ -131,35 +131,15 @@ def test_every_scenario_has_its_own_log(built: Built, tmp_path: Path) -> None:
     assert (tmp_path / "two.1" / "sim.log").is_file()
 
 
-_LEAKY = """
-  reg worked = 0, dirty = 0;
-  always @(posedge dla_core_clk) if (dla_intr) worked <= 1;
-  always @(negedge dla_reset_rstn) dirty <= worked;
-"""
-
-
-def test_a_failure_that_only_an_earlier_scenario_causes_names_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    # Two scenarios are played sooner than g++ optimises.
-    monkeypatch.setenv("MAKEFLAGS", "OPT_FAST=-O0 OPT_GLOBAL=-O0")
-    ports = expected_ports(CONFIG)
-    inverted = "nvdla_core2dbb_w_wdata"
-    names = ",\n".join(f"  {port.direction} [{port.width - 1}:0] {port.name}" for port in ports)
-    connected = ", ".join(f".{port.name}({'data' if port.name == inverted else port.name})" for port in ports)
-    device = f"module NV_nvdla(\n{names}\n);\n  wire [63:0] data;\n  assign {inverted} = data ^ {{64{{dirty}}}};\n"
-    (tmp_path / "leaky.v").write_text(f"{device}{_LEAKY}  inner device ({connected});\nendmodule\n")
-    inner = (HDL / "NV_nvdla.v").read_text(encoding="utf-8").replace("module NV_nvdla (", "module inner (")
-    (tmp_path / "inner.v").write_text(inner, encoding="utf-8")
-    (tmp_path / "leaky.f").write_text(f"-F {HDL}/nvdla.f\ninner.v\n{HDL}/csb/nvdla_cfgrom.v\nleaky.v\n")
-    leaky = build(BuildSpec(CONFIG, filelist=tmp_path / "leaky.f", backend="native"), tmp_path / "builds")
-    jobs = [job_of(planned(name)) for name in ("sdp_pass_through_full_atom", "sdp_x1_bias_per_channel")]
+def test_a_failure_that_only_an_earlier_scenario_causes_names_it(tmp_path: Path) -> None:
+    (tmp_path / "rtl").mkdir()
+    leaky = built_device(tmp_path / "rtl", "verilator", "native")
+    plusargs = ("+answers", "+copies", "+looks", "+leaks")
+    jobs = [replace(named(name, SCENARIO), plusargs=plusargs) for name in ("before", "after")]
     first, second = play(leaky, jobs, tmp_path / "run")
     assert first.ending is Ending.PASSED, complaints(first.verdict)
     assert second.ending is Ending.MISMATCH
     assert second.after == first.identity
     (alone,) = play(leaky, jobs[1:], tmp_path / "alone")
     assert alone.ending is Ending.PASSED
-    assert sorted(
-        path.name for path in (tmp_path / "run" / "sdp_x1_bias_per_channel.1").iterdir() if path.is_dir()
-    ) == ["scenario"]
+    assert sorted(path.name for path in (tmp_path / "run" / "after.1").iterdir() if path.is_dir()) == ["scenario"]

@@ -49,7 +49,7 @@ def waited_for(is_so: Callable[[], object], driver: subprocess.Popen[str]) -> No
 
 def test_a_regression_on_slurm_passes_although_a_job_is_cancelled_in_the_middle(here: Slurm, tmp_path: Path) -> None:
     before = set(here.all_jobs())
-    driver = regress(here, tmp_path, "--only", "sdp_*", "--seeds", "2", "--isolate")
+    driver = regress(here, tmp_path, "--only", "sdp_*", "--isolate")
     records = tmp_path / "regress" / "0001" / "records"
     store = tmp_path / "regress" / "results.sqlite"
 
@@ -66,7 +66,7 @@ def test_a_regression_on_slurm_passes_although_a_job_is_cancelled_in_the_middle(
         run = found.run()
         tasks = found.tasks(run)
         assert found.counts(run) == {Ending.PASSED: len(tasks)}
-        assert len(tasks) > 40
+        assert len(tasks) > 20
     assert said.splitlines()[-2] == f"{len(tasks)} passed, 0 failed, 0 refused"
     assert here.all_jobs()[first]["JobState"] == "CANCELLED"
     credentials = tmp_path / "build" / "cluster.pem"

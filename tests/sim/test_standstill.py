@@ -6,34 +6,18 @@ from pathlib import Path
 
 import pytest
 
-from nvdla_models.config import HwConfig
 from nvdla_tb.judge.detail import StandStill
 from nvdla_tb.judge.text import complaints
 from nvdla_tb.judge.verdict import Ending
 from nvdla_tb.run import standstill
-from nvdla_tb.run.compile.build import build
-from nvdla_tb.run.compile.spec import BuildSpec, Built
+from nvdla_tb.run.compile.spec import Built
 from nvdla_tb.run.jobs import Job, PythonTest, Setup, run_job
 from nvdla_tb.run.simulate import SharedProcess
 from nvdla_tb.stimulus.result import Result
 from tests.repository import ROOT
-from tests.sim.conftest import ICARUS, NATIVE, planned, played, setup_of
-from tests.unit.run.compile.tiny import write_rtl
+from tests.sim.conftest import ICARUS, NATIVE, played, setup_of
+from tests.sim.dead_device import SCENARIO, built_device
 
-CONFIG = HwConfig.load("nv_small")
-SCENARIO = planned("sdp_pass_through_full_atom")
-LOOPS = """
-  // At the tenth rising edge after the reset: a process without delay, or signals that never settle.
-  reg [31:0] edges = 0, spun = 0;
-  reg begun = 0, flips = 0;
-  always @(posedge dla_core_clk) if (dla_reset_rstn) begin
-    edges <= edges + 1;
-    if (edges == 9 && $test$plusargs("spins")) while (spun != 32'hffffffff) spun = spun ^ csb2nvdla_wdat;
-    if (edges == 9 && $test$plusargs("flips")) begun <= 1;
-  end
-  wire flipped = begun ? ~flips : 1'b0;
-  always @(flipped) flips <= flipped;
-"""
 PERIOD_PS, LOOPS_AT_CYCLE, LOOPS_AT_PS = 2000, 30, 61_000
 """The reset lasts 20 cycles of 2 ns, whose clock rises in their middle."""
 
@@ -41,10 +25,7 @@ PERIOD_PS, LOOPS_AT_CYCLE, LOOPS_AT_PS = 2000, 30, 61_000
 @pytest.fixture(scope="module", params=[NATIVE, pytest.param(("verilator", "coroutine"), id="coroutine"), ICARUS])
 def device(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Built:
     """A device that loops when it is told to."""
-    simulator, backend = request.param
-    folder = tmp_path_factory.mktemp("device")
-    filelist = write_rtl(folder / "rtl", extra_code=LOOPS)
-    return build(BuildSpec(CONFIG, simulator, filelist=filelist, backend=backend), folder / "builds")
+    return built_device(tmp_path_factory.mktemp("device"), *request.param)
 
 
 @pytest.fixture

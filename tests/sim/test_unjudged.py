@@ -65,8 +65,8 @@ WRONG_ON_ANY_RTL = {
 
 
 @pytest.fixture(scope="module")
-def built(simulator: str) -> Built:
-    return build(BuildSpec(HwConfig.load("nv_small"), simulator, backend="coroutine"))
+def built() -> Built:
+    return build(BuildSpec(HwConfig.load("nv_small"), backend="coroutine"))
 
 
 def launched(built: Built, test: str, folder: Path, *plusargs: str) -> tuple[Ending, list[str]]:

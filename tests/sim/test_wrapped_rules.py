@@ -11,10 +11,9 @@ from nvdla_tb.judge.detail import CsbViolation, NoAnswer, PortViolation
 from nvdla_tb.judge.finding import Check
 from nvdla_tb.judge.verdict import Ending, Verdict
 from nvdla_tb.judge.wrapped_rules import APB_RULES, AXI4_RULES, AXI_LITE_RULES, BROKEN
-from nvdla_tb.run.compile.build import build
 from nvdla_tb.run.compile.spec import BuildSpec, Built
 from nvdla_tb.stimulus.generate.plan import PlanEntry
-from tests.sim.conftest import SMALL_DEVICES, played
+from tests.sim.conftest import SMALL_DEVICES, build_unoptimised, played
 
 CONFIG = HwConfig.load("nv_small")
 SETTINGS = {"hang_cycles": 1000, "port": {"latency_cycles": 5, "ready_stall": 0.7}}
@@ -60,7 +59,7 @@ def devices(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
         port_map = folder / f"{name}.toml"
         port_map.write_text(text)
         spec = BuildSpec(CONFIG, simulator, f"device_{name}", folder / "device.f", port_map, backend=backend)
-        built[name] = build(spec, folder / "builds")
+        built[name] = build_unoptimised(spec)
     return built
 
 

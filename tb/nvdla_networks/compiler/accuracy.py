@@ -19,6 +19,7 @@ from nvdla_networks.compiler.cut_network import CutNetwork
 from nvdla_networks.compiler.graph import Floats, floats
 from nvdla_networks.compiler.onnx_network import OnnxNetwork, Sample
 from nvdla_networks.compiler.reference import Reference
+from nvdla_networks.errors import NetworkError
 from nvdla_networks.images import quantised
 from nvdla_networks.network import Network, SoftwareOperation
 from nvdla_networks.scenario import Memories, left_by_model, read
@@ -82,7 +83,8 @@ class Accuracy:
         least: The smallest cosine that is allowed.
         layers: What each layer costs by itself, by its first operation: the length of the difference between its
             result and what floating point makes of the same inputs, over all samples, as a part of the length of the
-            latter. Layers that make parts of one value have one number.
+            latter. Layers that make parts of one value have one number. Empty where memory does not hold all values at
+            once.
     """
 
     outputs: tuple[OutputAccuracy, ...]
@@ -109,14 +111,18 @@ def accuracy_of(
     Raises:
         NetworkError: when the network is refused.
     """
-    compiled = compiled.elsewhere(keeps=True)
-    network = compiled.place()
+    kept = compiled.elsewhere(keeps=True)
+    all_at_once = True
+    try:
+        network = kept.place()
+    except NetworkError:
+        all_at_once, network = False, compiled.elsewhere().place()
     pairs = []
     squares: dict[str, Floats] = {}
     for sample in samples:
         results, memories = _results(compiled.name, network, sample)
         pairs.append((results, reference.values(sample)))
-        for layers, got, wanted in compiled.beside_float(partial(read, memories=memories)):
+        for layers, got, wanted in kept.beside_float(partial(read, memories=memories)) if all_at_once else ():
             found = np.array([((got - wanted) ** 2).sum(), (wanted**2).sum()])
             squares |= {name: squares.get(name, 0) + found for name in layers}
     outputs = []
@@ -143,7 +149,7 @@ def _results(name: str, placed: Network, sample: Sample) -> tuple[list[NDArray[A
     Those of hardware are (C, H, W), before the host makes probabilities or a class of them.
     """
     network = placed.given(sample)
-    inputs = [quantised(np.reshape(sample[tensor.name], tensor.shape), tensor) for tensor in network.inputs]
+    inputs = [quantised(t.cube(sample[t.name]), t) for t in network.inputs if isinstance(t, Tensor)]
     run, memories = left_by_model(name, network, inputs)
     operations = [operation for task in run.after for operation in task.operations]
     made = {op.dst.name: op for op in operations if isinstance(op, SoftwareOperation)}

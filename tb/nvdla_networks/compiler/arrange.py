@@ -16,7 +16,6 @@ from nvdla_networks.compiler.graph import (
     Affine,
     Concat,
     Conv,
-    Flatten,
     Graph,
     Interleave,
     Lrn,
@@ -26,7 +25,6 @@ from nvdla_networks.compiler.graph import (
     Slice,
     pointwise,
 )
-from nvdla_networks.errors import NodeRefused
 from nvdla_networks.network import Largest, Softmax
 
 
@@ -94,7 +92,7 @@ class _Arranger:
     def __init__(self, graph: Graph, lanes: int, scaled: bool) -> None:
         self._graph, self._lanes, self._scaled = graph, lanes, scaled
         self._makers = {value: (value,) * graph.shapes[value][0] for value in graph.inputs}
-        self._shapes, self._ranges = dict(graph.shapes), dict(graph.ranges)
+        self._shapes, self._ranges, self._orders = dict(graph.shapes), dict(graph.ranges), dict(graph.orders)
         self._channels = {value: of_count(graph.shapes[value][0]) for value in graph.inputs}
         self._homes: dict[str, Home] = {}
         self._nodes: list[Node] = []
@@ -105,9 +103,8 @@ class _Arranger:
         for node in self._graph.nodes:
             self._add(node)
         outputs = tuple(self._dense(value) for value in outputs)
-        graph = replace(
-            self._graph, nodes=tuple(self._nodes), shapes=self._shapes, ranges=self._ranges, outputs=outputs
-        )
+        graph = replace(self._graph, nodes=tuple(self._nodes), outputs=outputs)
+        graph = replace(graph, shapes=self._shapes, ranges=self._ranges, orders=self._orders)
         return Arranged(graph, self._channels, self._homes)
 
     def _add(self, node: Node) -> None:
@@ -125,8 +122,6 @@ class _Arranger:
                 channels = of_count(self._shapes[node.output][0])
             case Interleave(step=step, channels=count) if step:
                 channels = of_count(count)
-            case Flatten():
-                raise NodeRefused(node.name, "only Gemm, MatMul or a vector's operators may follow it")
             case Add() | Mul() if self._channels[node.inputs[0]] != self._channels[node.inputs[1]]:
                 node = replace(node, inputs=tuple(self._of_one_scale(self._dense(value)) for value in node.inputs))
                 channels = self._channels[node.inputs[0]]
@@ -201,6 +196,8 @@ class _Arranger:
         self._shapes[copy] = self._shapes[value]
         if value in self._ranges:
             self._ranges[copy] = self._ranges[value]
+        if value in self._orders:
+            self._orders[copy] = self._orders[value]
         self._channels[copy] = channels
         self._makers[copy] = (copy,) * self._shapes[value][0]
         self._nodes.append(Node(copy, operation, (value,), copy))

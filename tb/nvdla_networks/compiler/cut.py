@@ -12,7 +12,9 @@ from dataclasses import dataclass, replace
 import onnx
 from onnx import helper
 
+from nvdla_models.precision import Precision
 from nvdla_networks.compiler.graph import Graph, Node
+from nvdla_networks.compiler.precisions import Precisions
 from nvdla_networks.compiler.prepare import inputs_of, taken_by
 from nvdla_networks.compiler.reader import read_model
 from nvdla_networks.compiler.reading import Reading, ranged_at_once
@@ -54,6 +56,7 @@ class Cut:
     Attributes:
         reading: What was read of it.
         parts: For the accelerator, in order.
+        precisions: Of the elements of each part.
         before: What the host does before each of them.
         after: What it does in the end.
         outputs: Outputs of the file; those that ``after`` does not make are cubes of parts.
@@ -62,6 +65,7 @@ class Cut:
 
     reading: Reading
     parts: tuple[Graph, ...]
+    precisions: tuple[Precision, ...]
     before: tuple[Segment, ...]
     after: Segment
     outputs: tuple[str, ...]
@@ -78,23 +82,27 @@ class Cut:
         return tuple(name if name in self.after.made else tails.get(own[name], name) for name in self.outputs)
 
 
-def cut_model(model: onnx.ModelProto, refused: Mapping[str, str] | None = None) -> Cut:
+def cut_model(
+    model: onnx.ModelProto, refused: Mapping[str, str] | None = None, precisions: Precisions | None = None
+) -> Cut:
     """Return a prepared model in parts.
 
     Args:
         model: The model.
         refused: Nodes that are known to be the host's, with the reason.
+        precisions: Of nodes; INT8 without them.
 
     Raises:
         NetworkError: for values and networks that are too large for anyone.
     """
     reading = read_model(model, refused)
-    return _Cutter(model, reading).cut()
+    return _Cutter(model, reading, precisions or Precisions()).cut()
 
 
 class _Cutter:
-    def __init__(self, model: onnx.ModelProto, reading: Reading) -> None:
+    def __init__(self, model: onnx.ModelProto, reading: Reading, precisions: Precisions) -> None:
         self._model, self._graph, self._reading = model, model.graph, reading
+        self._precisions, self._kinds = precisions.of_nodes(reading.graph.nodes), precisions.all
         self._inputs = [value.name for value in inputs_of(model.graph)]
         # Probabilities and classes are made by the host, which makes them again where it goes on with them.
         tails = {n.output for n in reading.graph.nodes if isinstance(n.operation, Softmax | Largest)}
@@ -107,6 +115,7 @@ class _Cutter:
         levels = sorted({self._levels[node.output] for node in reading.graph.nodes})
         own = {reading.cube(value.name) for value in self._graph.output} & set(reading.graph.outputs)
         outputs = tuple(value.name for value in self._graph.output)
+        own -= reading.graph.orders.keys()
         on_host = tuple(dict.fromkeys(name for name in outputs if reading.cube(name) not in own))
         nodes = {level: tuple(n for n in reading.graph.nodes if self._levels[n.output] == level) for level in levels}
         taken = {level: _taken(nodes[level]) for level in levels}
@@ -116,23 +125,26 @@ class _Cutter:
         parts = tuple(self._part(nodes[level], taken[level], own | handed) for level in levels)
         device = {node.name for node in reading.graph.nodes}
         share = share_of(self._graph, device, reading.host)
-        return Cut(reading, parts, tuple(before), after, outputs, share)
+        kinds = tuple(self._kinds[level // 2 % len(self._kinds)] for level in levels)
+        return Cut(reading, parts, kinds, tuple(before), after, outputs, share)
 
     def _found_levels(self) -> dict[str, int]:
-        """Return the level of each value; those of what the accelerator computes are even."""
+        """Return the level of each value: even ones are the accelerator's, its precisions in turn."""
         levels = dict.fromkeys(self._inputs, _GIVEN)
         nodes: dict[str, list[Node]] = {}
         for node in self._reading.graph.nodes:
             nodes.setdefault(node.name, []).append(node)
         for proto in self._graph.node:
-            host = max((_after(levels.get(name, _GIVEN), 1) for name in taken_by(proto)), default=_GIVEN)
+            host = max((_after(levels.get(name, _GIVEN), 1, 2) for name in taken_by(proto)), default=_GIVEN)
             for name in filter(None, proto.output):
                 cube = self._reading.cube(name)
                 levels[name] = levels[cube] if cube in self._made and cube in levels else host
             mine = nodes.get(proto.name, ())
             taken = {name for node in mine for name in node.inputs} - {node.output for node in mine}
-            level = max((_after(levels[name], 0) for name in taken), default=0)
-            levels |= {node.output: level for node in mine}
+            if mine:
+                turn = 2 * self._kinds.index(self._precisions[proto.name])
+                level = max((_after(levels[name], turn, 2 * len(self._kinds)) for name in taken), default=turn)
+                levels |= {node.output: level for node in mine}
         return levels
 
     def _part(self, nodes: tuple[Node, ...], taken: Iterable[str], wanted: Collection[str]) -> Graph:
@@ -169,18 +181,19 @@ class _Cutter:
         graph = helper.make_graph(
             nodes,
             "host",
-            [kinds[name] for name in ends],
-            [kinds.get(name, onnx.ValueInfoProto(name=name)) for name in wanted],
+            [kinds[name] for name in ends if name in used],
+            [kinds.get(name, onnx.ValueInfoProto(name=name)) for name in wanted if name not in ends],
             [tensor for tensor in self._graph.initializer if tensor.name in used],
         )
         model = helper.make_model(graph, opset_imports=self._model.opset_import, ir_version=self._model.ir_version)
         given = tuple(name for name in ends if name in self._inputs)
-        return Segment(model, tuple(name for name in ends if name not in given), given, wanted)
+        sources = tuple(name for name in ends if name not in given)
+        return Segment(model if nodes else None, sources, given, wanted)
 
 
-def _after(level: int, parity: int) -> int:
-    """Return the first level from one on that is even or odd."""
-    return level if level % 2 == parity else level + 1
+def _after(level: int, turn: int, every: int) -> int:
+    """Return the first level from one on that comes in turn."""
+    return level + (turn - level) % every
 
 
 def _taken(nodes: tuple[Node, ...]) -> tuple[str, ...]:

@@ -12,17 +12,28 @@ import onnx
 from numpy.typing import NDArray
 
 from nvdla_models.config import HwConfig
-from nvdla_models.precision import Precision
+from nvdla_networks.compiler.calibration import Calibration
 from nvdla_networks.compiler.cut import Cut, Segment, cut_model
 from nvdla_networks.compiler.elementwise import TABLES
 from nvdla_networks.compiler.graph import Floats
 from nvdla_networks.compiler.inputs import FileInput, file_inputs
-from nvdla_networks.compiler.onnx_network import OnnxNetwork, Sample
+from nvdla_networks.compiler.onnx_network import BufferPlacer, OnnxNetwork, Sample
+from nvdla_networks.compiler.operations import TaskWriter
+from nvdla_networks.compiler.precisions import Precisions, conversions
 from nvdla_networks.compiler.prepare import inputs_of
 from nvdla_networks.compiler.target import Target
 from nvdla_networks.errors import NodeRefused
 from nvdla_networks.host import HostGraph
-from nvdla_networks.network import HostOutput, HostPart, Network, SoftwareOperation, SoftwareTask, Source, Task
+from nvdla_networks.network import (
+    HardwareTask,
+    HostOutput,
+    HostPart,
+    Network,
+    SoftwareOperation,
+    SoftwareTask,
+    Source,
+    Task,
+)
 from nvdla_networks.places import BASE_ADDRESS
 from nvdla_networks.tensors import ImageTensor, Tensor
 
@@ -59,8 +70,9 @@ class CutNetwork:
         config: HwConfig,
         samples: Sequence[Sample],
         *,
-        precision: Precision = Precision.INT8,
+        precisions: Precisions | None = None,
         per_channel: bool = True,
+        calibration: Calibration = Calibration.RANGE,
     ) -> CutNetwork:
         """Return a prepared model compiled for a configuration.
 
@@ -69,17 +81,21 @@ class CutNetwork:
             model: The model.
             config: Configuration to run it.
             samples: Inputs that show how large its values become.
-            precision: Type of all elements on the accelerator.
+            precisions: Types of elements on the accelerator, INT8 without them.
             per_channel: Whether each kernel has a scale of its own.
+            calibration: What of the samples integers must hold.
 
         Raises:
             NetworkError: for a network that is too large, and when the host cannot compute its nodes.
         """
-        reason = Target(config, precision).no_tables
-        refused = {n.name: reason for n in model.graph.node if reason and n.op_type in TABLES}
+        precisions = precisions or Precisions()
+        precisions.check([node.name for node in model.graph.node])
+        reasons = [Target(config, precision).no_tables for precision in precisions.all]
+        # With several precisions it turns out later who has tables.
+        refused = {n.name: reasons[0] for n in model.graph.node if all(reasons) and reasons[0] and n.op_type in TABLES}
         known = {node.name for node in model.graph.node}
         while True:
-            cut = cut_model(model, refused)
+            cut = cut_model(model, refused, precisions)
             try:
                 shown = _shown(model, cut, samples)
                 parts = tuple(
@@ -90,8 +106,9 @@ class CutNetwork:
                         [{value: sample[value] for value in part.inputs} for sample in shown],
                         precision=precision,
                         per_channel=per_channel,
+                        calibration=calibration,
                     )
-                    for part in cut.parts
+                    for part, precision in zip(cut.parts, cut.precisions, strict=True)
                 )
                 for part in parts:
                     part.elsewhere().place()
@@ -104,6 +121,11 @@ class CutNetwork:
             segments = (*cut.before, cut.after)
             hosts = tuple(None if segment.model is None else HostGraph(segment.model) for segment in segments)
             return cls(name, config, cut, file_inputs(model), parts, hosts)
+
+    @property
+    def host_computes(self) -> bool:
+        """Whether the host does more than convert and arrange elements."""
+        return any(host is not None and host.computes for host in self._hosts)
 
     def elsewhere(self, *, keeps: bool = False) -> CutNetwork:
         """Return the same network, none of which is in memory yet; ``keeps`` leaves every value there in the end."""
@@ -131,10 +153,14 @@ class CutNetwork:
             self._free = part.free
         sources = {name: source for part in self._parts for name, source in part.sources.items()}
         tasks: list[Task] = []
+        placer = BufferPlacer(self.config, self._free)
         for network, segment, host in zip(placed, self.cut.before, self._hosts, strict=False):
-            if not segment.is_empty:
-                tasks.append(SoftwareTask((self._between(segment, host, network.inputs, sources),)))
-            tasks.append(network.tasks[0])
+            between = self._between(segment, host, network.inputs, sources)
+            between, converting = self._converted(between, placer, operations)
+            if segment.made or between.moved:
+                tasks.append(SoftwareTask((between,)))
+            tasks += [*converting, network.tasks[0]]
+        self._free = placer.free
         ends: list[SoftwareOperation | HostPart] = [op for network in placed for op in _software(network)]
         if not self.cut.after.is_empty:
             ends.append(self._between(self.cut.after, self._hosts[-1], (), sources))
@@ -151,11 +177,29 @@ class CutNetwork:
                 replace(allocation, name=f"p{number}{allocation.name}" if len(placed) > 1 else allocation.name)
                 for number, network in enumerate(placed)
                 for allocation in network.allocations
-            ),
+            )
+            + tuple(placer.allocations),
             (*tasks, SoftwareTask(tuple(ends))),
             tuple(tensor for network in placed for tensor in network.inputs if tensor.name in given),
             tuple(outputs),
         )
+
+    def _converted(
+        self, part: HostPart, placer: BufferPlacer, names: Counter[str]
+    ) -> tuple[HostPart, list[HardwareTask]]:
+        """Return what the host does for a part of one of several precisions, without what SDP can, and SDP's task."""
+        writer, left, number = TaskWriter(self.config, names), [], 0
+        for source, tensor in part.moved:
+            layers = None
+            if len(set(self.cut.precisions)) > 1:
+                layers = conversions(self.config, source, tensor, placer.reserve)
+            if layers is None:
+                left.append((source, tensor))
+                continue
+            for layer in layers:
+                writer.add(number, (f"{tensor.name}_{layer.dst.layout.precision.value}",), layer)
+                number += 1
+        return replace(part, moved=tuple(left)), [writer.task()] if number else []
 
     def _between(
         self,
@@ -194,8 +238,15 @@ def _shown(model: onnx.ModelProto, cut: Cut, samples: Iterable[Sample]) -> list[
         extended.graph.output.extend(kinds[name] for name in wanted)
         host = HostGraph(extended)
     shapes = {name: part.shapes[name] for part in cut.parts for name in part.inputs}
+    orders = cut.reading.graph.orders
     shown = []
     for sample in samples:
         values = dict(sample) if host is None else {**sample, **host.values(sample)}
-        shown.append({name: np.asarray(values[name], np.float64).reshape(shape) for name, shape in shapes.items()})
+        arrays = {name: np.asarray(values[name], np.float64) for name in shapes}
+        shown.append(
+            {
+                name: orders[name].cube(array, shapes[name]) if name in orders else array.reshape(shapes[name])
+                for name, array in arrays.items()
+            }
+        )
     return shown

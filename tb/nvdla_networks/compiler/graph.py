@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from nvdla_models.activation import Function
 from nvdla_networks.network import Largest, Softmax
+from nvdla_networks.tensors import Order
 
 Shape = tuple[int, int, int]
 Interval = tuple[float, float]
@@ -156,27 +157,8 @@ class Interleave:
     step: int
 
 
-@dataclass(frozen=True)
-class Flatten:
-    """A cube as a vector, in the order C, H, W."""
-
-
 Operation = (
-    Conv
-    | Affine
-    | Clip
-    | PRelu
-    | Table
-    | Add
-    | Mul
-    | Pool
-    | Lrn
-    | Concat
-    | Slice
-    | Interleave
-    | Flatten
-    | Softmax
-    | Largest
+    Conv | Affine | Clip | PRelu | Table | Add | Mul | Pool | Lrn | Concat | Slice | Interleave | Softmax | Largest
 )
 
 
@@ -195,7 +177,7 @@ class Graph:
     """A network, whose values have names; each node comes after those that make what it takes.
 
     ``ranges`` are the least and the most that the file's own quantisation can hold. A node keeps its value between
-    them; for an input, whoever writes it does.
+    them; for an input, whoever writes it does. ``orders`` say how the file has values that are not as their cubes.
     """
 
     name: str
@@ -204,6 +186,7 @@ class Graph:
     outputs: tuple[str, ...]
     shapes: Mapping[str, Shape]
     ranges: Mapping[str, Interval] = field(default_factory=dict)
+    orders: Mapping[str, Order] = field(default_factory=dict)
 
 
 def cube_of(sizes: Sequence[int]) -> Shape | None:
@@ -229,8 +212,6 @@ def shape_of(operation: Operation, inputs: list[Shape]) -> Shape:
             return shape
         case Interleave(factors=(lines, columns)):
             return operation.channels, height * lines, width * columns
-        case Flatten():
-            return channels * height * width, 1, 1
         case Largest():
             return 1, 1, 1
         case _:
@@ -245,7 +226,7 @@ def interval_of(operation: Operation, inputs: Sequence[Interval]) -> Interval:
             return min(max(least, operation.least), operation.most), max(min(most, operation.most), operation.least)
         case Pool(average=True, counts_padding=True):
             return min(least, 0.0), max(most, 0.0)
-        case Pool() | Slice() | Interleave() | Flatten() | Concat():
+        case Pool() | Slice() | Interleave() | Concat():
             return least, most
         case _:
             return -math.inf, math.inf

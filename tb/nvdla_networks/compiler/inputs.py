@@ -12,29 +12,40 @@ import onnx
 from numpy.typing import NDArray
 from onnx import helper
 
-from nvdla_networks.compiler.graph import cube_of
+from nvdla_networks.compiler.graph import Shape
+from nvdla_networks.compiler.layouts import given_as
 from nvdla_networks.compiler.prepare import inputs_of
 from nvdla_networks.errors import NetworkError
 from nvdla_networks.images import Preparation, read_samples
+from nvdla_networks.tensors import Order
 from nvdla_tb.array_files import read_arrays
 
 
 @dataclass(frozen=True)
 class FileInput:
-    """An input of a file: name, sizes, and the type of its elements."""
+    """An input of a file: name, sizes, the type of its elements, and the cube that it is, if it is one."""
 
     name: str
     sizes: tuple[int, ...]
     dtype: np.dtype[Any]
+    shape: Shape | None = None
+    order: Order | None = None
+
+    def value(self, cube: NDArray[Any]) -> NDArray[Any]:
+        """Return a cube (C, H, W) as a value of the file."""
+        return cube if self.order is None else self.order.values(cube).reshape(self.sizes)
 
 
 def file_inputs(model: onnx.ModelProto) -> tuple[FileInput, ...]:
     """Return the inputs of a model whose sizes are fixed."""
     found = []
+    values = (*model.graph.input, *model.graph.value_info)
+    known = {value.name: tuple(dim.dim_value for dim in value.type.tensor_type.shape.dim) for value in values}
     for value in inputs_of(model.graph):
         kind = value.type.tensor_type
         dtype = np.dtype(helper.tensor_dtype_to_np_dtype(kind.elem_type))
-        found.append(FileInput(value.name, tuple(dim.dim_value for dim in kind.shape.dim), dtype))
+        sizes = tuple(dim.dim_value for dim in kind.shape.dim)
+        found.append(FileInput(value.name, sizes, dtype, *given_as(model.graph, value.name, known)))
     return tuple(found)
 
 
@@ -79,5 +90,5 @@ def read_inputs(path: Path, inputs: Sequence[FileInput], preparation: Preparatio
     (only,) = inputs
     if only.dtype.kind != "f":
         raise NetworkError(f"{path} must be a .npz: input {only.name} takes {only.dtype}")
-    shape = cube_of(only.sizes) or only.sizes
-    return [{only.name: np.asarray(sample, np.float64)} for sample in read_samples(path, shape, preparation)]
+    samples = read_samples(path, only.shape or only.sizes, preparation)
+    return [{only.name: only.value(np.asarray(sample, np.float64))} for sample in samples]

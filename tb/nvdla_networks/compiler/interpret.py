@@ -51,8 +51,6 @@ def computed(operation: ops.Operation, inputs: list[Floats]) -> Floats:
             return first[tuple(slice(at, at + size) for at, size in zip(start, shape, strict=True))]
         case ops.Interleave():
             return _interleaved(operation, first)
-        case ops.Flatten():
-            return first.reshape(-1, 1, 1)
         case Softmax():
             powers = np.exp(first - first.max())
             return floats(powers / powers.sum())

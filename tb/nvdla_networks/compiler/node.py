@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, MutableMapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,12 +13,16 @@ from onnx import checker, numpy_helper, shape_inference
 
 from nvdla_networks.compiler.graph import Floats, Interval, Operation, Shape, floats
 from nvdla_networks.errors import NetworkError, NodeRefused
+from nvdla_networks.tensors import Order
 
 _MAX_WINDOW = 1 << 13
 """Of sides, steps and padding: as large as a cube can be."""
 
 NARROW = ("int2", "uint2", "int4", "uint4")
 """Integers of less than a byte, which numpy takes for bytes of no kind."""
+
+REAL = (onnx.TensorProto.FLOAT, onnx.TensorProto.FLOAT16, onnx.TensorProto.DOUBLE)
+"""Types of real numbers."""
 
 ONNX_DOMAINS = ("", "ai.onnx")
 """Names of the domain of ONNX's own operators."""
@@ -88,23 +91,14 @@ class Ranged:
 
 @dataclass(frozen=True)
 class View:
-    """A cube whose channels have several axes, which only Transpose and Reshape take.
-
-    Attributes:
-        value: The cube.
-        sizes: Sizes of the axes, as the channels of the cube lie.
-        order: Those axes, as the view has them.
-    """
+    """A cube, and how the file has its elements."""
 
     value: str
-    sizes: tuple[int, ...]
-    order: tuple[int, ...]
+    order: Order
 
-    @property
-    def channels(self) -> NDArray[np.int64]:
-        """Channels of the cube, in the order of the view."""
-        return np.arange(math.prod(self.sizes)).reshape(self.sizes).transpose(self.order).ravel()
 
+Layout = tuple[int, ...]
+"""What each axis of a value is, 0 for images, then channels, lines and columns: (0, 2, 3, 1) are channels last."""
 
 Found = Result | Chain | Constant | View | Quantised | Ranged
 
@@ -122,10 +116,11 @@ class OnnxNode:
         views: Mapping[str, View],
         quantised: Mapping[str, Quantised],
         sizes: Mapping[str, tuple[int, ...]],
+        layout: Layout | None = None,
     ) -> None:
-        """Bind a node to what is known of the values before it."""
+        """Bind a node to what is known of the values before it; axes are those of a layout, and channels come first."""
         self._proto, self.opset, self.inputs = proto, opset, inputs
-        self._sizes = sizes
+        self._sizes, self._layout = sizes, layout
         self.attributes = {attribute.name: attribute for attribute in proto.attribute}
         self.outputs = sum(bool(name) for name in proto.output)
         self.shapes, self._constants, self._views, self._integers = shapes, constants, views, quantised
@@ -175,11 +170,21 @@ class OnnxNode:
         return [int(value) for value in self.attributes[name].ints] if name in self.attributes else []
 
     def dims(self, number: int) -> tuple[int, ...]:
-        """Return the sizes that the file gives an input."""
+        """Return the sizes of an input, images and channels first."""
         name = self._proto.input[number]
         if name not in self._sizes:
             raise self.refuse(f"input {number} must have known sizes")
-        return self._sizes[name]
+        return tuple(self.by_axis(self._sizes[name]))
+
+    def by_axis(self, values: Sequence[Any]) -> list[Any]:
+        """Return what the file has for each of its axes, images and channels first."""
+        if self._layout is None or len(values) != len(self._layout):
+            return list(values)
+        return [values[self._layout.index(axis)] for axis in range(len(values))]
+
+    def axis(self, of_file: int, rank: int) -> int:
+        """Return an axis of the file, negative ones from the last, where images and channels are first."""
+        return of_file % rank if self._layout is None else self._layout[of_file % rank]
 
     def rank(self, number: int) -> int:
         """Return how many axes the file gives an input."""
@@ -187,29 +192,31 @@ class OnnxNode:
 
     def is_along_channels(self, default: int) -> bool:
         """Return whether attribute ``axis`` is that of the channels of the first input, whose versions differ."""
-        return self.rank(0) > 1 and self.integer("axis", default) % self.rank(0) == 1
+        rank = self.rank(0)
+        return rank > 1 and self.axis(self.integer("axis", default), rank) == 1
 
     def text(self, name: str, default: str) -> str:
         """Return an attribute that is text."""
         return self.attributes[name].s.decode(errors="replace") if name in self.attributes else default
 
     def value(self, number: int) -> str:
-        """Return the name of an input that is computed."""
-        if self.view(number) is not None:
-            raise self.refuse(f"input {number} must have one axis of channels: only Transpose and Reshape take more")
+        """Return the cube of an input that is computed."""
         if self.integers_of(number) is not None:
             raise self.refuse(f"input {number} must not be integers: only DequantizeLinear takes them")
-        if number >= len(self.inputs) or self.inputs[number] not in self.shapes:
+        name = self.inputs[number] if number < len(self.inputs) else ""
+        view = self._views.get(name)
+        if view is None and name not in self.shapes:
             raise self.refuse(f"input {number} must be computed from the network's input, not a constant")
-        return self.inputs[number]
+        return name if view is None else view.value
 
     def made(self, operation: Operation | None) -> list[Found]:
         """Return what an operation makes of the first input, or that input itself."""
         return [Result(operation, (self.value(0),))]
 
-    def view(self, number: int) -> View | None:
-        """Return an input whose channels have several axes."""
-        return self._views.get(self.inputs[number]) if number < len(self.inputs) else None
+    def view(self, number: int) -> View:
+        """Return an input that is computed, and how the file has its elements."""
+        view = self._views.get(self.inputs[number])
+        return View(self.value(number), Order.of(self.shape(number), range(3))) if view is None else view
 
     def integers_of(self, number: int) -> Quantised | None:
         """Return an input that QuantizeLinear has made."""
@@ -261,7 +268,7 @@ class OnnxNode:
         flat = values.ravel()
         if flat.size == 1:
             return np.full(channels, flat[0])
-        wide = (1,) * (rank - values.ndim) + values.shape
+        wide = tuple(self.by_axis((1,) * (rank - values.ndim) + values.shape))
         if flat.size != channels or not (wide == (1, channels, *[1] * (rank - 2)) or (is_vector and values.ndim == 1)):
             raise self.refuse(f"input {number} must be one number, or {channels}x1x1, not {values.shape}")
         return flat

@@ -17,6 +17,7 @@ from nvdla_models.layout.raw import round_up
 from nvdla_models.lrn import normalisation
 from nvdla_models.precision import Precision
 from nvdla_networks.compiler.arrange import Arranged, arranged
+from nvdla_networks.compiler.calibration import Calibration
 from nvdla_networks.compiler.fuse import Compute, Step, fused
 from nvdla_networks.compiler.graph import Floats, Graph, Lrn, Node, floats
 from nvdla_networks.compiler.interleave import one_by_one
@@ -83,6 +84,7 @@ class OnnxNetwork:
         *,
         precision: Precision = Precision.INT8,
         per_channel: bool = True,
+        calibration: Calibration = Calibration.RANGE,
     ) -> OnnxNetwork:
         """Return a network compiled for a configuration.
 
@@ -93,6 +95,7 @@ class OnnxNetwork:
             samples: Inputs that show how large its values become.
             precision: Type of all elements.
             per_channel: Whether each kernel has a scale of its own.
+            calibration: What of the samples its integers must hold.
 
         Raises:
             NetworkError: for what the configuration cannot compute, naming the node.
@@ -101,7 +104,7 @@ class OnnxNetwork:
         whole = one_by_one(tabulated(simplified(graph), target), target.lanes)
         placed = arranged(whole, target.lanes, scaled=not target.is_float)
         steps = fused(placed.graph, target)
-        scales = scales_of(placed.graph, steps, samples, target)
+        scales = scales_of(placed.graph, steps, samples, target, calibration)
         plan = planned(placed, steps, target)
         numbers: dict[str, Arithmetic | CdpParams] = {}
         for step in steps:
@@ -129,7 +132,7 @@ class OnnxNetwork:
         Raises:
             NetworkError: for a layer that the hardware does not have, naming the node.
         """
-        placer = _Placer(self.target.config, self.free, self._constants)
+        placer = BufferPlacer(self.target.config, self.free, self._constants)
         self._buffers = buffers = tuple(placer.reserve(f"b{n}", size) for n, size in enumerate(self._plan.buffers))
         builder = LayerBuilder(self._plan, self.target, self._numbers, buffers, placer.constant)
         writer = TaskWriter(self.target.config, names)
@@ -204,9 +207,10 @@ class OnnxNetwork:
         else:
             atom = self.target.config.memory_atomic_bytes
             line, surface = cube.line_stride_bytes, cube.surface_stride_bytes
-        return Tensor(value, Ram.MC, address, self.target.precision, atom, shape, line, surface)
+        order = self.graph.orders.get(value)
+        return Tensor(value, Ram.MC, address, self.target.precision, atom, shape, line, surface, order=order)
 
-    def _host(self, name: str, output: str, buffers: Sequence[int], placer: _Placer) -> SoftwareOperation:
+    def _host(self, name: str, output: str, buffers: Sequence[int], placer: BufferPlacer) -> SoftwareOperation:
         """Return the host's step after the hardware: real numbers, probabilities or a class."""
         node = next((node for node in self._plan.host if node.output == output), None)
         value = output if node is None else node.inputs[0]
@@ -224,11 +228,12 @@ class OnnxNetwork:
         return SoftwareOperation(kind, source.tensor, dst, in_scale=source.scale)
 
 
-class _Placer:
+class BufferPlacer:
     """Gives each buffer and constant pages of its own; a page stays free between, so that what leaves one is seen."""
 
-    def __init__(self, config: HwConfig, free: int, constants: dict[str, int]) -> None:
-        self.free, self._config, self._constants = free, config, constants
+    def __init__(self, config: HwConfig, free: int, constants: dict[str, int] | None = None) -> None:
+        """Begin at a free address, with the addresses of constants that are in memory already."""
+        self.free, self._config, self._constants = free, config, {} if constants is None else constants
         self.allocations: list[Allocation] = []
 
     def reserve(self, name: str, nbytes: int, data: bytes | None = None) -> int:

@@ -112,12 +112,7 @@ class TaskWriter:
 
     def _unused(self, name: str, *, numbered: bool) -> str:
         """Return a name that no operation has."""
-        clean = re.sub(r"\W+", "_", name).strip("_") or "layer"
-        if len(clean) > _NAME_LENGTH:
-            # Names of one network begin alike, and end with operator and number; a word that is cut goes.
-            end = clean[-_NAME_LENGTH:]
-            clean = end.partition("_")[2] or end
-        found = clean
+        found = clean = layer_name(name)
         if numbered:
             found = f"{clean}{self._names[clean]}"
             self._names[clean] += 1
@@ -142,6 +137,16 @@ class TaskWriter:
             layer.before |= {at} | earlier.before
             layer.before |= {n for n in range(at) if self._done[n].engine is earlier.engine}
             yield Edge(earlier.last, Event.COMPLETED)
+
+
+def layer_name(node: str) -> str:
+    """Return the name of a node as tables of layers have it."""
+    clean = re.sub(r"\W+", "_", node).strip("_") or "layer"
+    if len(clean) <= _NAME_LENGTH:
+        return clean
+    # Names of one network begin alike, and end with operator and number; a word that is cut goes.
+    end = clean[-_NAME_LENGTH:]
+    return end.partition("_")[2] or end
 
 
 def _taken_tables(words: dict[str, int]) -> dict[str, int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from functools import partial
 
@@ -11,9 +12,9 @@ from nvdla_models.pdp import MAX_KERNEL
 from nvdla_networks.compiler import graph
 from nvdla_networks.compiler.elementwise import ELEMENTWISE
 from nvdla_networks.compiler.graph import Floats, Shape, Window, floats
-from nvdla_networks.compiler.node import Chain, Constant, Found, OnnxNode, Result
+from nvdla_networks.compiler.node import REAL, Chain, Constant, Found, OnnxNode, Result
 from nvdla_networks.compiler.quantised import dequantize, quantize
-from nvdla_networks.compiler.rearranging import flatten, reshape, squeeze, transpose, unsqueeze
+from nvdla_networks.compiler.rearranging import reshape, same_elements, transpose
 from nvdla_networks.compiler.resampling import conv_transpose, depth_to_space, resize, slice_of, space_to_depth
 from nvdla_networks.network import Largest, Softmax
 
@@ -74,11 +75,16 @@ def _kernel_scales(constant: Constant, kernels: int, axis: int) -> Floats | None
 
 
 def _dense(node: OnnxNode, matrix: Floats, bias: Floats, scales: Floats | None) -> list[Found]:
-    """Return a matrix (C, K) as a convolution of one pixel."""
-    channels, height, width = node.shape(0)
-    if (height, width) != (1, 1) or matrix.ndim != 2 or matrix.shape[0] != channels:
-        raise node.refuse(f"matrix must have {channels} rows and its input one pixel, not {matrix.shape}")
-    return node.made(graph.pointwise(matrix.T, bias, scales))
+    """Return a matrix (C, K) as a convolution, of one pixel after the other or with kernels as large as its input."""
+    view, rank = node.view(0), node.rank(0)
+    shape = node.shape(0)
+    size = shape[0] if rank > 2 else math.prod(shape)
+    if matrix.ndim != 2 or len(matrix) != size or (rank > 2 and node.axis(-1, rank) != 1):
+        raise node.refuse(f"matrix must have {size} rows, as its input has elements in a line, not {matrix.shape}")
+    if rank > 2 or (shape[1:] == (1, 1) and view.order.is_plain):
+        return [Result(graph.pointwise(matrix.T, bias, scales), (view.value,))]
+    weights = np.stack([view.order.cube(row, shape) for row in matrix.T])
+    return [Result(graph.Conv(weights, bias, Window(shape[1:]), 1, scales), (view.value,))]
 
 
 def _gemm(node: OnnxNode) -> list[Found]:
@@ -176,7 +182,7 @@ def _largest_part(side: int) -> int:
 def _reduce_mean(node: OnnxNode) -> list[Found]:
     given = node.sizes(1) if node.has(1) else [int(axis) for axis in node.integer_list("axes")]
     rank = node.rank(0)
-    if rank < len("NCL") or sorted(axis % rank for axis in given) != list(range(2, rank)):
+    if rank < len("NCL") or sorted(node.axis(axis, rank) for axis in given) != list(range(2, rank)):
         raise node.refuse(f"axes must be those of lines and columns, not {given}")
     return _mean_of_lines(node)
 
@@ -186,6 +192,8 @@ def _pad(node: OnnxNode) -> list[Found]:
     pads = node.sizes(1) if node.has(1) else [int(size) for size in node.integer_list("pads")]
     value = float(node.constant(2).ravel()[0]) if node.has(2) else node.number("value", 0.0)
     mode = node.text("mode", "constant")
+    if len(pads) == 2 * node.rank(0):
+        pads = [*node.by_axis(pads[: node.rank(0)]), *node.by_axis(pads[node.rank(0) :])]
     if len(pads) == 2 * node.rank(0) == 2 * len("NCL"):
         pads = [*pads[:2], 0, pads[2], *pads[3:5], 0, pads[5]]
     if mode != "constant" or value or len(pads) != 8 or any(pads[at] for at in (0, 1, 4, 5)) or min(pads) < 0:
@@ -253,7 +261,15 @@ def _split(node: OnnxNode) -> list[Found]:
 def _same(node: OnnxNode) -> list[Found]:
     if node.is_constant(0):
         return [node.quantised(0)]
-    return node.made(None)
+    return same_elements(node)
+
+
+def _cast(node: OnnxNode) -> list[Found]:
+    """Return real numbers as they are: the accelerator has types of its own."""
+    kind = node.integer("to", 0)
+    if kind not in REAL:
+        raise node.refuse("to must be a type of real numbers")
+    return _same(node)
 
 
 def _on_host(node: OnnxNode, operation: graph.Operation) -> list[Found]:
@@ -287,11 +303,12 @@ OPERATORS: Mapping[str, Callable[[OnnxNode], list[Found]]] = {
     "ConvTranspose": conv_transpose,
     "SpaceToDepth": space_to_depth,
     "DepthToSpace": depth_to_space,
-    "Flatten": flatten,
+    "Flatten": same_elements,
     "Reshape": reshape,
-    "Squeeze": squeeze,
-    "Unsqueeze": unsqueeze,
+    "Squeeze": same_elements,
+    "Unsqueeze": same_elements,
     "Transpose": transpose,
+    "Cast": _cast,
     "Dropout": _same,
     "Identity": _same,
     "Softmax": partial(_on_host, operation=Softmax()),

@@ -100,13 +100,18 @@ def planned(arranged: Arranged, steps: Sequence[Step], target: Target, *, keeps:
     cubes: dict[str, Cube] = {}
     buffers: list[int] = []
     free: list[tuple[int, int]] = []
-    fixed = {roots[value].value for value in (wanted if keeps else lasting)}
+    lasting = {roots[value].value for value in lasting}
+    fixed = {roots[value].value for value in wanted} if keeps else lasting
     order = sorted(dict.fromkeys(roots[value].value for value in wanted), key=lambda root: lives.get(root, (-1, -1))[0])
     for root in order:
         shape = (arranged.channels[root].count, *graph.shapes[root][1:])
         begin, end = lives.get(root, (-1, -1))
         picture = pictures.get(root)
-        nbytes = Cube.packed(target, 0, shape).nbytes if picture is None else picture.plane_nbytes[0]
+        cube = Cube.packed(target, 0, shape)
+        nbytes = cube.nbytes if picture is None else picture.plane_nbytes[0]
+        if root in lasting and target.precision is not Precision.INT8:
+            # What converts it takes as many channels as fill atoms of INT8.
+            nbytes += cube.surface_stride_bytes
         number = None if root in fixed else _reused(free, buffers, begin, nbytes)
         if number is None:
             number = len(buffers)

@@ -32,7 +32,8 @@ def fixed(data: bytes, shapes: Mapping[str, Sizes] | None = None, folder: Path |
 
     Args:
         data: The file.
-        shapes: Sizes of inputs by their names; a batch of any size is one image without them.
+        shapes: Sizes of inputs by their names; a batch of any size is one image without them, and one of several can
+            be one image with them.
         folder: Where the file lies; its initializers may lie there, too. None allows no other files.
 
     Raises:
@@ -212,8 +213,14 @@ def _fix_shapes(graph: onnx.GraphProto, shapes: Mapping[str, Sizes]) -> None:
                 f"input {value.name!r} must be a tensor, not {value.type.WhichOneof('value') or 'nothing'}"
             )
     symbols: dict[str, int] = {}
+    first = [value.type.tensor_type.shape.dim[:1] for value in inputs if value.name in shapes]
+    images = [dim.dim_value for dims in first for dim in dims]
     for value in inputs:
         _fix_input(value, shapes.get(value.name), symbols)
+    if max(images, default=0) > 1:
+        # What becomes of the outputs follows from the inputs.
+        for dim in (dim for value in graph.output for dim in value.type.tensor_type.shape.dim[:1]):
+            dim.ClearField("dim_value")
     for value in inputs:
         dims = value.type.tensor_type.shape.dim
         for dim in dims:
@@ -233,7 +240,9 @@ def _fix_input(value: onnx.ValueInfoProto, sizes: Sizes | None, symbols: dict[st
             dims[0].dim_value = _known(symbols, dims[0].dim_param, 1)
         return
     known = [dim.dim_value for dim in dims]
-    if len(sizes) != len(known) or any(old > 0 and old != new for old, new in zip(known, sizes, strict=True)):
+    # One image may come in place of several.
+    fixed_sizes = [0, *known[1:]] if sizes[:1] == (1,) else known
+    if len(sizes) != len(known) or any(old > 0 and old != new for old, new in zip(fixed_sizes, sizes, strict=True)):
         shown = "x".join(str(size) if size > 0 else "?" for size in known)
         raise NetworkError(f"--shape of {value.name} must be {shown}, not {'x'.join(map(str, sizes))}")
     for dim, size in zip(dims, sizes, strict=True):

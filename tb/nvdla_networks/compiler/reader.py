@@ -24,14 +24,31 @@ from nvdla_networks.compiler.graph import (
     shape_of,
     work_of,
 )
-from nvdla_networks.compiler.node import ONNX_DOMAINS, Chain, Constant, Found, OnnxNode, Quantised, Ranged, Result, View
+from nvdla_networks.compiler.layouts import ANYHOW, BY_LAYOUT, given_as, layouts, order_of
+from nvdla_networks.compiler.node import (
+    ONNX_DOMAINS,
+    REAL,
+    Chain,
+    Constant,
+    Found,
+    Layout,
+    OnnxNode,
+    Quantised,
+    Ranged,
+    Result,
+    View,
+)
 from nvdla_networks.compiler.operators import OPERATORS
 from nvdla_networks.compiler.prepare import fixed, inputs_of, opset_of, prepared
 from nvdla_networks.compiler.reading import HostNode, Reading, ranged_at_once
+from nvdla_networks.compiler.rearranging import shuffled
 from nvdla_networks.errors import NetworkError, NodeRefused
+from nvdla_networks.host import ARRANGING
 from nvdla_networks.network import Largest, Softmax
+from nvdla_networks.tensors import Order
 
-_REAL = (onnx.TensorProto.FLOAT, onnx.TensorProto.FLOAT16, onnx.TensorProto.DOUBLE)
+_Laid = Layout | Order | None
+"""How the file has the cubes of a node: by axes, in an order that does not matter, or as they are."""
 
 _TAIL = "the host makes probabilities and classes"
 
@@ -51,10 +68,14 @@ def parse_onnx(data: bytes) -> Graph:
     Raises:
         NetworkError: for bytes that are no valid ONNX, or hold what no layer computes.
     """
-    reading = read_model(prepared(fixed(data)))
+    model = prepared(fixed(data))
+    reading = read_model(model)
     if reading.refusals:
         raise reading.refusals[0]
     graph = reading.graph
+    for value in model.graph.output:
+        if (name := reading.cube(value.name)) not in graph.outputs or name in graph.orders:
+            raise NetworkError(f"output {value.name!r} must have its elements as a cube has them")
     for name in graph.inputs:
         graph = ranged_at_once(graph, name)
     return graph
@@ -94,6 +115,7 @@ class _Reader:
         self._sizes |= {tensor.name: tuple(tensor.dims) for tensor in self._graph.initializer}
         self._from_host: list[str] = []
         self._foreign: dict[str, str] = {}
+        self._makers = {name: node for node in self._graph.node for name in node.output}
         self._host: list[HostNode] = []
         self._refusals: list[NetworkError] = []
 
@@ -124,6 +146,7 @@ class _Reader:
             tuple(dict.fromkeys(outputs)),
             self._shapes,
             dict(self._ranges),
+            {name: view.order for name, view in self._views.items() if view.value == name},
         )
         return Reading(
             graph,
@@ -137,13 +160,21 @@ class _Reader:
         """Take an input as a cube, and return whether it can be."""
         try:
             self._check_real(name)
-            self._shapes[name] = self._inferred_shape(name, lambda rule: NetworkError(f"input: {rule}"))
+            self._take(name, lambda rule: NetworkError(f"input: {rule}"))
         except NetworkError as error:
             self._refusals.append(error)
             self._foreign[name] = str(error)
             return False
-        self._intervals[name] = -math.inf, math.inf
         return True
+
+    def _take(self, name: str, refuse: Callable[[str], NetworkError], *, as_is: bool = False) -> None:
+        """Take a value from outside as the cube that it is for those who go on with it."""
+        shape, order = (None, None) if as_is else given_as(self._graph, name, self._sizes)
+        if shape is None:
+            shape = self._inferred_shape(name, refuse)
+        self._shapes[name], self._intervals[name] = shape, (-math.inf, math.inf)
+        if order is not None or cube_of(self._sizes[name]) != shape:
+            self._views[name] = View(name, order or Order.of(shape, range(3)))
 
     def _output(self, name: str, inputs: list[str]) -> str | None:
         """Return an output's own name, None where the host makes it."""
@@ -152,6 +183,9 @@ class _Reader:
             rule = f"output {name!r} must be real numbers: DequantizeLinear makes them"
         elif value in self._foreign or value in self._from_host:
             return None
+        elif value in self._views and self._views[value].value not in inputs:
+            # The host has nothing to do but to put elements into the file's order.
+            return value if value in self._shapes else None
         elif value not in self._shapes or value in inputs:
             rule = f"output {name!r} must be computed from the input"
         else:
@@ -160,8 +194,18 @@ class _Reader:
         self._host += [HostNode(n.name, n.op_type, rule) for n in self._graph.node if name in n.output]
         return None
 
-    def _give_to_host(self, node: onnx.NodeProto, error: NetworkError, reason: str, nodes: int) -> None:
-        """Leave a node to the host; those of its results that are cubes may go on from there."""
+    def _give_to_host(
+        self, node: onnx.NodeProto, error: NetworkError, reason: str, nodes: int, *, moves: bool = False
+    ) -> None:
+        """Leave a node to the host; those of its results that are cubes may go on from there.
+
+        Args:
+            node: The node.
+            error: Why.
+            reason: The same in short.
+            nodes: How many there were before it.
+            moves: Whether its results must be cubes as they are.
+        """
         del self._nodes[nodes:]
         self._refusals.append(error)
         self._host.append(HostNode(node.name, node.op_type, reason))
@@ -172,11 +216,10 @@ class _Reader:
                 if name not in self._inferred:
                     raise error
                 self._check_real(name)
-                self._shapes[name] = self._inferred_shape(name, NetworkError)
+                self._take(name, NetworkError, as_is=moves)
             except NetworkError as no_cube:
                 self._foreign[name] = str(no_cube)
                 continue
-            self._intervals[name] = -math.inf, math.inf
             self._from_host.append(name)
 
     def _check_elements(self) -> None:
@@ -199,26 +242,84 @@ class _Reader:
                 raise refuse(f"input {value!r} is no cube: {self._foreign[value]}")
             if value and not any(value in known for known in self._known()):
                 raise refuse(f"input {value!r} must be computed before")
+        laid = self._laid(proto, taken)
         known = self._shapes, self._constants, self._views, self._quantised, self._sizes
-        node = OnnxNode(proto, self._opset, taken, *known)
+        node = OnnxNode(proto, self._opset, taken, *known, None if isinstance(laid, Order) else laid)
         for output, found in zip(proto.output, OPERATORS[proto.op_type](node), strict=False):
-            self._add(proto.name, output, found, refuse)
+            self._add(proto.name, output, found, refuse, laid)
 
-    def _add(self, name: str, output: str, found: Found, refuse: Callable[[str], NetworkError]) -> None:
+    def _laid(self, proto: onnx.NodeProto, taken: tuple[str, ...]) -> _Laid:
+        """Return how the file has the cubes that a node takes; the host moves elements where that is not by axes."""
+        views = {
+            value: view
+            for name, value in zip(proto.input, taken, strict=True)
+            if (view := self._views.get(value)) is not None
+            and not (view.order.is_plain and cube_of(self._sizes.get(name, ())) == self._shapes[view.value])
+        }
+        dense = proto.op_type in ("Gemm", "MatMul") and len(self._sizes.get(proto.input[0], ())) == len("NC")
+        if not views or dense or proto.op_type in ARRANGING:
+            return None
+        cubes = [
+            (self._sizes.get(name, ()), self._views.get(value) or View(value, Order.of(self._shapes[value], range(3))))
+            for name, value in zip(proto.input, taken, strict=True)
+            if value in self._views or value in self._shapes
+        ]
+        if proto.op_type in BY_LAYOUT:
+            first, *others = ([*layouts(view.order, sizes, self._shapes[view.value])] for sizes, view in cubes)
+            for layout in first:
+                if all(layout in other for other in others) and (proto.op_type != "MatMul" or layout[-1] == 1):
+                    return layout
+        constants = [self._sizes.get(name, (0,)) for name in proto.input if name in self._constants]
+        if proto.op_type in ANYHOW and len(cubes) == 1 and all(math.prod(sizes) == 1 for sizes in constants):
+            return cubes[0][1].order
+        for value, view in views.items():
+            if view.value == value or value not in self._makers:
+                raise NodeRefused(proto.name, f"input {value!r} must have its channels first", proto.op_type)
+        for value in views:
+            maker = self._makers[value]
+            error = NodeRefused(maker.name, "elements change places between channels and pixels", maker.op_type)
+            self._give_to_host(maker, error, error.rule, len(self._nodes), moves=True)
+        return None
+
+    def _arrange(self, name: str, output: str, view: View, refuse: Callable[[str], NetworkError]) -> None:
+        """Note how the file has the elements of a cube, exchanging channels where that makes it one again."""
+        sizes, shape = self._sizes.get(output, (0,)), self._shapes[view.value]
+        if min(sizes, default=1) < 1:
+            raise refuse(f"output {output!r} must have known sizes")
+        if cube_of(sizes) == shape:
+            if view.order.is_plain:
+                self._same(output, view.value)
+                return
+            if view.value != output and (conv := shuffled(view.order, shape)) is not None:
+                self._add(name, output, Result(conv, (view.value,)), refuse, None)
+                return
+        self._views[output] = view
+
+    def _same(self, output: str, cube: str) -> None:
+        """Note that the file has a cube as it is. A name with an order of its own is that of the file's value."""
+        if cube in self._views:
+            self._views[output] = View(cube, Order.of(self._shapes[cube], range(3)))
+        elif output != cube:
+            self._aliases[output] = cube
+
+    def _add(self, name: str, output: str, found: Found, refuse: Callable[[str], NetworkError], laid: _Laid) -> None:
         if isinstance(found, Constant):
             self._constants[output] = found
             return
         if isinstance(found, View):
-            self._views[output] = found
+            self._arrange(name, output, found, refuse)
             return
         if isinstance(found, Quantised):
             self._quantised[output] = found
+            if laid is not None:
+                self._views[output] = View(found.value, _order(laid, self._shapes[found.value]))
             return
         if isinstance(found, Chain):
             names = [f"{output}#{at}" for at in range(len(found.results) - 1)] + [output]
             made = {f"#{at}": value for at, value in enumerate(names)}
             for value, result in zip(names, found.results, strict=True):
-                self._add(name, value, replace(result, inputs=tuple(made.get(v, v) for v in result.inputs)), refuse)
+                inside = replace(result, inputs=tuple(made.get(v, v) for v in result.inputs))
+                self._add(name, value, inside, refuse, laid if value == output else None)
             return
         if isinstance(found, Ranged):
             within = self._within(found)
@@ -226,24 +327,35 @@ class _Reader:
                 self._ranges[output] = found.range
             found = Result(Clip(*found.range), (found.value,)) if within is None else Result(None, (within,))
         if found.operation is None:
-            (self._aliases[output],) = found.inputs
-            return
-        shape = self._checked_shape(found.operation, found.inputs, output, refuse)
-        # A network that would take hours or gigabytes.
-        self._work += work_of(found.operation, shape)
-        if self._work > NETWORK_MULTIPLICATIONS:
-            raise refuse(f"network must take at most {NETWORK_MULTIPLICATIONS} multiplications")
-        self._shapes[output] = shape
-        self._intervals[output] = interval_of(found.operation, [self._intervals[value] for value in found.inputs])
-        self._nodes.append(Node(name, found.operation, found.inputs, output))
+            (cube,) = found.inputs
+            if laid is None:
+                self._same(output, cube)
+        else:
+            cube, shape = output, self._checked_shape(found.operation, found.inputs, output, refuse, laid)
+            # A network that would take hours or gigabytes.
+            self._work += work_of(found.operation, shape)
+            if self._work > NETWORK_MULTIPLICATIONS:
+                raise refuse(f"network must take at most {NETWORK_MULTIPLICATIONS} multiplications")
+            self._shapes[output] = shape
+            self._intervals[output] = interval_of(found.operation, [self._intervals[value] for value in found.inputs])
+            self._nodes.append(Node(name, found.operation, found.inputs, output))
+        if laid is not None:
+            self._arrange(name, output, View(cube, _order(laid, self._shapes[cube])), refuse)
 
     def _checked_shape(
-        self, operation: Operation, inputs: tuple[str, ...], output: str, refuse: Callable[[str], NetworkError]
+        self,
+        operation: Operation,
+        inputs: tuple[str, ...],
+        output: str,
+        refuse: Callable[[str], NetworkError],
+        laid: _Laid,
     ) -> Shape:
         shape = shape_of(operation, [self._shapes[value] for value in inputs])
         if min(shape) < 1:
             raise refuse(f"output must not be empty, not {shape}")
-        inferred = self._inferred_shape(output, refuse) if output in self._inferred else shape
+        if output not in self._inferred or isinstance(laid, Order):
+            return shape
+        inferred = self._inferred_shape(output, refuse, laid)
         if inferred != shape:
             raise refuse(f"output must be {inferred}, as onnx infers, not {shape}")
         return shape
@@ -264,16 +376,23 @@ class _Reader:
     def _check_real(self, name: str) -> None:
         """Refuse a value of integers: what they stand for would be lost."""
         kind = self._inferred[name].type.tensor_type.elem_type
-        if kind not in _REAL:
-            known = ", ".join(onnx.TensorProto.DataType.Name(real) for real in _REAL)
+        if kind not in REAL:
+            known = ", ".join(onnx.TensorProto.DataType.Name(real) for real in REAL)
             raise NetworkError(f"input {name!r} must be {known}, not {onnx.TensorProto.DataType.Name(kind)}")
 
-    def _inferred_shape(self, name: str, refuse: Callable[[str], NetworkError]) -> Shape:
+    def _inferred_shape(self, name: str, refuse: Callable[[str], NetworkError], layout: Layout | None = None) -> Shape:
         """Return the shape of a value, with one image and all sizes known."""
         value = self._inferred[name]
         sizes = [dim.dim_value for dim in value.type.tensor_type.shape.dim]
+        if layout is not None and len(layout) == len(sizes):
+            sizes = [sizes[layout.index(axis)] for axis in range(len(sizes))]
         cube = cube_of(sizes)
         if cube is None:
             known = "x".join(str(size) if size > 0 else "?" for size in sizes) or "of unknown shape"
             raise refuse(f"value {name!r} must be 1xCxHxW, 1xCxL or 1xC, not {known}")
         return cube
+
+
+def _order(laid: Layout | Order, shape: Shape) -> Order:
+    """Return how the file has a cube whose axes or order are known."""
+    return laid if isinstance(laid, Order) else order_of(laid, shape)

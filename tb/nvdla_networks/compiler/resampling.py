@@ -43,7 +43,8 @@ def slice_of(node: OnnxNode) -> list[Found]:
         raise node.refuse("starts, ends, axes and steps must be as many, and no step 0")
     taken = [range(size) for size in dims]
     for start, end, axis, step in zip(starts, ends, axes, steps, strict=True):
-        taken[axis] = range(*slice(start, end, step).indices(dims[axis]))
+        at = node.axis(axis, len(dims))
+        taken[at] = range(*slice(start, end, step).indices(dims[at]))
     if not all(taken):
         raise node.refuse("output must not be empty")
     return [Chain(_picked(node, taken[1], *_sides(taken[2:])))]
@@ -88,10 +89,10 @@ _NEAREST: Mapping[str, Callable[[Floats], Floats]] = {
 
 def resize(node: OnnxNode) -> list[Found]:
     """Return a cube with each element several times, or each so many only."""
-    mode = node.text("mode", "nearest")
-    if mode != "nearest":
+    mode, dims = node.text("mode", "nearest"), node.dims(0)
+    # Between elements of one there is nothing else.
+    if mode != "nearest" and max(dims[2:], default=1) > 1:
         raise node.refuse(f"mode must be nearest, not {mode}")
-    dims = node.dims(0)
     axes = [axis % len(dims) for axis in node.integer_list("axes")] or list(range(len(dims)))
     is_old, has_sizes = node.opset < 11, node.has(3) and bool(node.sizes(3))
     if has_sizes:

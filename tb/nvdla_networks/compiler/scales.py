@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nvdla_models.precision import Precision
+from nvdla_networks.compiler.calibration import Calibration, reached
 from nvdla_networks.compiler.fuse import Compute, Step
-from nvdla_networks.compiler.graph import Concat, Conv, Flatten, Floats, Graph, Interleave, Interval, Node, Pool, Slice
-from nvdla_networks.compiler.interpret import values_of
+from nvdla_networks.compiler.graph import Concat, Conv, Floats, Graph, Interleave, Interval, Node, Pool, Slice
 from nvdla_networks.compiler.target import Target
 
 _ROOM = 1.5
@@ -52,17 +52,23 @@ class Scales:
         return int(zero)
 
 
-def scales_of(graph: Graph, steps: Sequence[Step], samples: Iterable[Mapping[str, Floats]], target: Target) -> Scales:
+def scales_of(
+    graph: Graph,
+    steps: Sequence[Step],
+    samples: Iterable[Mapping[str, Floats]],
+    target: Target,
+    calibration: Calibration = Calibration.RANGE,
+) -> Scales:
     """Return the scales of each value that a step reads or writes.
 
-    What a value reaches over all samples is what its integers can hold, unless the file has a range of its own.
+    What a value reaches over the samples is what its integers can hold, unless the file has a range of its own.
     Scales of FP16 are 1. Values that the hardware moves without converting them keep their scales: pooled, joined and
     cut ones.
     """
     if target.is_float:
         ones = {value: np.ones(shape[0]) for value, shape in graph.shapes.items()}
         return Scales(ones, {value: np.zeros(len(one), dtype=np.int64) for value, one in ones.items()}, {})
-    reach = _reached(graph, samples)
+    reach = reached(graph, samples, calibration)
     scales: dict[str, Floats] = {}
     zeros: dict[str, NDArray[np.int64]] = {}
 
@@ -85,7 +91,7 @@ def scales_of(graph: Graph, steps: Sequence[Step], samples: Iterable[Mapping[str
 def _move(step: Step, known: dict[str, NDArray[Any]]) -> None:
     """Give the result of what only moves channels their numbers."""
     match step:
-        case Node(operation=Pool() | Flatten()):
+        case Node(operation=Pool()):
             known[step.output] = known[step.inputs[0]]
         case Node(operation=Interleave(channels=channels)):
             known[step.output] = known[step.inputs[0]][:channels]
@@ -93,16 +99,6 @@ def _move(step: Step, known: dict[str, NDArray[Any]]) -> None:
             known[step.output] = np.concatenate([known[value] for value in step.inputs])
         case Node(operation=Slice() as part):
             known[step.output] = known[step.inputs[0]][part.channels]
-
-
-def _reached(graph: Graph, samples: Iterable[Mapping[str, Floats]]) -> dict[str, Interval]:
-    """Return the least and the most of each value over all samples, 0 among them."""
-    reach = dict.fromkeys(graph.shapes, (0.0, 0.0))
-    for sample in samples:
-        for name, value in values_of(graph, sample).items():
-            least, most = reach[name]
-            reach[name] = min(least, float(value.min())), max(most, float(value.max()))
-    return reach
 
 
 def _numbers(reach: Interval, interval: Interval | None, target: Target, *, is_free: bool) -> tuple[float, int]:
@@ -146,7 +142,7 @@ def _bears_zero(graph: Graph, steps: Sequence[Step], value: str, *, mixed: bool)
                     graph, steps, step.output, mixed=mixed
                 ):
                     return False
-            case Node(operation=Concat() | Slice() | Interleave() | Flatten() as moved):
+            case Node(operation=Concat() | Slice() | Interleave() as moved):
                 if not _bears_zero(graph, steps, step.output, mixed=mixed or isinstance(moved, Concat)):
                     return False
             case _:

@@ -1,4 +1,4 @@
-"""Makes a graph smaller before it is quantised: constants into weights, vectors back into cubes, large averages."""
+"""Makes a graph smaller before it is quantised: constants into weights, large averages."""
 
 from __future__ import annotations
 
@@ -8,7 +8,19 @@ from dataclasses import replace
 import numpy as np
 
 from nvdla_models.pdp import MAX_KERNEL
-from nvdla_networks.compiler.graph import Affine, Clip, Conv, Flatten, Graph, Node, Pool, Shape
+from nvdla_networks.compiler.graph import (
+    Affine,
+    Clip,
+    Conv,
+    Graph,
+    Interleave,
+    Node,
+    Operation,
+    Pool,
+    PRelu,
+    Slice,
+    Table,
+)
 
 _Rewrite = Callable[[Graph, Node], Node | None]
 
@@ -16,13 +28,14 @@ _Rewrite = Callable[[Graph, Node], Node | None]
 def simplified(graph: Graph) -> Graph:
     """Return a graph that computes the same outputs with fewer operations.
 
+    - What computes each element goes before what moves elements, and so behind the convolution of a ConvTranspose.
     - An affine operation goes into the convolution or the affine operation before it, or into the convolution after it.
-    - A dense layer of a flattened cube becomes a convolution whose kernels are as large as the cube.
     - Bounds of bounds are one.
     - An average over more than PDP's window becomes a convolution of each channel.
     - What no output needs goes.
     """
-    for rewrite in (_as_convolution, _of_cube, _into_producer, _into_convolution_after, _bounded_once):
+    graph = _before_moves(graph)
+    for rewrite in (_as_convolution, _into_producer, _into_convolution_after, _bounded_once):
         graph = rewritten(graph, rewrite)
     return needed(graph)
 
@@ -55,6 +68,56 @@ def is_private(graph: Graph, value: str) -> bool:
     return value not in graph.outputs and sum(value in node.inputs for node in graph.nodes) == 1
 
 
+def _before_moves(graph: Graph) -> Graph:
+    """Return a graph that bounds, scales and shifts elements before it moves them to their lines and columns."""
+    at = 0
+    while at < len(graph.nodes):
+        node = graph.nodes[at]
+        moved = producer(graph, node.inputs[0])
+        swapped = None if moved is None else _swapped(graph, moved, node)
+        if moved is None or swapped is None:
+            at += 1
+            continue
+        middle, (first, last) = moved.output, swapped
+        shapes = {**graph.shapes, middle: graph.shapes[moved.inputs[0]]}
+        ranges = dict(graph.ranges)
+        if node.output in ranges:
+            ranges[middle] = ranges[node.output]
+        nodes = [*graph.nodes]
+        before = nodes.index(moved)
+        nodes[before], nodes[at] = first, last
+        graph = replace(graph, nodes=tuple(nodes), shapes=shapes, ranges=ranges)
+        at = before
+    return graph
+
+
+def _swapped(graph: Graph, moved: Node, node: Node) -> tuple[Node, Node] | None:
+    """Return two nodes in the other order; the value between them keeps its name."""
+    value, source = moved.output, producer(graph, moved.inputs[0])
+    if not all(is_private(graph, each) for each in (value, *moved.inputs)) or value in graph.ranges:
+        return None
+    match moved.operation:
+        case Interleave(step=step, factors=(lines, columns)):
+            parts = lines * columns if step else 1
+        case Slice() if source is not None and isinstance(source.operation, Interleave):
+            # It cuts off lines and columns of blocks.
+            parts = 1
+        case _:
+            return None
+    match node.operation:
+        case Affine(scale=scale, shift=shift):
+            operation: Operation = Affine(np.tile(scale, parts), np.tile(shift, parts))
+        case PRelu(slope=slope):
+            operation = PRelu(np.tile(slope, parts))
+        case Clip() | Table() as same:
+            operation = same
+        case _:
+            return None
+    return replace(node, operation=operation, inputs=moved.inputs, output=value), replace(
+        moved, inputs=(value,), output=node.output
+    )
+
+
 def _as_convolution(graph: Graph, node: Node) -> Node | None:
     """Return an average over a large window as a convolution of each channel."""
     pool = node.operation
@@ -64,18 +127,6 @@ def _as_convolution(graph: Graph, node: Node) -> Node | None:
     height, width = pool.window.kernel
     weights = np.full((channels, 1, height, width), 1 / (height * width))
     return replace(node, operation=Conv(weights, np.zeros(channels), pool.window, channels))
-
-
-def _of_cube(graph: Graph, node: Node) -> Node | None:
-    """Return a dense layer of a flattened cube as a convolution of the cube."""
-    conv = node.operation
-    before = producer(graph, node.inputs[0])
-    if not isinstance(conv, Conv) or before is None or not isinstance(before.operation, Flatten):
-        return None
-    shape: Shape = graph.shapes[before.inputs[0]]
-    weights = conv.weights.reshape(len(conv.weights), *shape)
-    window = replace(conv.window, kernel=shape[1:])
-    return replace(node, operation=replace(conv, weights=weights, window=window), inputs=before.inputs)
 
 
 def _into_producer(graph: Graph, node: Node) -> Node | None:

@@ -103,6 +103,25 @@ def transposed(shape: tuple[int, ...], **attributes: Any) -> Callable[[NetworkBu
     return one("ConvTranspose", rng.standard_normal(shape) / 6, rng.standard_normal(kernels) / 3, **attributes)
 
 
+def one_pixel(net: NetworkBuilder) -> str:
+    """Return what adds the mean of a cube, as large as the cube again."""
+    (mean,) = net.add("GlobalAveragePool", [net.conv(net.input, 12, 3, pad=1)])
+    (name,) = net.add("Resize", [mean, "", "", net.constant([1, 12, 6, 7], np.int64)], mode="linear")
+    return name
+
+
+def activated(net: NetworkBuilder) -> str:
+    """Return what adds a ConvTranspose whose result is cut off, a BatchNormalization, slopes and bounds."""
+    value = transposed((12, 9, 3, 3), strides=[2, 2], pads=[1, 1, 0, 0])(net)
+    numbers = [net.constant(np.linspace(low, high, 9)) for low, high in ((0.5, 2), (-1, 1), (-0.2, 0.3), (0.5, 1.5))]
+    (value,) = net.add("BatchNormalization", [value, *numbers])
+    (value,) = net.add("PRelu", [value, net.constant(np.linspace(-1, 1, 9).reshape(9, 1, 1))])
+    (value,) = net.add("Resize", [value, "", net.constant([1.0, 1, 2, 1])], mode="nearest")
+    (value,) = net.add("Clip", [value, net.constant(-2.5), net.constant(4.0)])
+    net.shapes[value] = (9, 24, 14)
+    return value
+
+
 def blocked(net: NetworkBuilder) -> str:
     """Return what adds a SpaceToDepth of a part of a cube."""
     value = net.conv(net.input, 12, 3, pad=1)
@@ -130,6 +149,7 @@ OPERATORS: dict[str, Callable[[NetworkBuilder], str]] = {
         (4, 2, 3), one("Slice", np.array([-1, 1, 0]), np.array([-99, 6, 5]), np.array([1, 2, 3]), np.array([-3, 3, 2]))
     ),
     "resize": shaped((12, 12, 21), one("Resize", np.zeros(0), np.array([1.0, 1, 2, 3]), mode="nearest")),
+    "resize of one pixel": shaped((12, 6, 7), one_pixel),
     "resize to fewer": shaped((12, 3, 7), one("Resize", np.zeros(0), np.array([1.0, 1, 0.5, 1]), mode="nearest")),
     "transposed": shaped(
         (9, 12, 14), transposed((12, 9, 3, 3), strides=[2, 2], pads=[1, 1, 1, 1], output_padding=[1, 1])
@@ -137,6 +157,7 @@ OPERATORS: dict[str, Callable[[NetworkBuilder], str]] = {
     "transposed, cut off": shaped((9, 10, 22), transposed((12, 9, 2, 4), strides=[2, 3], pads=[1, 0, 1, 0])),
     "transposed lines": shaped((8, 7, 7), transposed((12, 8, 2, 1))),
     "transposed far": shaped((6, 14, 17), transposed((12, 3, 2, 3), strides=[2, 2], dilations=[3, 2], group=2)),
+    "transposed, and more": activated,
     "space to depth": shaped((48, 3, 3), blocked),
     "depth to space": shaped((3, 12, 14), one("DepthToSpace", blocksize=2)),
     "depth to space by columns": shaped((3, 12, 14), one("DepthToSpace", blocksize=2, mode="CRD")),

@@ -21,6 +21,7 @@ from nvdla_networks.compiler.quantised import dequantize
 from nvdla_networks.compiler.reader import parse_onnx
 from nvdla_networks.compiler.reference import Reference
 from nvdla_networks.compiler.scales import Scales
+from nvdla_networks.errors import NetworkError
 from nvdla_networks.model import ACCURACY
 from tests.unit.networks.loadables import SMALL
 
@@ -137,3 +138,22 @@ def test_a_wrong_length_no_number_and_one_wrong_sample_fail(ours: Any, theirs: A
     found = compared("y", np.array(ours), np.array(theirs), is_vector=True)
     assert found.problem(0.98) == problem
     assert found.problem(0) is None
+
+
+def test_values_that_memory_does_not_hold_at_once_are_compared_without_their_layers(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    net = NetworkBuilder("deep", (8, 16, 16), 1)
+    value = net.input
+    for _ in range(8):
+        value = net.relu(net.conv(value, 8, 1))
+    whole = accuracy(net, value)
+    assert len(whole.layers) == 8
+    # Pages of constants, and of three values out of nine.
+    monkeypatch.setattr(onnx_network, "BASE_ADDRESS", (1 << 32) - 0x30000)
+    compact = accuracy(net, value)
+    assert compact.layers == {}
+    assert compact.outputs == whole.outputs
+    monkeypatch.setattr(onnx_network, "BASE_ADDRESS", (1 << 32) - 0x8000)
+    with pytest.raises(NetworkError, match=r"^memory must end in the 32-bit address space$"):
+        accuracy(net, value)

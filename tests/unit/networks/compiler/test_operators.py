@@ -12,10 +12,13 @@ from nvdla_models.precision import Precision
 from nvdla_networks.compiler.accuracy import accuracy_of
 from nvdla_networks.compiler.cut_network import CutNetwork
 from nvdla_networks.compiler.inputs import file_inputs, random_inputs
+from nvdla_networks.compiler.precisions import Precisions
 from nvdla_networks.compiler.prepare import fixed, prepared
 from nvdla_networks.compiler.reference import Reference
+from nvdla_tb.nvdla.layers import ConvLayer, SdpLayer
+from tests.unit.networks.compiler import building
 from tests.unit.networks.compiler.building import OPERATORS, SHAPE
-from tests.unit.networks.compiler.playing import computed, graph_of
+from tests.unit.networks.compiler.playing import computed, error, graph_of, played
 from tests.unit.networks.loadables import FULL, SMALL
 
 pytest.importorskip("onnxruntime")
@@ -30,7 +33,7 @@ def test_an_operator_runs_on_the_accelerator_and_gives_what_onnxruntime_does(
     whole = fixed(net.model(OPERATORS[name](net)).SerializeToString())
     ready = prepared(whole)
     samples = random_inputs(file_inputs(ready), 3, seed=4)
-    network = CutNetwork.compiled("net", ready, config, samples, precision=precision)
+    network = CutNetwork.compiled("net", ready, config, samples, precisions=Precisions(precision))
     assert not network.cut.share.host
     (output,) = accuracy_of(network, Reference(whole, network.cut.compared, by_host=True), samples, 0).outputs
     most = 0.065 if precision is Precision.INT8 else 0.003
@@ -114,3 +117,17 @@ def test_an_average_of_more_than_a_kernel_is_one_of_averages() -> None:
     (output,) = accuracy_of(network, Reference(whole, network.cut.compared, by_host=True), samples, 0).outputs
     assert output.cosine is not None
     assert output.cosine > 0.99
+
+
+def test_what_follows_a_transposed_convolution_is_part_of_its_layer() -> None:
+    net = NetworkBuilder("net", (3, 6, 7), 5)
+    value = building.transposed((12, 9, 3, 3), strides=[2, 2], pads=[1, 1, 0, 0])(net)
+    numbers = [net.constant(np.linspace(low, high, 9)) for low, high in ((0.5, 2), (-1, 1), (-0.2, 0.3), (0.5, 1.5))]
+    (value,) = net.add("BatchNormalization", [value, *numbers])
+    (value,) = net.add("Relu", [value])
+    net.shapes[value] = (9, 12, 14)
+    got, expected, layers = played(net.model(value))
+    assert [type(layer) for layer in layers] == [ConvLayer, ConvLayer, *[SdpLayer] * 4]
+    stages = [layer.sdp.x1 for layer in layers if isinstance(layer, ConvLayer)]
+    assert [stage is not None and stage.relu for stage in stages] == [False, True]
+    assert error(got[0], expected[0]) < 0.04

@@ -125,33 +125,6 @@ def test_nodes_that_share_a_name_keep_their_own_numbers() -> None:
     assert names == ["same", "same_1"]
 
 
-@pytest.mark.parametrize(
-    ("sizes", "perm", "end", "message"),
-    [
-        (
-            [1, 2, 3, 6, 4],
-            [0, 2, 1, 3, 4],
-            "",
-            "shape must have 1 image, axes of 4 channels, 6 lines and 6 columns, .*",
-        ),
-        ([1, 2, 2, 6, 6], [0, 3, 1, 2, 4], "", "perm must leave image, lines and columns where they are, not .*"),
-        ([1, 2, 2, 6, 6], [0, 2, 1, 3, 4], "Relu", "input 0 must have one axis of channels: only Transpose and .*"),
-        ([1, 2, 2, 6, 6], [0, 2, 1, 3, 4], "Reshape", "shape must be 1x4x6x6, as before, not .*"),
-    ],
-)
-def test_axes_that_no_convolution_exchanges_are_refused(
-    sizes: list[int], perm: list[int], end: str, message: str
-) -> None:
-    net = NetworkBuilder("axes", (4, 6, 6), 1)
-    (wide,) = net.add("Reshape", [net.input, net.constant(sizes, np.int64)])
-    (turned,) = net.add("Transpose", [wide], perm=perm)
-    shape = [net.constant([1, 2, 72], np.int64)] if end == "Reshape" else []
-    (name,) = net.add(end or "Identity", [turned, *shape])
-    net.shapes[name] = (2, 72) if shape else tuple(sizes[axis] for axis in perm[1:])
-    with pytest.raises(NetworkError, match=rf"{message}$"):
-        parse_onnx(bytes_of(net, name))
-
-
 def _external(model: onnx.ModelProto) -> None:
     model.graph.initializer[0].data_location = onnx.TensorProto.EXTERNAL
 
@@ -219,11 +192,6 @@ def test_a_model_that_cannot_be_is_refused(change: Callable[[onnx.ModelProto], N
         (
             tiny("AveragePool", kernel_shape=[2, 2], strides=[4, 4], pads=[9, 9, 7, 7], ceil_mode=0),
             r"node 'AveragePool_0' \(AveragePool\): count_include_pad must be 1 where a window of this height lies .*",
-        ),
-        (
-            tiny("Transpose", perm=[0, 1, 3, 2]),
-            r"node 'Transpose_0' \(Transpose\): perm must leave elements where they are, or exchange axes of channels, "
-            r"not \[0, 1, 3, 2\]",
         ),
         (tiny("PRelu", np.ones(6)), r"node 'PRelu_0' \(PRelu\): input 1 must be one number, or 4x1x1, not \(6,\)"),
     ],

@@ -17,6 +17,7 @@ from nvdla_models.precision import Precision
 from nvdla_networks.compiler.accuracy import accuracy_of
 from nvdla_networks.compiler.cut_network import CutNetwork
 from nvdla_networks.compiler.inputs import file_inputs, random_inputs
+from nvdla_networks.compiler.precisions import Precisions
 from nvdla_networks.compiler.prepare import fixed, prepared
 from nvdla_networks.compiler.reference import Reference
 from nvdla_networks.images import quantised
@@ -71,7 +72,11 @@ def _compiled(build: Build, config: HwConfig, precision: Precision) -> tuple[Cut
     end = net.conv(name, 8, 1)
     whole = fixed(net.model(end).SerializeToString())
     samples = random_inputs(file_inputs(prepared(whole)), 3, seed=4)
-    return CutNetwork.compiled("net", prepared(whole), config, samples, precision=precision), whole, samples
+    return (
+        CutNetwork.compiled("net", prepared(whole), config, samples, precisions=Precisions(precision)),
+        whole,
+        samples,
+    )
 
 
 @pytest.mark.parametrize(("config", "precision"), [(LARGE, Precision.INT8), (FULL, Precision.INT16)])
@@ -152,7 +157,7 @@ def test_cases_of_onnx_play_as_cubes_on_the_device() -> None:
         )
         ready = prepared(fixed(model.SerializeToString()))
         sample = {"x": given.reshape(shape).astype(np.float32)}
-        network = CutNetwork.compiled("case", ready, FULL, [sample], precision=Precision.INT16)
+        network = CutNetwork.compiled("case", ready, FULL, [sample], precisions=Precisions(Precision.INT16))
         assert not network.cut.share.host, case.name
         placed = network.place().given(sample)
         inputs = [quantised(np.reshape(sample["x"], tensor.shape), tensor) for tensor in placed.inputs]

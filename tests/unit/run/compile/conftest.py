@@ -1,7 +1,8 @@
-"""Compiled models of the tiny RTL, each built once per test run."""
+"""Compiled models of the tiny RTL, each built once per test run, whichever process of it comes first."""
 
 from __future__ import annotations
 
+import os
 import shutil
 from pathlib import Path
 
@@ -9,15 +10,27 @@ import pytest
 
 from nvdla_tb.run.compile.build import build
 from nvdla_tb.run.compile.spec import BuildSpec, Built
+from tests.repository import UNOPTIMISED
 from tests.unit.run.compile.tiny import CONFIG, write_rtl
 
 HAS_ICARUS = shutil.which("iverilog") is not None
 needs_icarus = pytest.mark.skipif(not HAS_ICARUS, reason="Icarus is not installed: apt-get install iverilog")
 
 
+@pytest.fixture(autouse=True)
+def unoptimised(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Compile for tests of a few cycles."""
+    monkeypatch.setenv("MAKEFLAGS", UNOPTIMISED)
+
+
 def _model(factory: pytest.TempPathFactory, simulator: str, **options: bool) -> Built:
-    folder = factory.mktemp(simulator)
-    return build(BuildSpec(CONFIG, simulator, filelist=write_rtl(folder / "rtl"), **options), folder / "builds")
+    # Processes of pytest-xdist have folders beside each other.
+    base = factory.getbasetemp()
+    builds = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "tiny_builds"
+    filelist = write_rtl(factory.mktemp(simulator) / "rtl")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("MAKEFLAGS", UNOPTIMISED)
+        return build(BuildSpec(CONFIG, simulator, filelist=filelist, **options), builds)
 
 
 @pytest.fixture(scope="session")

@@ -18,6 +18,7 @@ from nvdla_tb.run.dut import build_spec
 from nvdla_tb.run.errors import BuildError, LaunchError
 from nvdla_tb.run.optimise import Model, Optimiser, optimised
 from nvdla_tb.stimulus.result import Dut
+from tests.repository import UNOPTIMISED
 from tests.unit.run.compile.test_build import run_tiny
 from tests.unit.run.compile.tiny import CONFIG, write_rtl
 
@@ -28,6 +29,7 @@ pytestmark = pytest.mark.slow
 def quickly() -> Iterator[None]:
     """Compile without optimisation: what matters here is which way models are built, not how fast they are."""
     with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("MAKEFLAGS", UNOPTIMISED)
         for name in ("PROFILING", "PROFILED"):
             patch.setattr(build_module, name, getattr(build_module, name).replace("-O3", "-O0"))
         yield

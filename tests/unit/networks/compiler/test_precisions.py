@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from pathlib import Path
 
 import numpy as np
 import onnx
@@ -19,6 +20,7 @@ from nvdla_networks.compiler.prepare import fixed, prepared
 from nvdla_networks.compiler.reference import Reference
 from nvdla_networks.errors import NetworkError
 from nvdla_networks.network import HardwareTask, HostPart, Network, SoftwareTask
+from nvdla_tb.cli.command import main
 from tests.unit.networks.loadables import FULL, SMALL
 
 
@@ -82,12 +84,19 @@ def test_channels_that_fill_atoms_of_one_precision_alone_are_converted_with_thos
     assert error < 0.03
 
 
-def test_the_host_converts_cubes_of_several_scales() -> None:
+def test_the_host_converts_cubes_of_several_scales_and_says_so(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     net = NetworkBuilder("joined", (3, 6, 6), 2)
     branches = [net.relu(net.conv(net.input, 32, 1)) for _ in range(2)]
-    network, error = compiled(net.model(net.conv(net.joined(*branches), 8, 1)), "Conv_5=int16")
+    model = net.model(net.conv(net.joined(*branches), 8, 1))
+    network, error = compiled(model, "Conv_5=int16")
     assert moved_by_host(network.place()) == 1
     assert error < 0.02
+    onnx.save_model(model, tmp_path / "joined.onnx")
+    options = "--model-only", "--config", "nv_full", "--precision", "Conv_5=int16"
+    assert main(["network", str(tmp_path / "joined.onnx"), *options]) == 0
+    assert "the host moves 1 cube from part to part" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

@@ -20,8 +20,8 @@ _WARNINGS = 3
 """Severity from which on onnxruntime logs: errors."""
 
 
-ARRANGING = ("Flatten", "Reshape", "Squeeze", "Unsqueeze", "Transpose", "Identity", "Dropout")
-"""Operators that change neither elements nor their order in a cube."""
+ARRANGING = ("Flatten", "Reshape", "Squeeze", "Unsqueeze", "Transpose", "Identity", "Dropout", "Cast")
+"""Operators that change neither real numbers nor their order in a cube."""
 
 
 class HostGraph:

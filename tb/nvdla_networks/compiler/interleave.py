@@ -75,6 +75,20 @@ def _filled(operation: Operation, parts: int, step: int) -> Operation:
 
 def moves(interleave: Interleave, src: Cube, dst: Cube) -> Iterator[tuple[Cube, Cube]]:
     """Yield what each layer reads and writes of the input and the output; one of the factors is 1."""
+    lanes, atom = src.target.lanes, src.target.config.memory_atomic_bytes
+    for read, written in _moves(interleave, src, dst):
+        channels, *sides = read.shape
+        if sides != [1, 1]:
+            yield read, written
+            continue
+        # SDP takes no strides for one pixel, so it is moved atom by atom.
+        for first in range(0, channels, lanes):
+            parts = (cube.channels(first, min(lanes, channels - first)) for cube in (read, written))
+            one, other = (replace(part, line_stride_bytes=atom, surface_stride_bytes=atom) for part in parts)
+            yield one, other
+
+
+def _moves(interleave: Interleave, src: Cube, dst: Cube) -> Iterator[tuple[Cube, Cube]]:
     (lines, columns), (_, height, width) = interleave.factors, src.shape
     atom = src.target.config.memory_atomic_bytes
     for part in range(lines * columns):

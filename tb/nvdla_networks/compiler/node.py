@@ -21,6 +21,9 @@ _MAX_WINDOW = 1 << 13
 NARROW = ("int2", "uint2", "int4", "uint4")
 """Integers of less than a byte, which numpy takes for bytes of no kind."""
 
+REAL = (onnx.TensorProto.FLOAT, onnx.TensorProto.FLOAT16, onnx.TensorProto.DOUBLE)
+"""Types of real numbers."""
+
 ONNX_DOMAINS = ("", "ai.onnx")
 """Names of the domain of ONNX's own operators."""
 

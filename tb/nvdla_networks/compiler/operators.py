@@ -12,7 +12,7 @@ from nvdla_models.pdp import MAX_KERNEL
 from nvdla_networks.compiler import graph
 from nvdla_networks.compiler.elementwise import ELEMENTWISE
 from nvdla_networks.compiler.graph import Floats, Shape, Window, floats
-from nvdla_networks.compiler.node import Chain, Constant, Found, OnnxNode, Result
+from nvdla_networks.compiler.node import REAL, Chain, Constant, Found, OnnxNode, Result
 from nvdla_networks.compiler.quantised import dequantize, quantize
 from nvdla_networks.compiler.rearranging import reshape, same_elements, transpose
 from nvdla_networks.compiler.resampling import conv_transpose, depth_to_space, resize, slice_of, space_to_depth
@@ -264,6 +264,14 @@ def _same(node: OnnxNode) -> list[Found]:
     return same_elements(node)
 
 
+def _cast(node: OnnxNode) -> list[Found]:
+    """Return real numbers as they are: the accelerator has types of its own."""
+    kind = node.integer("to", 0)
+    if kind not in REAL:
+        raise node.refuse("to must be a type of real numbers")
+    return _same(node)
+
+
 def _on_host(node: OnnxNode, operation: graph.Operation) -> list[Found]:
     shape = node.shape(0)
     if shape[1:] != (1, 1):
@@ -300,6 +308,7 @@ OPERATORS: Mapping[str, Callable[[OnnxNode], list[Found]]] = {
     "Squeeze": same_elements,
     "Unsqueeze": same_elements,
     "Transpose": transpose,
+    "Cast": _cast,
     "Dropout": _same,
     "Identity": _same,
     "Softmax": partial(_on_host, operation=Softmax()),

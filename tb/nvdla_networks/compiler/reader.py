@@ -27,6 +27,7 @@ from nvdla_networks.compiler.graph import (
 from nvdla_networks.compiler.layouts import ANYHOW, BY_LAYOUT, given_as, layouts, order_of
 from nvdla_networks.compiler.node import (
     ONNX_DOMAINS,
+    REAL,
     Chain,
     Constant,
     Found,
@@ -48,8 +49,6 @@ from nvdla_networks.tensors import Order
 
 _Laid = Layout | Order | None
 """How the file has the cubes of a node: by axes, in an order that does not matter, or as they are."""
-
-_REAL = (onnx.TensorProto.FLOAT, onnx.TensorProto.FLOAT16, onnx.TensorProto.DOUBLE)
 
 _TAIL = "the host makes probabilities and classes"
 
@@ -377,8 +376,8 @@ class _Reader:
     def _check_real(self, name: str) -> None:
         """Refuse a value of integers: what they stand for would be lost."""
         kind = self._inferred[name].type.tensor_type.elem_type
-        if kind not in _REAL:
-            known = ", ".join(onnx.TensorProto.DataType.Name(real) for real in _REAL)
+        if kind not in REAL:
+            known = ", ".join(onnx.TensorProto.DataType.Name(real) for real in REAL)
             raise NetworkError(f"input {name!r} must be {known}, not {onnx.TensorProto.DataType.Name(kind)}")
 
     def _inferred_shape(self, name: str, refuse: Callable[[str], NetworkError], layout: Layout | None = None) -> Shape:

@@ -89,10 +89,10 @@ _NEAREST: Mapping[str, Callable[[Floats], Floats]] = {
 
 def resize(node: OnnxNode) -> list[Found]:
     """Return a cube with each element several times, or each so many only."""
-    mode = node.text("mode", "nearest")
-    if mode != "nearest":
+    mode, dims = node.text("mode", "nearest"), node.dims(0)
+    # Between elements of one there is nothing else.
+    if mode != "nearest" and max(dims[2:], default=1) > 1:
         raise node.refuse(f"mode must be nearest, not {mode}")
-    dims = node.dims(0)
     axes = [axis % len(dims) for axis in node.integer_list("axes")] or list(range(len(dims)))
     is_old, has_sizes = node.opset < 11, node.has(3) and bool(node.sizes(3))
     if has_sizes:

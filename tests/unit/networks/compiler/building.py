@@ -103,6 +103,13 @@ def transposed(shape: tuple[int, ...], **attributes: Any) -> Callable[[NetworkBu
     return one("ConvTranspose", rng.standard_normal(shape) / 6, rng.standard_normal(kernels) / 3, **attributes)
 
 
+def one_pixel(net: NetworkBuilder) -> str:
+    """Return what adds the mean of a cube, as large as the cube again."""
+    (mean,) = net.add("GlobalAveragePool", [net.conv(net.input, 12, 3, pad=1)])
+    (name,) = net.add("Resize", [mean, "", "", net.constant([1, 12, 6, 7], np.int64)], mode="linear")
+    return name
+
+
 def activated(net: NetworkBuilder) -> str:
     """Return what adds a ConvTranspose whose result is cut off, a BatchNormalization, slopes and bounds."""
     value = transposed((12, 9, 3, 3), strides=[2, 2], pads=[1, 1, 0, 0])(net)
@@ -142,6 +149,7 @@ OPERATORS: dict[str, Callable[[NetworkBuilder], str]] = {
         (4, 2, 3), one("Slice", np.array([-1, 1, 0]), np.array([-99, 6, 5]), np.array([1, 2, 3]), np.array([-3, 3, 2]))
     ),
     "resize": shaped((12, 12, 21), one("Resize", np.zeros(0), np.array([1.0, 1, 2, 3]), mode="nearest")),
+    "resize of one pixel": shaped((12, 6, 7), one_pixel),
     "resize to fewer": shaped((12, 3, 7), one("Resize", np.zeros(0), np.array([1.0, 1, 0.5, 1]), mode="nearest")),
     "transposed": shaped(
         (9, 12, 14), transposed((12, 9, 3, 3), strides=[2, 2], pads=[1, 1, 1, 1], output_padding=[1, 1])

@@ -129,6 +129,7 @@ BLOCKS: dict[str, Callable[[File, str], str]] = {
     "back": lambda net, value: net.add(
         "Conv", _quantised(net, net.first(net.add("Relu", value))), net.rng.standard_normal((8, 16, 1, 1))
     ),
+    "half": lambda net, value: net.conv(net.add("Cast", net.add("Cast", value, to=TensorProto.FLOAT16), to=1), 16, 8),
     "quantised": lambda net, value: _quantised(net, value),
 }
 

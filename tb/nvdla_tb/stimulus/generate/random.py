@@ -13,7 +13,7 @@ from nvdla_models.precision import Precision
 from nvdla_tb.nvdla import engines as hardware
 from nvdla_tb.stimulus.generate.draw.edges import Found, draw_edge
 from nvdla_tb.stimulus.generate.draw.numbers import Cube, Description
-from nvdla_tb.stimulus.generate.draw.pdp import draw_pooled
+from nvdla_tb.stimulus.generate.draw.pdp import draw_pooled, may_be_pooled
 from nvdla_tb.stimulus.generate.draw.reuse import draw_followers, may_be_followed
 from nvdla_tb.stimulus.generate.draw.rings import draw_rings
 from nvdla_tb.stimulus.generate.draw.settings import draw_pauses, draw_settings
@@ -53,10 +53,6 @@ _CHAINED = 0.5
 _COUNTED = 0.5
 """Of the scenarios whose layers run one after the other."""
 
-_ENDED_BY_SDP = ("SDP", "CONV")
-_NOT_POOLED = {"output_precision", "winograd", "batch"}
-"""Keys of layers that PDP does not take on the fly."""
-
 _POOLED = 0.33
 _FOLLOWED = 0.22
 """Of the convolutions that may leave something in the buffer: those that others take it from."""
@@ -65,7 +61,7 @@ _SAME_TABLES = 0.5
 """Of the layers of CDP after another one: those that keep its tables, so that both groups may wait."""
 
 _RINGS = 0.14
-_TOGETHER = 0.16
+_TOGETHER = 0.18
 _CROSSED = 0.08
 """Of the scenarios: those of short layers that meet, and those that clear interrupts while others come; of the rest,
 those that use banks of the convolution buffer up to their end."""
@@ -254,8 +250,7 @@ def _layers(
                     layers.append(layer)
                     layer, written = each.layer, each.dst
                     work += work_of(config, layer, each.src, each.dst)
-        pooled = layer["engine"] in _ENDED_BY_SDP and _NOT_POOLED.isdisjoint(layer) and "PDP" in engines
-        if written is not None and pooled and rng.random() < _POOLED:
+        if written is not None and "PDP" in engines and may_be_pooled(layer) and rng.random() < _POOLED:
             layer, written = draw_pooled(rng, layer, written)
         layers.append(layer)
     return layers, work, port

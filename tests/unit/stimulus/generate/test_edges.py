@@ -95,13 +95,15 @@ def test_as_many_rows_live_at_a_time_as_the_line_buffer_has_places_each_with_sev
 
 def test_layers_come_again_while_answers_to_writes_take_any_number_of_cycles() -> None:
     draws = {name: GENERATORS[name].draw for name in ("SDP", "PDP", "CDP", "CONV")}
-    late = set()
+    late, pooled = set(), set()
     for seed in range(150):
         layers, port = draw_together(np.random.default_rng(seed), SMALL, draws)
         if len(layers) == 24:
-            assert len({id(each) for each in layers}) <= 2
+            assert len({id(each) for each in layers}) <= 4
+            pooled.add(sum("pool" in each.layer for each in layers[:4]))
             late.add(port["write_latency_cycles"] // 100)
     assert late == {0, 1, 2}
+    assert {0, 1} <= pooled <= {0, 1, 2}
 
 
 @pytest.mark.parametrize("config", [SMALL, FULL], ids=lambda config: config.name)

@@ -22,6 +22,10 @@ from nvdla_tb.stimulus.generate.draw.numbers import (
     fit_axis,
 )
 
+_ENDED_BY_SDP = ("SDP", "CONV")
+_NOT_POOLED = {"output_precision", "winograd", "batch"}
+"""Keys of layers that PDP does not take on the fly."""
+
 _METHODS = ("max", "min", "average")
 _STRIDES = (1, 1, 2, 2, 3, 4, 8, 16)
 _MOST_WINDOWS = 8
@@ -70,6 +74,11 @@ def pooling(rng: np.random.Generator, src: Cube, height: Axis, width: Axis) -> t
     pool, dst = _pool(rng, src, height, width)
     flushed = {"nan_to_zero": bool(rng.random() < _FLUSHED)} if src.precision is Precision.FP16 else {}
     return {"engine": "PDP", **pool, **flushed}, dst
+
+
+def may_be_pooled(layer: Description) -> bool:
+    """Return whether PDP can take the result of a layer on the fly."""
+    return layer["engine"] in _ENDED_BY_SDP and _NOT_POOLED.isdisjoint(layer)
 
 
 def draw_pooled(rng: np.random.Generator, producer: Description, cube: Cube) -> tuple[Description, Cube]:

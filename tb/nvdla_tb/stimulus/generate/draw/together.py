@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
 from nvdla_models.config import HwConfig
 from nvdla_models.precision import Precision
 from nvdla_tb.stimulus.generate.draw.numbers import Cube, Description, draw_kind, draw_precision
+from nvdla_tb.stimulus.generate.draw.pdp import draw_pooled, may_be_pooled
 from nvdla_tb.stimulus.generate.draw.sizes import Drawn, atoms_of, work_of
 
 Draw = Callable[[np.random.Generator, HwConfig, Cube | None], tuple[Description, Cube | None] | None]
@@ -32,6 +33,8 @@ _AGAIN = 24
 _MOST_PENDING = 300
 _PENDING_JITTER = (1, 3, 15, 100, 200)
 _LEAST, _LEAST_ATOMS = 0.5, 2
+_POOLED = 0.4
+"""Of the layers that come again and again: those of which PDP pools every other one on the fly, if it can."""
 
 
 def draw_together(
@@ -59,14 +62,24 @@ def draw_together(
     is_least = kind in (_ends, _answers) and rng.random() < _LEAST
     if kind is _pending:
         # The same layer again ends after as many cycles as before, while answers take any number of them.
-        alike = {name: _draw_least(rng, config, draws[name]) for name in dict.fromkeys(names)}
-        found = [alike[name] for name in names]
-    else:
-        found = [
-            _draw_least(rng, config, draws[name]) if is_least else draw_short(rng, config, draws[name], most)
-            for name in names
-        ]
+        return _again(rng, config, draws, names), {"reorder": False, **port}
+    found = [
+        _draw_least(rng, config, draws[name]) if is_least else draw_short(rng, config, draws[name], most)
+        for name in names
+    ]
     return [each for each in found if each is not None], {"reorder": False, **port}
+
+
+def _again(rng: np.random.Generator, config: HwConfig, draws: Mapping[str, Draw], names: Sequence[str]) -> list[Drawn]:
+    """Draw one layer for each name; now and then, PDP pools every other one of it on the fly."""
+    alike: dict[str, list[Drawn]] = {}
+    for name in dict.fromkeys(names):
+        drawn = _draw_least(rng, config, draws[name])
+        alike[name] = [] if drawn is None else [drawn]
+        if drawn is not None and "PDP" in draws and may_be_pooled(drawn.layer) and rng.random() < _POOLED:
+            layer, dst = draw_pooled(rng, drawn.layer, drawn.dst)
+            alike[name].append(Drawn(layer, drawn.src, dst))
+    return [alike[name][turn // len(alike) % len(alike[name])] for turn, name in enumerate(names) if alike[name]]
 
 
 def draw_short(rng: np.random.Generator, config: HwConfig, draw: Draw, accesses: int) -> Drawn | None:

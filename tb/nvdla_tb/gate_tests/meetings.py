@@ -1,0 +1,286 @@
+"""cocotb tests, started by test_checkers.py: enables and other ends in the very clock in which a unit ends."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import product
+from typing import Any
+
+import cocotb
+import msgspec
+from cocotb.handle import SimHandleBase
+
+from nvdla_models.config import HwConfig
+from nvdla_tb.gate_tests.stress import ALL_EVENTS
+from nvdla_tb.nvdla.engines import Chain, chain_of
+from nvdla_tb.nvdla.layers import Layer
+from nvdla_tb.nvdla.memory import MemoryImage, Ram
+from nvdla_tb.nvdla.program.codec import encode
+from nvdla_tb.nvdla.program.ops import (
+    InterruptNotify,
+    Op,
+    Poll,
+    RegRead,
+    RegWrite,
+    done_bit,
+    target_of,
+    unit_of_interrupt,
+)
+from nvdla_tb.nvdla.program.state import GROUPS
+from nvdla_tb.sim.bench import Bench
+from nvdla_tb.sim.clocking import cycle, wait_cycles
+from nvdla_tb.stimulus.generate.engines import build_layer
+from nvdla_tb.stimulus.generate.layers.entries import layer_entry
+from nvdla_tb.stimulus.generate.layers.workshop import Workshop
+from nvdla_tb.stimulus.scenario import memory_ops
+from nvdla_tb.stimulus.settings import BenchSettings, PortSettings
+
+CONFIG = HwConfig.load("nv_small")
+QUICK = BenchSettings(hang_cycles=3000, port=PortSettings(latency_cycles=40))
+"""Memory is late, so that no unit ends before software has enabled all units of the layer behind."""
+
+MASK, STATUS = "GLB.S_INTR_MASK", "GLB.S_INTR_STATUS"
+
+STEP = 5
+PHASES = range(0, 20, STEP)
+"""Cycles by which reads begin later in one run than in another: a read takes up to 19, an end is known to 5."""
+
+MOST_READS = 200
+AROUND = 3
+"""Cycles before and after an end that are tried."""
+
+DISTURBED = 16
+"""Cycles by which layers that run at once keep each other from memory, about."""
+
+LAYERS: dict[str, dict[str, Any]] = {
+    "SDP": {"engine": "SDP", "shape": [16, 4, 6], "x1": {"alu": "sum", "alu_operand": "element"}},
+    "PDP": {"engine": "PDP", "shape": [16, 4, 6], "method": "max", "kernel": [2, 2]},
+    "CDP": {"engine": "CDP", "shape": [16, 4, 6], "local_size": 3, "output_converter": [0, 1, 4]},
+    "CONV": {
+        "engine": "CONV",
+        "shape": [16, 4, 6],
+        "kernels": 8,
+        "kernel": [1, 1],
+        "truncate": 6,
+        "tight_weights": True,
+        "x1": {"alu": "sum", "alu_operand": "channel"},
+    },
+}
+
+
+class Runs:
+    """Layers that are programmed at once and run again and again, and whose last units are enabled in chosen cycles."""
+
+    def __init__(self, bench: Bench, *described: dict[str, Any]) -> None:
+        """Build the layers; ``place`` gives their data to the bench."""
+        self.bench = bench
+        shop = Workshop(CONFIG, MemoryImage(0x10_0000, 1 << 32), bench.rng)
+        self.layers: list[Layer] = [
+            build_layer(shop, f"layer{n}", layer_entry(keys, f"layer{n}"), []) for n, keys in enumerate(described)
+        ]
+        self._data = memory_ops(shop.memory, Ram.MC)
+
+    async def place(self, unmasked: int) -> None:
+        """Fill the memory of all layers, and mask all interrupts but those with these bits."""
+        await self.bench.play((*self._data, RegWrite(MASK, ALL_EVENTS & ~unmasked)))
+
+    def programs(self, number: int, group: int | Mapping[str, int]) -> tuple[list[Op], list[Op]]:
+        """Return what programs a layer, and the writes that enable its units, in their order."""
+        registers: list[Op] = []
+        enables: list[Op] = []
+        for op in encode(self.layers[number], CONFIG, group):
+            is_enable = isinstance(op, RegWrite) and op.register.endswith(".D_OP_ENABLE")
+            (enables if is_enable else registers).append(op)
+        return registers, enables
+
+    async def at(self, started: int, after_cycles: int) -> None:
+        """Wait until so many cycles have passed."""
+        await wait_cycles(self.bench.clock, max(after_cycles - (cycle() - started), 1))
+
+    async def first_read(self, started: int, phase: int, register: str, mask: int, value: int) -> int:
+        """Read a register until these bits have this value, and return after how many cycles that was asked for."""
+        await self.at(started, phase)
+        for _ in range(MOST_READS):
+            asked = cycle()
+            if await self.bench.csb.read(register) & mask == value:
+                return asked - started
+        raise AssertionError(f"{register} & {mask:#x} is not {value:#x} after {cycle() - started} cycles")
+
+    def check(self) -> None:
+        """Fail with the first findings: groups are out of step after them."""
+        if self.bench.verdict.findings:
+            self.bench.check()
+
+
+class Enabled(Runs):
+    """Pairs of layers of one engine, the second of which is enabled while the first one runs."""
+
+    def __init__(self, bench: Bench, described: dict[str, Any]) -> None:
+        """Build both layers, which are alike."""
+        super().__init__(bench, described, described)
+        self.chain = chain_of(self.layers[0])
+        self._runs = 0
+
+    async def end_of(self, unit: str, phase: int) -> int:
+        """Run the first layer, and return after how many cycles a read of the unit's state has first shown its end."""
+        group = self._next_group()
+        await self.bench.play(encode(self.layers[0], CONFIG, group))
+        started = cycle()
+        state = self.bench.registers.parse(f"{unit}.S_STATUS").field(f"status_{group}")
+        asked = await self.first_read(started, phase, f"{unit}.S_STATUS", state.mask, 0)
+        await self.bench.play((InterruptNotify(self.chain.done_unit, group, "done"),))
+        return asked
+
+    async def enable(self, unit: str, after_cycles: int) -> None:
+        """Run both layers; the unit, and those that come after it, are enabled for the second one so late."""
+        first, second = self._next_group(), self._next_group()
+        registers, enables = self.programs(1, second)
+        pointers = [RegWrite(f"{each}.S_POINTER", second) for each in self.chain.units]
+        at = self.chain.units.index(unit)
+        await self.bench.play((*registers, *encode(self.layers[0], CONFIG, first)))
+        started = cycle()
+        await self.bench.play((*pointers, *enables[:at]))
+        await self.at(started, after_cycles)
+        await self.bench.play((enables[at], RegRead(f"{unit}.D_OP_ENABLE", 1), *enables[at + 1 :]))
+        await self.bench.play(tuple(InterruptNotify(self.chain.done_unit, each, f"{each}") for each in (first, second)))
+
+    def _next_group(self) -> int:
+        self._runs += 1
+        return self._runs % GROUPS ^ 1
+
+
+async def enables_meet_ends(dut: SimHandleBase, engine: str) -> None:
+    """Enable each unit for a layer around the clock in which it ends the one before."""
+    bench = await Bench.start(dut, CONFIG, QUICK)
+    runs = Enabled(bench, LAYERS[engine])
+    # To serve the interrupts of CDMA would keep CSB busy while CDMA ends.
+    await runs.place(sum(1 << done_bit(runs.chain.done_unit, group) for group in range(GROUPS)))
+    for unit in runs.chain.units:
+        seen = min([await runs.end_of(unit, phase) for phase in PHASES])
+        for after in range(seen - STEP - AROUND, seen + AROUND + 1):
+            await runs.enable(unit, after)
+            runs.check()
+    await bench.csb.write(MASK, 0)
+    await bench.settle()
+    bench.check()
+
+
+@cocotb.test()
+async def enables_of_sdp_meet_ends(dut: SimHandleBase) -> None:
+    await enables_meet_ends(dut, "SDP")
+
+
+@cocotb.test()
+async def enables_of_pdp_meet_ends(dut: SimHandleBase) -> None:
+    await enables_meet_ends(dut, "PDP")
+
+
+@cocotb.test()
+async def enables_of_cdp_meet_ends(dut: SimHandleBase) -> None:
+    await enables_meet_ends(dut, "CDP")
+
+
+@cocotb.test()
+async def enables_of_convolutions_meet_ends(dut: SimHandleBase) -> None:
+    await enables_meet_ends(dut, "CONV")
+
+
+class Ending(Runs):
+    """Two layers that end at chosen distances; the second one is of another engine, or waits for the first one."""
+
+    def __init__(self, bench: Bench, engines: Sequence[str]) -> None:
+        """Build a layer of each engine."""
+        super().__init__(bench, *(LAYERS[engine] for engine in engines))
+        self.sources = [_sources(chain_of(layer)) for layer in self.layers]
+        first, second = (set(chain_of(layer).units) for layer in self.layers)
+        self.shared = first & second
+
+    async def end_of(self, number: int, source: str, phase: int) -> int:
+        """Run one layer alone, and return after how many cycles a read has first shown its interrupt."""
+        groups = self._groups([number])
+        bit = _bits([source], groups[number])
+        started = await self._start({number: 0}, groups)
+        asked = await self.first_read(started, phase, STATUS, bit, bit)
+        await self._end(groups)
+        return asked
+
+    async def meet(self, delay: int) -> None:
+        """Run both layers, the second one so many cycles after the first one; every interrupt must come."""
+        groups = self._groups(range(2))
+        await self._start({0: max(-delay, 0), 1: max(delay, 0)}, groups)
+        await self._end(groups)
+
+    def _groups(self, numbers: Sequence[int]) -> dict[int, dict[str, int]]:
+        """Return the groups that the units of layers run next."""
+        state = self.bench.judge.tracker.state
+        groups = {
+            number: {unit: state.consumer(unit) for unit in chain_of(self.layers[number]).units} for number in numbers
+        }
+        if len(groups) > 1:
+            groups[1] |= {unit: 1 - groups[0][unit] for unit in self.shared}
+        return groups
+
+    async def _start(self, delays: dict[int, int], groups: dict[int, dict[str, int]]) -> int:
+        """Program layers, enable the units that read memory after these delays, and return the first cycle of all."""
+        last: dict[int, tuple[Op, ...]] = {}
+        for number in delays:
+            registers, enables = self.programs(number, groups[number])
+            last[number] = tuple(enables[-2:])
+            await self.bench.play((*registers, *enables[:-2]))
+        started = cycle()
+        for number in sorted(delays, key=delays.__getitem__):
+            # Both layers may have units in common, whose pointers are those of the second one now.
+            pointers = [
+                RegWrite(f"{target_of(op)}.S_POINTER", groups[number][f"{target_of(op)}"]) for op in last[number]
+            ]
+            await self.bench.play(tuple(pointers))
+            await self.at(started, delays[number])
+            await self.bench.play(last[number])
+        return started
+
+    async def _end(self, groups: dict[int, dict[str, int]]) -> None:
+        bits = sum(_bits(self.sources[number], groups[number]) for number in groups)
+        await self.bench.play((Poll(STATUS, bits, mask=bits), RegWrite(STATUS, bits)))
+        self.check()
+
+
+def _sources(chain: Chain) -> tuple[str, ...]:
+    """Return the interrupts that a layer raises."""
+    return ("CDMA_WT", "CDMA_DAT", "CACC", "SDP") if "CDMA" in chain.units else (chain.done_unit,)
+
+
+def _bits(sources: Sequence[str], groups: Mapping[str, int]) -> int:
+    return sum(1 << done_bit(source, groups[unit_of_interrupt(source)]) for source in sources)
+
+
+async def ends_meet(dut: SimHandleBase, *pairs: tuple[str, str]) -> None:
+    """Let two layers of each pair of engines run so that each end of one meets each end of the other."""
+    bench = await Bench.start(dut, CONFIG, msgspec.structs.replace(QUICK, serve_interrupts=False))
+    for engines in pairs:
+        runs = Ending(bench, engines)
+        await runs.place(0)
+        seen = [
+            {source: min([await runs.end_of(number, source, phase) for phase in PHASES]) for source in sources}
+            for number, sources in enumerate(runs.sources)
+        ]
+        for first, second in product(*runs.sources):
+            early = seen[0][first] - seen[1][second]
+            for delay in range(early - STEP - DISTURBED, early + STEP + DISTURBED + 1):
+                if delay > 0 or not runs.shared:
+                    await runs.meet(delay)
+    bench.check()
+
+
+@cocotb.test()
+async def ends_of_layers_of_sdp_pdp_and_cdp_meet(dut: SimHandleBase) -> None:
+    await ends_meet(dut, ("SDP", "PDP"), ("SDP", "CDP"), ("PDP", "CDP"))
+
+
+@cocotb.test()
+async def ends_of_convolutions_and_other_layers_meet(dut: SimHandleBase) -> None:
+    await ends_meet(dut, ("PDP", "CONV"), ("CDP", "CONV"))
+
+
+@cocotb.test()
+async def ends_of_layers_behind_each_other_meet(dut: SimHandleBase) -> None:
+    await ends_meet(dut, ("SDP", "CONV"), ("CONV", "CONV"))

@@ -1,4 +1,4 @@
-"""How many processes play the tests, where the user leaves it open, and which tests come first."""
+"""How many processes play the tests, where the user leaves it open, with what environment, and which come first."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ import pytest
 
 # Tests play into folders of their own, and expect results where the command puts them without this.
 os.environ.pop("NVDLA_RESULTS", None)
+# A process a processor plays: numpy's threads, which every process starts, would only wait for each other.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
 def pytest_xdist_auto_num_workers() -> int:

@@ -44,12 +44,13 @@ class NetworkLayer:
 
 @dataclass(frozen=True)
 class HostStep:
-    """What the host does at one point of a run: nodes, none where it only moves cubes, and bytes read and written."""
+    """What the host does at one point of a run: nodes, bytes read and written, and cubes moved from part to part."""
 
     run: int
     nodes: tuple[str, ...]
     reads: tuple[Range, ...]
     writes: tuple[Range, ...]
+    moved: int = 0
 
 
 def flows(layers: Sequence[NetworkLayer | HostStep]) -> list[tuple[int, int]]:
@@ -88,16 +89,16 @@ def _of_host(run: int, task: SoftwareTask) -> Iterator[HostStep]:
     """Yield what the host does but for making real numbers of results."""
     for operation in task.operations:
         if isinstance(operation, HostPart):
-            nodes = () if operation.graph is None else operation.graph.nodes
+            nodes, moved = () if operation.graph is None else operation.graph.nodes, len(operation.moved)
         elif operation.kind == Power(1.0, 1.0, 0.0):
             continue
         else:
-            nodes = (f"{type(operation.kind).__name__} {operation.dst.name}",)
+            nodes, moved = (f"{type(operation.kind).__name__} {operation.dst.name}",), 0
         reads, writes = (
             tuple(Range(tensor.ram, tensor.address, tensor.nbytes) for tensor in tensors)
             for tensors in (taken(operation), written(operation))
         )
-        yield HostStep(run, nodes, reads, writes)
+        yield HostStep(run, nodes, reads, writes, moved)
 
 
 def _of_task(run: int, task_number: int, task: HardwareTask) -> Iterator[NetworkLayer]:

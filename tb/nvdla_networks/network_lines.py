@@ -28,8 +28,10 @@ def share_lines(report: Report) -> list[str]:
     share = report.share
     if share is None:
         return []
+    count = sum(step.moved for step in report.steps if step is not None and step.run == 0)
+    moved = [f"the host moves {count} cube{'s' * (count > 1)} from part to part"] if count else []
     if not share.host:
-        return ["the accelerator runs all nodes"]
+        return ["the accelerator runs all nodes", *moved]
     parts = [
         f"{part:.1%} of {what}"
         for part, what in ((share.multiplications, "multiplications"), (share.nbytes, "bytes"))
@@ -45,4 +47,4 @@ def share_lines(report: Report) -> list[str]:
         of = "elements not known" if None in parts_of else f"{sum(filter(None, parts_of)):.1%} of elements"
         more = f" and {len(nodes) - 1} more" if len(nodes) > 1 else ""
         lines.append(f"  {operator} {nodes[0].name}{more}: {reason}; {of}")
-    return lines
+    return [*lines, *moved]

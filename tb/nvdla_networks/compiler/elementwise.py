@@ -158,9 +158,9 @@ ELEMENTWISE: Mapping[str, Callable[[OnnxNode], list[Found]]] = {
     "HardSigmoid": _hard_sigmoid_of,
     "HardSwish": _hard_swish,
     "PRelu": lambda node: node.made(graph.PRelu(node.per_channel(1, 0))),
-    "LeakyRelu": lambda node: [
-        Result(graph.PRelu(np.full(node.shape(0)[0], node.number("alpha", 0.01))), (node.value(0),))
-    ],
+    "LeakyRelu": lambda node: node.made(graph.PRelu(np.full(node.shape(0)[0], node.number("alpha", 0.01)))),
+    "Abs": lambda node: node.made(graph.PRelu(np.full(node.shape(0)[0], -1.0))),
+    "Neg": lambda node: node.made(graph.Affine(np.full(node.shape(0)[0], -1.0), np.zeros(node.shape(0)[0]))),
     "Add": _add,
     "Sub": _sub,
     "Sum": _sum,

@@ -15,7 +15,7 @@ from nvdla_models.layout import FeatureLayout
 from nvdla_models.layout.raw import round_up
 from nvdla_models.precision import Precision
 from nvdla_models.sdp import SdpParams, SdpStage, output_converter
-from nvdla_networks.compiler.graph import Conv, Lrn, Node
+from nvdla_networks.compiler.graph import Concat, Conv, Lrn, Node
 from nvdla_networks.compiler.operations import layer_name
 from nvdla_networks.errors import NetworkError
 from nvdla_networks.network import Source
@@ -74,7 +74,8 @@ class Precisions:
     def of_nodes(self, nodes: Sequence[Node]) -> Mapping[str, Precision]:
         """Return the precision of each node of a file, by its name, from all that the accelerator computes of them.
 
-        What computes each element by itself, or pools, goes with what it follows, so that it can be one layer.
+        What computes each element by itself, or pools, goes with what it follows, so that it can be one layer. A Concat
+        goes with what follows it, so that each of its parts is converted by itself, and keeps its scale.
         """
         by_name: dict[str, list[Node]] = {}
         for node in nodes:
@@ -87,6 +88,11 @@ class Precisions:
             follows = len(taken) == 1 and not any(isinstance(node.operation, Conv | Lrn) for node in mine)
             before = found.get(makers.get(next(iter(taken)), ""), self.others) if follows else self.others
             found[name] = next(named, before)
+        for node in nodes:
+            users = {found[other.name] for other in nodes if node.output in other.inputs}
+            is_free = not any(_matches(node.name, pattern) for pattern, _ in self.named)
+            if isinstance(node.operation, Concat) and len(by_name[node.name]) == len(users) == 1 and is_free:
+                found[node.name] = users.pop()
         return found
 
 

@@ -80,7 +80,7 @@ def test_a_simulator_that_computes_without_end_in_one_time_step_is_found(tmp_pat
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("what", "seconds"), [("computes in Python", 3.0), ("goes on", 3.0), ("rests", 0.0)])
+@pytest.mark.parametrize(("what", "seconds"), [("computes in Python", 1.6), ("goes on", 1.6), ("rests", 0.0)])
 def test_python_that_computes_time_that_passes_and_a_simulator_that_rests_are_not(
     tmp_path: Path, what: str, seconds: float
 ) -> None:

@@ -137,6 +137,8 @@ OPERATORS: dict[str, Callable[[NetworkBuilder], str]] = {
     "minimum": one("Min", 0.25),
     "leaky": one("LeakyRelu", alpha=-0.7),
     "slopes": one("PRelu", -VECTOR),
+    "absolute": one("Abs"),
+    "negative": one("Neg"),
     "sub": one("Sub", VECTOR),
     "sub from": one("Sub", VECTOR, first=False),
     "div": one("Div", VECTOR * 3),

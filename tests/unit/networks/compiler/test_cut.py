@@ -215,6 +215,12 @@ def test_what_ran_where_is_said_everywhere(tmp_path: Path, capsys: pytest.Captur
         assert line in page.read_text(encoding="utf-8")
 
 
+def test_cubes_that_the_host_moves_are_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    net = NetworkBuilder("moved", (3, 8, 8), 1)
+    assert played(tmp_path, net.model(around_a_sine(net)))[0] == 0
+    assert "\nthe host moves 1 cube from part to part\n" in capsys.readouterr().out
+
+
 def test_on_device_fails_when_a_node_has_to_run_on_the_host(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["network", str(_saved(tmp_path)), "--model-only", "--on-device"]) != 0
     said = capsys.readouterr().err

@@ -82,12 +82,20 @@ def test_channels_that_fill_atoms_of_one_precision_alone_are_converted_with_thos
     assert error < 0.03
 
 
-def test_the_host_converts_cubes_of_several_scales() -> None:
+@pytest.mark.parametrize(
+    ("first", "second"), [("int8", "int16"), ("int8", "fp16"), ("int16", "int8"), ("int16", "fp16"), ("fp16", "int8")]
+)
+def test_parts_of_a_joined_cube_are_converted_each_with_its_scale(first: str, second: str) -> None:
     net = NetworkBuilder("joined", (3, 6, 6), 2)
-    branches = [net.relu(net.conv(net.input, 32, 1)) for _ in range(2)]
-    network, error = compiled(net.model(net.conv(net.joined(*branches), 8, 1)), "Conv_5=int16")
-    assert moved_by_host(network.place()) == 1
-    assert error < 0.02
+    small = net.relu(net.conv(net.input, 20, 1))
+    (large,) = net.add("Mul", [net.relu(net.conv(net.input, 32, 1)), net.constant(100.0)])
+    net.shapes[large] = (32, 6, 6)
+    weights = net.rng.standard_normal((8, 52, 1, 1)) * np.repeat([1, 1 / 100], (20, 32)).reshape(1, 52, 1, 1)
+    (name,) = net.add("Conv", [net.joined(small, large), net.constant(weights)])
+    net.shapes[name] = (8, 6, 6)
+    network, error = compiled(net.model(name), first, f"Conv_6={second}")
+    assert moved_by_host(network.place()) == 0
+    assert error < (0.03 if "int8" in (first, second) else 0.003)
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""cocotb tests, started by test_checkers.py: enables and other ends in the very clock in which a unit ends."""
+"""cocotb tests, which level L1 plays: enables and other ends in the very clock in which a unit ends."""
 
 from __future__ import annotations
 

@@ -17,6 +17,7 @@ from nvdla_tb.nvdla.layers import Layer
 from nvdla_tb.nvdla.memory import MemoryImage, Ram
 from nvdla_tb.nvdla.program.codec import encode
 from nvdla_tb.nvdla.program.ops import (
+    INTERRUPT_UNITS,
     InterruptNotify,
     Op,
     Poll,
@@ -56,6 +57,7 @@ LAYERS: dict[str, dict[str, Any]] = {
     "SDP": {"engine": "SDP", "shape": [16, 4, 6], "x1": {"alu": "sum", "alu_operand": "element"}},
     "PDP": {"engine": "PDP", "shape": [16, 4, 6], "method": "max", "kernel": [2, 2]},
     "CDP": {"engine": "CDP", "shape": [16, 4, 6], "local_size": 3, "output_converter": [0, 1, 4]},
+    "POOLED": {"engine": "SDP", "shape": [8, 4, 4], "pool": {"method": "max", "kernel": [2, 2]}},
     "CONV": {
         "engine": "CONV",
         "shape": [16, 4, 6],
@@ -246,26 +248,35 @@ class Ending(Runs):
 
 def _sources(chain: Chain) -> tuple[str, ...]:
     """Return the interrupts that a layer raises."""
-    return ("CDMA_WT", "CDMA_DAT", "CACC", "SDP") if "CDMA" in chain.units else (chain.done_unit,)
+    return tuple(source for source in INTERRUPT_UNITS if unit_of_interrupt(source) in chain.units)
 
 
 def _bits(sources: Sequence[str], groups: Mapping[str, int]) -> int:
     return sum(1 << done_bit(source, groups[unit_of_interrupt(source)]) for source in sources)
 
 
-async def ends_meet(dut: SimHandleBase, *pairs: tuple[str, str]) -> None:
+async def ends_meet(
+    dut: SimHandleBase,
+    *pairs: tuple[str, str],
+    port: PortSettings = QUICK.port,
+    sources: Sequence[str] = INTERRUPT_UNITS,
+    disturbed: int = DISTURBED,
+) -> None:
     """Let two layers of each pair of engines run so that each end of one meets each end of the other."""
-    bench = await Bench.start(dut, CONFIG, msgspec.structs.replace(QUICK, serve_interrupts=False))
+    bench = await Bench.start(dut, CONFIG, msgspec.structs.replace(QUICK, serve_interrupts=False, port=port))
     for engines in pairs:
         runs = Ending(bench, engines)
         await runs.place(0)
         seen = [
-            {source: min([await runs.end_of(number, source, phase) for phase in PHASES]) for source in sources}
-            for number, sources in enumerate(runs.sources)
+            {
+                source: min([await runs.end_of(number, source, phase) for phase in PHASES])
+                for source in own
+                if source in sources
+            }
+            for number, own in enumerate(runs.sources)
         ]
-        for first, second in product(*runs.sources):
-            early = seen[0][first] - seen[1][second]
-            for delay in range(early - STEP - DISTURBED, early + STEP + DISTURBED + 1):
+        for first, second in product(*(each.values() for each in seen)):
+            for delay in range(first - second - STEP - disturbed, first - second + STEP + disturbed + 1):
                 if delay > 0 or not runs.shared:
                     await runs.meet(delay)
     bench.check()
@@ -284,3 +295,9 @@ async def ends_of_convolutions_and_other_layers_meet(dut: SimHandleBase) -> None
 @cocotb.test()
 async def ends_of_layers_behind_each_other_meet(dut: SimHandleBase) -> None:
     await ends_meet(dut, ("SDP", "CONV"), ("CONV", "CONV"))
+
+
+@cocotb.test()
+async def answers_to_sdp_meet_ends_of_layers_that_write_nothing(dut: SimHandleBase) -> None:
+    late = PortSettings(latency_cycles=20, write_latency_cycles=400)
+    await ends_meet(dut, ("SDP", "POOLED"), ("CONV", "POOLED"), port=late, sources=("SDP",), disturbed=4 * DISTURBED)

@@ -104,6 +104,16 @@ def test_done_bits_end_the_layers_of_their_group(busy: Tracked) -> None:
     assert busy.tracker.running == ()
 
 
+def test_the_consumer_is_right_when_the_later_layer_is_seen_to_end_first(busy: Tracked) -> None:
+    busy.program(B, 1)
+    state = busy.tracker.state
+    assert [s.layer for s in busy.tracker.finish("SDP", 1)] == [B]
+    assert [s.layer for s in busy.tracker.finish("SDP", 0)] == [A]
+    pointer = state.registers.parse("SDP.S_POINTER")
+    assert (state.consumer("SDP"), state.read(pointer)) == (0, 1)
+    assert told(busy.program(C, 0)) == [(2, 0, C)]
+
+
 def test_a_done_bit_that_was_seen_ends_no_second_layer(busy: Tracked) -> None:
     assert [s.layer for s in busy.read(STATUS, 1)] == [A]
     busy.program(B, 1)

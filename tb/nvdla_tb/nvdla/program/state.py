@@ -108,9 +108,13 @@ class RegisterState:
         return self._unit(unit).enabled[group]
 
     def finish(self, unit: str, group: int) -> None:
-        """Note that a unit's layer is done: OP_ENABLE clears and the consumer moves on."""
+        """Note that a unit's layer is done: OP_ENABLE clears and the consumer moves on.
+
+        Layers may be seen to end in another order than they ran: SDP waits for the answers to its writes, and the layer
+        behind, which PDP takes from it, has none.
+        """
         self._unit(unit).enabled[group] = False
-        self._unit(unit).consumer = 1 - group
+        self._unit(unit).consumer ^= 1
 
     def producer(self, unit: str) -> int:
         """Return the group whose registers software sees."""

@@ -120,7 +120,8 @@ def given_as(
 
 def _resized(sizes: Sequence[int], before: Sequence[int], after: Sequence[int]) -> list[int]:
     """Return the sizes after a Reshape, of what had other sizes before it was padded."""
-    if [size for size in before if size > 1] != [size for size in after if size > 1]:
+    longer_than_one = [[size for size in shape if size > 1] for shape in (before, after)]
+    if len(before) != len(sizes) or longer_than_one[0] != longer_than_one[1]:
         return [*after]
     longer = iter([size for size, padded in zip(sizes, before, strict=True) if padded > 1])
     return [next(longer) if size > 1 else 1 for size in after]

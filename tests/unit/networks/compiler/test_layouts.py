@@ -177,6 +177,13 @@ def test_a_cube_of_one_line_and_one_channel_has_its_channel_last() -> None:
     assert not compiled(net.model(net.conv(joined, 2, 4))).cut.share.host
 
 
+def test_an_output_may_be_taken_and_have_axes_of_one_element_only() -> None:
+    net = File((1, 1, 1, 1))
+    padded = net.add("Pad", net.add("Relu", "input"), [0, 0, 1, 0, 0, 0, 1, 0])
+    network = compiled(net.model(padded, net.add("Squeeze", padded, [3])))
+    assert not network.cut.share.host
+
+
 def test_a_constant_that_makes_a_value_larger_is_the_hosts() -> None:
     net = File((1, 3, 1, 4))
     larger = net.add("Mul", net.add("Relu", "input"), net.rng.standard_normal((1, 1, 1, 1, 1)))

@@ -15,7 +15,7 @@ from nvdla_models.config import HwConfig
 from nvdla_networks.compiler.calibration import Calibration
 from nvdla_networks.compiler.cut import Cut, Segment, cut_model
 from nvdla_networks.compiler.elementwise import TABLES
-from nvdla_networks.compiler.graph import Floats
+from nvdla_networks.compiler.graph import Floats, floats
 from nvdla_networks.compiler.inputs import FileInput, file_inputs
 from nvdla_networks.compiler.onnx_network import BufferPlacer, OnnxNetwork, Sample
 from nvdla_networks.compiler.operations import TaskWriter
@@ -35,6 +35,7 @@ from nvdla_networks.network import (
     Task,
 )
 from nvdla_networks.places import BASE_ADDRESS
+from nvdla_networks.software import real
 from nvdla_networks.tensors import ImageTensor, Tensor
 
 
@@ -61,6 +62,8 @@ class CutNetwork:
     _parts: tuple[OnnxNetwork, ...]
     _hosts: tuple[HostGraph | None, ...]
     _free: int = BASE_ADDRESS
+    _conversions: tuple[tuple[list[str], Source, Tensor], ...] = ()
+    """Layers of the last network that was placed that make one part's cube another's."""
 
     @classmethod
     def compiled(
@@ -132,9 +135,12 @@ class CutNetwork:
         return replace(self, _parts=tuple(part.elsewhere(keeps=keeps) for part in self._parts), _free=BASE_ADDRESS)
 
     def beside_float(self, read: Callable[[Tensor], NDArray[Any]]) -> Iterator[tuple[list[str], Floats, Floats]]:
-        """Yield each step of each part, as ``OnnxNetwork.beside_float`` does."""
+        """Yield each step of each part, as ``OnnxNetwork.beside_float`` does, and what is converted between them."""
         for part in self._parts:
             yield from part.beside_float(read)
+        for layers, source, target in self._conversions:
+            made = real(Source(target, target.scale or 1.0), read(target))
+            yield layers, floats(made), floats(real(source, read(source.tensor)))
 
     def place(self) -> Network:
         """Return the network in memory that no earlier one of this object has, constants apart.
@@ -153,7 +159,7 @@ class CutNetwork:
             self._free = part.free
         sources = {name: source for part in self._parts for name, source in part.sources.items()}
         tasks: list[Task] = []
-        placer = BufferPlacer(self.config, self._free)
+        placer, self._conversions = BufferPlacer(self.config, self._free), ()
         for network, segment, host in zip(placed, self.cut.before, self._hosts, strict=False):
             between = self._between(segment, host, network.inputs, sources)
             between, converting = self._converted(between, placer, operations)
@@ -196,9 +202,11 @@ class CutNetwork:
             if layers is None:
                 left.append((source, tensor))
                 continue
+            made: list[str] = []
             for layer in layers:
-                writer.add(number, (f"{tensor.name}_{layer.dst.layout.precision.value}",), layer)
+                made.append(writer.add(number, (f"{tensor.name}_{layer.dst.layout.precision.value}",), layer))
                 number += 1
+            self._conversions += ((made, source, tensor),)
         return replace(part, moved=tuple(left)), [writer.task()] if number else []
 
     def _between(

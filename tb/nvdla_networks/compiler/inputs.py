@@ -39,7 +39,7 @@ class FileInput:
 def file_inputs(model: onnx.ModelProto) -> tuple[FileInput, ...]:
     """Return the inputs of a model whose sizes are fixed."""
     found = []
-    values = (*model.graph.input, *model.graph.value_info)
+    values = (*model.graph.input, *model.graph.value_info, *model.graph.output)
     known = {value.name: tuple(dim.dim_value for dim in value.type.tensor_type.shape.dim) for value in values}
     for value in inputs_of(model.graph):
         kind = value.type.tensor_type

@@ -40,11 +40,13 @@ _FIXED = (
 
 
 def layouts(order: Order, sizes: Sequence[int], shape: Shape) -> Iterator[Layout]:
-    """Yield how the axes of a value can be those of a cube of a shape."""
+    """Yield how the axes of a value can be those of a cube of a shape; axes of one element can be several."""
     cube = _axes_of(shape, len(sizes))
     if cube is None or sizes[0] != 1:
         return
-    for axes in itertools.permutations(range(len(cube))):
+    # Channels first, then channels last, are what files have.
+    plain, last = tuple(range(len(cube))), (*range(1, len(cube)), 0)
+    for axes in dict.fromkeys((plain, last, *itertools.permutations(plain))):
         if [cube[axis] for axis in axes] == [*sizes[1:]] and Order.of(cube, axes) == order:
             yield (0, *(axis + 1 for axis in axes))
 
@@ -105,9 +107,12 @@ def given_as(
                 return _first(turned, following, whole)
             if node.op_type in ARRANGING and node.op_type != "Transpose":
                 following = _resized(sizes, known.get(value, ()), known.get(node.output[0], ()))
-            elif node.op_type not in ("Transpose", "Pad", *ANYHOW):
+            elif node.op_type in ANYHOW:
+                # A constant may make it larger.
+                following = following if known.get(node.output[0]) == known.get(value) else []
+            elif node.op_type not in ("Transpose", "Pad"):
                 continue
-            is_whole = math.prod(following) == math.prod(sizes)
+            is_whole = bool(following) and math.prod(following) == math.prod(sizes)
             if is_whole and all(node.output[0] != seen for seen, _, _ in todo):
                 todo.append((node.output[0], turned, following))
     return whole, None
@@ -115,7 +120,8 @@ def given_as(
 
 def _resized(sizes: Sequence[int], before: Sequence[int], after: Sequence[int]) -> list[int]:
     """Return the sizes after a Reshape, of what had other sizes before it was padded."""
-    if [size for size in before if size > 1] != [size for size in after if size > 1]:
+    longer_than_one = [[size for size in shape if size > 1] for shape in (before, after)]
+    if len(before) != len(sizes) or longer_than_one[0] != longer_than_one[1]:
         return [*after]
     longer = iter([size for size, padded in zip(sizes, before, strict=True) if padded > 1])
     return [next(longer) if size > 1 else 1 for size in after]

@@ -88,10 +88,10 @@ class Precisions:
             follows = len(taken) == 1 and not any(isinstance(node.operation, Conv | Lrn) for node in mine)
             before = found.get(makers.get(next(iter(taken)), ""), self.others) if follows else self.others
             found[name] = next(named, before)
-        for node in nodes:
+        for node in (node for node in nodes if isinstance(node.operation, Concat)):
             users = {found[other.name] for other in nodes if node.output in other.inputs}
-            is_free = not any(_matches(node.name, pattern) for pattern, _ in self.named)
-            if isinstance(node.operation, Concat) and len(by_name[node.name]) == len(users) == 1 and is_free:
+            is_named = any(_matches(node.name, pattern) for pattern, _ in self.named)
+            if not is_named and len(by_name[node.name]) == len(users) == 1:
                 found[node.name] = users.pop()
         return found
 

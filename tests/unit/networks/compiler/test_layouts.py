@@ -170,6 +170,27 @@ def test_an_output_is_arranged_without_onnxruntime(
     assert np.load(tmp_path / "run0_output0.npy").shape == (1, 6, 7, 8)
 
 
+def test_a_cube_of_one_line_and_one_channel_has_its_channel_last() -> None:
+    net = File((1, 1, 9, 1))
+    value = net.conv("input", 1, 1)
+    joined = net.add("Concat", value, net.add("Relu", value), axis=3)
+    assert not compiled(net.model(net.conv(joined, 2, 4))).cut.share.host
+
+
+def test_an_output_may_be_taken_and_have_axes_of_one_element_only() -> None:
+    net = File((1, 1, 1, 1))
+    padded = net.add("Pad", net.add("Relu", "input"), [0, 0, 1, 0, 0, 0, 1, 0])
+    network = compiled(net.model(padded, net.add("Squeeze", padded, [3])))
+    assert not network.cut.share.host
+
+
+def test_a_constant_that_makes_a_value_larger_is_the_hosts() -> None:
+    net = File((1, 3, 1, 4))
+    larger = net.add("Mul", net.add("Relu", "input"), net.rng.standard_normal((1, 1, 1, 1, 1)))
+    network = compiled(net.model(net.conv(net.add("Reshape", larger, [1, 3, 4, 1]), 1, 4)))
+    assert network.cut.parts
+
+
 def test_lines_with_their_channels_last_are_cubes() -> None:
     net = File((1, 20, 8))
     turned = net.add("Transpose", "input", perm=[0, 2, 1])

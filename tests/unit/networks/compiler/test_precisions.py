@@ -72,6 +72,16 @@ def test_wider_layers_cost_less_and_names_are_patterns() -> None:
     assert wide < narrow
 
 
+def test_what_a_conversion_costs_is_that_of_its_layers() -> None:
+    model = stages()
+    network, _ = compiled(model, "Conv_2=int16", "Conv_5=fp16")
+    reference = Reference(fixed(model.SerializeToString()), network.cut.compared)
+    layers = accuracy_of(network, reference, random_inputs(network.inputs, 2, seed=4), 0).layers
+    assert {*layers} == {name for name in operations(network.place()) if not name.startswith("sdp")}
+    assert 0 < layers["v1_0_int16"] < 1e-3 < layers["v3_0_int8"] < 0.02
+    assert layers["v4_0_int16"] == layers["v4_0_fp16"] == layers["v4_0_fp16_1"] < 1e-3
+
+
 @pytest.mark.parametrize("channels", [1, 10, 16, 40, 80])
 @pytest.mark.parametrize("second", ["int16", "fp16"])
 def test_channels_that_fill_atoms_of_one_precision_alone_are_converted_with_those_behind_them(

@@ -15,7 +15,7 @@ from nvdla_tb.run.compile.spec import BuildSpec, Built
 from nvdla_tb.stimulus.generate.plan import PlanEntry
 from nvdla_tb.stimulus.trace import read
 from tests.references import TRACES, needs_traces
-from tests.sim.conftest import build_unoptimised, needs_icarus, planned, played
+from tests.sim.conftest import needs_icarus, planned, played
 
 CONFIG = HwConfig.load("nv_small")
 WRAPPERS = {"native": ("verilator", "apb_axi4"), "coroutine": ("icarus", "axi_lite_axi4")}
@@ -38,7 +38,7 @@ def wrapped(request: pytest.FixtureRequest) -> Built:
     spec = BuildSpec(
         CONFIG, simulator, f"nvdla_{name}", folder / f"{name}.f", folder / f"{name}.toml", backend=request.param
     )
-    return build_unoptimised(spec)
+    return build(spec)
 
 
 @pytest.mark.parametrize("name", SCENARIOS)

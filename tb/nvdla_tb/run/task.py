@@ -19,6 +19,7 @@ from nvdla_tb.plain_data import converted
 from nvdla_tb.run.jobs import Job, PythonTest, with_settings
 from nvdla_tb.run.system import AnyScenario
 from nvdla_tb.run.systems import system_of
+from nvdla_tb.stimulus.generate.errors import PlanError
 from nvdla_tb.stimulus.generate.plan import PlanEntry, load_plan
 from nvdla_tb.stimulus.refusal import refusal, with_takers
 from nvdla_tb.stimulus.result import Dut, Result, identity, key
@@ -30,8 +31,11 @@ from nvdla_tb.stimulus.trace.files import name_of
 def planned_job(entry: PlanEntry, config: HwConfig, seed: int, rerun: str) -> Job:
     """Return the job that plays a scenario of a plan.
 
-    One of another configuration's plan is refused when it needs what this configuration lacks. All others are made for
-    it, so that a refusal is a failure.
+    One of another configuration's plan is refused when it needs what this configuration lacks, or has sizes that only
+    the other takes, such as numbers of banks. All others are made for it, so that a refusal is a failure.
+
+    Raises:
+        PlanError: for what the plan's own configuration does not take, either.
     """
     job = Job(entry.name, seed, rerun, partial(entry.build, config, seed))
     if entry.config == config.name:
@@ -40,6 +44,9 @@ def planned_job(entry: PlanEntry, config: HwConfig, seed: int, rerun: str) -> Jo
         return replace(job, refused=refusal(job.nvdla_scenario().ops, config))
     except RegisterError as error:
         return replace(job, refused=str(error))
+    except PlanError as error:
+        entry.build(HwConfig.load(entry.config), seed)
+        return replace(job, refused=f"{error} ({config.name})")
 
 
 def trace_jobs(paths: Sequence[Path], config: HwConfig, reruns: Sequence[str]) -> list[Job]:

@@ -11,8 +11,8 @@ from cocotb.triggers import Event
 
 from nvdla_tb.judge.detail import Hang, UnitState
 from nvdla_tb.judge.judge import Judge, Ports
-from nvdla_tb.nvdla.layers import ConvLayer
-from nvdla_tb.nvdla.performance import work_of
+from nvdla_tb.nvdla.layers import convolution_of
+from nvdla_tb.nvdla.performance import silent_cycles
 from nvdla_tb.sim.backend import Backend
 from nvdla_tb.sim.clocking import HIGH, wait_cycles
 from nvdla_tb.sim.csb import CsbTimeout
@@ -24,9 +24,8 @@ _LOOK_CYCLES = 1000
 _LEAST_ATOM_BYTES = 8
 _ACCESSES_OF_A_BYTE = 4
 _LEAST_ACCESSES = 1 << 14
-_CYCLES_A_STEP = 8
-"""Of a layer's least work: each weight of a kernel with a single output takes as many cycles as a shortest stripe has
-outputs. Measured on the public nv_small RTL, 7 cycles for each of 9,000 steps."""
+_TIMES_AS_SILENT = 2
+"""Margin of the time without accesses that a convolution is granted."""
 
 
 class Stuck(NamedTuple):
@@ -84,12 +83,12 @@ class Watchdog:
     def _patience(self) -> int:
         """How long nothing may move: a convolution that adds up many products for few outputs is silent."""
         self._backend.look()
-        least = sum(
-            work_of(started.layer, started.fetch).bound[1]
+        silent = sum(
+            silent_cycles(started.layer)
             for started in self._judge.tracker.running
-            if isinstance(started.layer, ConvLayer)
+            if convolution_of(started.layer) is not None
         )
-        return self._settings.hang_cycles + _CYCLES_A_STEP * least
+        return self._settings.hang_cycles + _TIMES_AS_SILENT * silent
 
     @property
     def _moves(self) -> int:

@@ -16,11 +16,13 @@ from nvdla_tb.judge.predictor import Expectation
 from nvdla_tb.judge.tracker import StartedLayer
 from nvdla_tb.nvdla.layers import Layer, SdpLayer
 from nvdla_tb.nvdla.memory import Ram
-from nvdla_tb.nvdla.performance import Performance, Work, work_of
+from nvdla_tb.nvdla.performance import Performance, Work, silent_cycles, work_of
 from nvdla_tb.nvdla.program.conv_buffer import Fetch
+from nvdla_tb.nvdla.surfaces import CbufUse
 from tests.unit.networks.compiler.playing import SMALL, played
-from tests.unit.nvdla.conv_samples import small_conv
-from tests.unit.nvdla.samples import FULL, small_pdp, small_sdp
+from tests.unit.nvdla.conv_samples import conv_params, small_conv
+from tests.unit.nvdla.samples import FULL, small_pdp, small_sdp, surface
+from tests.unit.nvdla.test_pooled_layer import pooled
 
 
 def started(index: int, layer: SdpLayer, group: int = 0) -> StartedLayer:
@@ -45,6 +47,19 @@ def test_the_multipliers_take_a_step_for_each_group_of_kernels_and_channels() ->
     weights = layer.weights.layout.nbytes
     source = layer.src.layout
     assert work.read_bytes[Ram.MC] >= weights + source.padded_channels * source.shape[1] * source.shape[2]
+
+
+def test_a_convolution_is_silent_while_it_loads_weights_for_few_outputs() -> None:
+    layer = small_conv()
+    few = replace(
+        layer, src=surface((10, 2, 3), 0x1000), dst=surface((9, 1, 1), 0x2000), params=conv_params(), cbuf=CbufUse(1, 1)
+    )
+    assert silent_cycles(layer) == work_of(layer).bounds["MAC"] == 2 * 2 * 2 * 3 * 15
+    assert silent_cycles(few) == 2 * 2 * 2 * 3 * 8
+
+
+def test_a_pooled_convolution_is_silent_as_long_as_the_convolution() -> None:
+    assert silent_cycles(pooled(small_conv())) == silent_cycles(small_conv())
 
 
 def test_pooling_takes_a_cycle_for_each_element_that_it_reads() -> None:

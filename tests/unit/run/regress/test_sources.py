@@ -15,6 +15,7 @@ from nvdla_tb.paths import PLANS
 from nvdla_tb.run.compile.spec import Built
 from nvdla_tb.run.jobs import Setup, run_job
 from nvdla_tb.run.task import planned_job, trace_job, trace_jobs
+from nvdla_tb.stimulus.generate.errors import PlanError
 from nvdla_tb.stimulus.generate.plan import PlanEntry, load_plan
 from nvdla_tb.stimulus.trace import TraceError, write
 from tests.unit.run.regress.tasks import DUT
@@ -52,6 +53,29 @@ def test_a_scenario_of_the_own_plan_is_played_whatever_it_needs(tmp_path: Path) 
     config = own(tmp_path, sdp_bn_enable="false", sdp_bn_throughput="0")
     entry = replace(ENTRIES["sdp_x1_and_x2_together"], config="my_build")
     assert refused(entry, config) is None
+
+
+def test_sizes_that_only_the_plans_own_configuration_takes_are_refused() -> None:
+    entry = {entry.name: entry for entry in load_plan(PLANS / "nv_small_limits.toml")}["limits_conv_full_data"]
+    assert refused(entry, SMALL) is None
+    assert refused(entry, HwConfig.load("nv_large")) == (
+        "limits_conv_full_data: layer[0]: data_banks must be 1 to 15, not 31 (nv_large)"
+    )
+
+
+def test_a_scenario_that_no_configuration_takes_is_an_error() -> None:
+    entry = {entry.name: entry for entry in load_plan(PLANS / "nv_small_limits.toml")}["limits_conv_full_data"]
+    (layer, *_) = entry.data["layer"]
+    wrong = replace(entry, data=entry.data | {"layer": [layer | {"banks": [32, 1]}]})
+    with pytest.raises(PlanError, match=r"layer\[0\]: data_banks must be 1 to 31, not 32"):
+        planned_job(wrong, HwConfig.load("nv_large"), 1, "rerun")
+
+
+def test_every_scenario_of_the_gate_is_played_or_refused_on_a_larger_configuration() -> None:
+    hardware = HwConfig.load("nv_large")
+    entries = [entry for path in sorted(PLANS.glob("nv_small*.toml")) for entry in load_plan(path)]
+    played = [entry for entry in entries if planned_job(entry, hardware, 1, "rerun").refused is None]
+    assert len(played) > 0.9 * len(entries)
 
 
 def test_a_trace_may_be_refused_also_while_it_is_played(tmp_path: Path) -> None:

@@ -98,7 +98,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="[NODE=]TYPE",
-        help="type of all elements, or of a node, layer or pattern, such as conv7=int16: int8 (default), int16 or fp16",
+        help="type of all elements, or of a node, layer or pattern, such as conv7=int16: int8 (default), int16 "
+        "or fp16; conv7=host leaves it to the host",
     )
     group.add_argument(
         "--per-tensor", action="store_true", help="one scale for each layer (default: one for each kernel)"

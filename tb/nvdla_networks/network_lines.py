@@ -20,7 +20,8 @@ def accuracy_lines(report: Report) -> list[str]:
         head = f"{output.name} against floating point, {output.samples} sample{'s' * (output.samples > 1)}"
         lines.append(f"{head}: {', '.join(parts)}")
     if (line := report.costliest) is not None:
-        lines.append(f"the layer that costs most is {line.number} ({line.name}): off by {line.float_error:.1%}")
+        advice = "" if report.advice is None else f"; try {report.advice}"
+        lines.append(f"the layer that costs most is {line.number} ({line.name}): off by {line.float_error:.1%}{advice}")
     return lines
 
 

@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from nvdla_models.precision import Precision
 from nvdla_networks.compiler.accuracy import Accuracy
+from nvdla_networks.compiler.precisions import HOST
 from nvdla_networks.compiler.share import Share
 from nvdla_networks.errors import NetworkError
 from nvdla_networks.images import differing, top_classes, unique
@@ -101,7 +103,7 @@ class Report:
     ``steps`` has None for each layer, and what the host does before, between and after them. ``flows`` are pairs of
     their numbers. ``accuracy`` compares with floating point; None for a loadable, and for a network that has no
     results. ``share`` is what the accelerator computes of an ONNX file. ``order`` says when a run begins that is not
-    the first.
+    the first. ``wider`` is where ``--precision`` may put a layer that costs too much.
     """
 
     name: str
@@ -115,6 +117,7 @@ class Report:
     accuracy: Accuracy | None = None
     share: Share | None = None
     order: Order = Order.APART
+    wider: str = HOST
 
     @property
     def first_wrong(self) -> LayerLine | None:
@@ -128,6 +131,18 @@ class Report:
         return max(
             (line for line in self.layers if line.float_error), key=lambda line: line.float_error or 0.0, default=None
         )
+
+    @property
+    def advice(self) -> str | None:
+        """What to try where a result is too far from floating point; None where nothing is known."""
+        line = self.costliest
+        if line is None or self.accuracy is None or not self.accuracy.problems:
+            return None
+        # Layers of one node have numbers behind its name.
+        name = line.name.partition("+")[0]
+        first = name.rpartition("_")[0] if name.rpartition("_")[2].isdigit() else name
+        known = {other.name.partition("+")[0] for other in self.layers}
+        return f"--precision {first if first in known else name}={self.wider}"
 
     @property
     def played_cycles(self) -> int | None:
@@ -192,6 +207,7 @@ def report_of(
     Raises:
         NetworkError: for a golden result of another shape or type.
     """
+    config = playing.runs[0].network.config
     drawn = steps_of(playing.runs, playing.order)
     found = [step for step in drawn if isinstance(step, NetworkLayer)]
     foretold = predictions or {}
@@ -235,6 +251,7 @@ def report_of(
         accuracy,
         share,
         playing.order,
+        Precision.INT16.value if Precision.INT16 in config.feature_data_types else HOST,
     )
 
 

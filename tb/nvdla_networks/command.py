@@ -23,6 +23,7 @@ from nvdla_networks.network_junit import write_junit
 from nvdla_networks.network_page import network_page
 from nvdla_networks.network_report import Outcome, report_of
 from nvdla_networks.network_text import cycles_of, print_report, write_json, write_results
+from nvdla_networks.order import Order
 from nvdla_networks.prediction import predictions_of
 from nvdla_networks.scenario import NetworkScenario, Run, play_networks, results_of, why_incomplete
 from nvdla_tb.cli import numbers
@@ -65,6 +66,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--model-only", action="store_true", help="no simulator: the reference model alone")
     parser.add_argument("--golden", **several, help="expected results, .dimg or .npy, one for each run")
     parser.add_argument("--until", metavar="LAYER", help="stop after this layer, by its number or name in the table")
+    parser.add_argument(
+        "--schedule",
+        choices=[order.value for order in Order],
+        default=Order.APART.value,
+        help="several images: each when the one before has ended (apart, default), as soon as engines are free "
+        "(image), or all of them through a layer before the next (layer)",
+    )
     parser.add_argument("--save-trace", type=Path, metavar="FOLDER", help="save the scenario as a trace")
     parser.add_argument("--save-results", type=Path, metavar="FOLDER", help="save the results as .dimg and .npy")
     parser.add_argument("--results", action=Renamed, now="--save-results", type=Path)
@@ -90,7 +98,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="[NODE=]TYPE",
-        help="type of all elements, or of a node, layer or pattern, such as conv7=int16: int8 (default), int16 or fp16",
+        help="type of all elements, or of a node, layer or pattern, such as conv7=int16: int8 (default), int16 "
+        "or fp16; conv7=host leaves it to the host",
     )
     group.add_argument(
         "--per-tensor", action="store_true", help="one scale for each layer (default: one for each kernel)"
@@ -200,7 +209,9 @@ def networks_of(args: argparse.Namespace, config: HwConfig) -> tuple[LoadableMod
     model = load_model(args, config, Preparation(parse_mean(args.mean), args.normalize, args.invert, args.rgb))
     networks, inputs = zip(*(model.run(path) for path in args.image or [None]), strict=True)
     last = None if args.until is None else last_operation(networks[0], args.until)
-    playing = play_networks(model.network.name, networks, inputs, last=last, counts=args.performance)
+    playing = play_networks(
+        model.network.name, networks, inputs, last=last, counts=args.performance, order=Order(args.schedule)
+    )
     if args.exact:
         settings = msgspec.structs.replace(playing.scenario.settings, exact=True)
         playing = replace(playing, scenario=replace(playing.scenario, settings=settings))
@@ -243,7 +254,8 @@ def _simulate(args: argparse.Namespace, config: HwConfig, playing: NetworkScenar
 
 def _rerun(args: argparse.Namespace) -> str:
     pictures = [option for option, default in (("mean", "0"), ("normalize", 1.0)) if getattr(args, option) != default]
-    options = ("image", "samples", "golden", "until", *pictures, "accuracy", "invert", "rgb")
+    ordered = ["schedule"] if args.schedule != Order.APART.value else []
+    options = ("image", "samples", "golden", "until", *ordered, *pictures, "accuracy", "invert", "rgb")
     shapes = [word for name, sizes in args.shape for word in ("--shape", f"{name}={'x'.join(map(str, sizes))}")]
     shapes += [word for text in args.precision for word in ("--precision", text)]
     words = [anywhere(args.model), *again(args, *options, "calibration", "per_tensor", "on_device"), *shapes]

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from nvdla_networks.descriptors import Event
 from nvdla_networks.network import HardwareTask, HostPart, Operation, Power, SoftwareTask, overlap
+from nvdla_networks.order import Order
 from nvdla_networks.scenario import Run
 from nvdla_networks.software import taken, written
 from nvdla_tb.nvdla.memory import Range
@@ -65,23 +66,26 @@ def flows(layers: Sequence[NetworkLayer | HostStep]) -> list[tuple[int, int]]:
     return list(found)
 
 
-def layers_of(runs: Sequence[Run]) -> list[NetworkLayer]:
+def layers_of(runs: Sequence[Run], order: Order = Order.APART) -> list[NetworkLayer]:
     """Return the layers of all runs in the order of their tasks' operations."""
-    return [step for step in steps_of(runs) if isinstance(step, NetworkLayer)]
+    return [step for step in steps_of(runs, order) if isinstance(step, NetworkLayer)]
 
 
-def steps_of(runs: Sequence[Run]) -> list[NetworkLayer | HostStep]:
+def steps_of(runs: Sequence[Run], order: Order = Order.APART) -> list[NetworkLayer | HostStep]:
     """Return the layers of all runs, and what the host does before, between and after them."""
+    return list(order.merged(_of_run(number, run) for number, run in enumerate(runs)))
+
+
+def _of_run(number: int, run: Run) -> list[NetworkLayer | HostStep]:
     steps: list[NetworkLayer | HostStep] = []
-    for n, run in enumerate(runs):
-        left = list(enumerate(run.hardware))
-        for task in run.network.tasks:
-            if isinstance(task, SoftwareTask):
-                steps += _of_host(n, task)
-            elif left:
-                steps += _of_task(n, *left.pop(0))
-            if not left and not run.is_whole:
-                break
+    left = list(enumerate(run.hardware))
+    for task in run.network.tasks:
+        if isinstance(task, SoftwareTask):
+            steps += _of_host(number, task)
+        elif left:
+            steps += _of_task(number, *left.pop(0))
+        if not left and not run.is_whole:
+            break
     return steps
 
 

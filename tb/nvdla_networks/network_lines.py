@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from nvdla_networks.compiler.reading import HostNode
 from nvdla_networks.network_report import Report
+from nvdla_networks.order import Order
 
 
 def accuracy_lines(report: Report) -> list[str]:
@@ -19,8 +20,20 @@ def accuracy_lines(report: Report) -> list[str]:
         head = f"{output.name} against floating point, {output.samples} sample{'s' * (output.samples > 1)}"
         lines.append(f"{head}: {', '.join(parts)}")
     if (line := report.costliest) is not None:
-        lines.append(f"the layer that costs most is {line.number} ({line.name}): off by {line.float_error:.1%}")
+        advice = "" if report.advice is None else f"; try {report.advice}"
+        lines.append(f"the layer that costs most is {line.number} ({line.name}): off by {line.float_error:.1%}{advice}")
     return lines
+
+
+_ORDERS = {Order.APART: "one after the other", Order.IMAGE: "image by image", Order.LAYER: "layer by layer"}
+
+
+def image_lines(report: Report) -> list[str]:
+    """Return the cycles for an image of several, from the begin of the first layer to the end of the last."""
+    count = len(report.runs)
+    counted = (("", report.played_cycles), ("predicted ", report.predicted_cycles))
+    parts = [f"{what}{cycles / count:.0f} cycles an image" for what, cycles in counted if cycles is not None]
+    return [f"{count} images {_ORDERS[report.order]}: {', '.join(parts)}"] if count > 1 and parts else []
 
 
 def share_lines(report: Report) -> list[str]:

@@ -10,11 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from nvdla_models.precision import Precision
 from nvdla_networks.compiler.accuracy import Accuracy
+from nvdla_networks.compiler.precisions import HOST
 from nvdla_networks.compiler.share import Share
 from nvdla_networks.errors import NetworkError
 from nvdla_networks.images import differing, top_classes, unique
 from nvdla_networks.layers import HostStep, NetworkLayer, flows, keys, steps_of
+from nvdla_networks.order import Order
 from nvdla_networks.prediction import Prediction
 from nvdla_networks.scenario import NetworkScenario, why_incomplete
 from nvdla_tb.judge.layer_facts import LayerFacts
@@ -99,7 +102,8 @@ class Report:
 
     ``steps`` has None for each layer, and what the host does before, between and after them. ``flows`` are pairs of
     their numbers. ``accuracy`` compares with floating point; None for a loadable, and for a network that has no
-    results. ``share`` is what the accelerator computes of an ONNX file.
+    results. ``share`` is what the accelerator computes of an ONNX file. ``order`` says when a run begins that is not
+    the first. ``wider`` is where ``--precision`` may put a layer that costs too much.
     """
 
     name: str
@@ -112,6 +116,8 @@ class Report:
     result: Result | None
     accuracy: Accuracy | None = None
     share: Share | None = None
+    order: Order = Order.APART
+    wider: str = HOST
 
     @property
     def first_wrong(self) -> LayerLine | None:
@@ -125,6 +131,34 @@ class Report:
         return max(
             (line for line in self.layers if line.float_error), key=lambda line: line.float_error or 0.0, default=None
         )
+
+    @property
+    def advice(self) -> str | None:
+        """What to try where a result is too far from floating point; None where nothing is known."""
+        line = self.costliest
+        if line is None or self.accuracy is None or not self.accuracy.problems:
+            return None
+        # Layers of one node have numbers behind its name.
+        name = line.name.partition("+")[0]
+        first = name.rpartition("_")[0] if name.rpartition("_")[2].isdigit() else name
+        known = {other.name.partition("+")[0] for other in self.layers}
+        return f"--precision {first if first in known else name}={self.wider}"
+
+    @property
+    def played_cycles(self) -> int | None:
+        """Cycles from the begin of the first layer to the end of the last; None where layers have not ended."""
+        facts = [line.facts for line in self.layers if line.facts is not None]
+        ends = [fact.ended for fact in facts if fact.ended is not None]
+        whole = len(ends) == len(self.layers) > 0
+        return max(ends) - min(fact.begun for fact in facts) if whole else None
+
+    @property
+    def predicted_cycles(self) -> int | None:
+        """The same, as predicted; None where not all layers are."""
+        spans = [line.prediction.span for line in self.layers if line.prediction is not None]
+        known = [span for span in spans if span is not None]
+        whole = len(known) == len(self.layers) > 0
+        return round(max(span.ended for span in known) - min(span.begun for span in known)) if whole else None
 
     @property
     def outcome(self) -> Outcome:
@@ -173,7 +207,8 @@ def report_of(
     Raises:
         NetworkError: for a golden result of another shape or type.
     """
-    drawn = steps_of(playing.runs)
+    config = playing.runs[0].network.config
+    drawn = steps_of(playing.runs, playing.order)
     found = [step for step in drawn if isinstance(step, NetworkLayer)]
     foretold = predictions or {}
     lines = _layer_lines(found, played, result)
@@ -215,6 +250,8 @@ def report_of(
         result,
         accuracy,
         share,
+        playing.order,
+        Precision.INT16.value if Precision.INT16 in config.feature_data_types else HOST,
     )
 
 

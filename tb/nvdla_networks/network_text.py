@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from nvdla_networks.compiler.share import Share
 from nvdla_networks.images import top_classes, write_dimg
-from nvdla_networks.network_lines import accuracy_lines, share_lines
+from nvdla_networks.network_lines import accuracy_lines, image_lines, share_lines
 from nvdla_networks.network_predicted import plain_predictions, prediction_lines
 from nvdla_networks.network_report import LayerLine, LayerVerdict, Report, said
 from nvdla_networks.scenario import NetworkScenario, Results
@@ -64,7 +64,7 @@ def print_report(report: Report, most: int, *, performance: bool) -> None:
     print(f"\n{len(report.layers)} layers, {judged} bytes{' judged' if report.result else ''}", end="")
     if report.result is not None:
         print(f", {report.result.verdict.cycles} cycles, {sum(cycles)} of them in layers", end="")
-    print()
+    print("".join(f"\n{line}" for line in image_lines(report)))
     _print_problems(report)
     print(report.outcome.value)
 
@@ -172,6 +172,8 @@ def plain(report: Report) -> dict[str, Any]:
         "share": _share(report.share),
         "problems": list(report.problems),
         "cycles": None if report.result is None else report.result.verdict.cycles,
+        "schedule": report.order.value,
+        "cycles_in_layers": {"played": report.played_cycles, "predicted": report.predicted_cycles},
         "layers": [
             {name: _finite(getattr(line, name)) for name in _LAYER} | {"verdict": line.verdict.name.lower()}
             for line in report.layers

@@ -8,12 +8,13 @@ from dataclasses import dataclass
 
 from nvdla_networks.layers import NetworkLayer, keys, layers_of
 from nvdla_networks.network import Operation
+from nvdla_networks.order import Order
 from nvdla_networks.program import counters_of
 from nvdla_networks.scenario import NetworkScenario
 from nvdla_tb.judge.tracker import StartedLayer
 from nvdla_tb.nvdla.performance import Work, work_of
 from nvdla_tb.nvdla.registers import RegisterMap
-from nvdla_tb.nvdla.timing import Machine, Timeline
+from nvdla_tb.nvdla.timing import Machine, Span, Timeline
 from nvdla_tb.stimulus.model import Played
 
 _WRITE_CYCLES, _READ_CYCLES, _REACTION_CYCLES = 3, 19, 100
@@ -26,15 +27,25 @@ class Prediction:
 
     Attributes:
         work: Its work, with the least cycles of each part.
-        cycles: Predicted cycles; None for a configuration or a kind of layer that was not measured.
-        otherwise: Those of the hardware that was asked about, None when none was.
+        span: Its predicted begin and end; None for a configuration or a kind of layer that was not measured.
+        other: Those with the hardware that was asked about, None when none was.
         what_if: That hardware as words.
     """
 
     work: Work
-    cycles: int | None
-    otherwise: int | None = None
+    span: Span | None
+    other: Span | None = None
     what_if: str = ""
+
+    @property
+    def cycles(self) -> int | None:
+        """Predicted cycles."""
+        return None if self.span is None else self.span.cycles
+
+    @property
+    def otherwise(self) -> int | None:
+        """Those of the hardware that was asked about."""
+        return None if self.other is None else self.other.cycles
 
     def error(self, played: int) -> float | None:
         """Return how much longer the prediction is than the cycles played, as a part of them."""
@@ -49,32 +60,36 @@ def predictions_of(playing: NetworkScenario, played: Played, machine: Machine | 
         played: Run of the model, which knows the layers and what they fetch; layers behind a refused one are missing.
         machine: Hardware and memory; None predicts no cycles.
     """
-    layers = layers_of(playing.runs)
+    layers = layers_of(playing.runs, playing.order)
     started = {e.started.index: e.started for e in played.expectations}
     in_order = [started[index] for index in sorted(started)]
     numbers = {key: number for number, key in enumerate(keys(layer.unit for layer in layers))}
     pairs = [(numbers[key], entry) for key, entry in zip(keys(s.layer.unit for s in in_order), in_order, strict=True)]
     if machine is None:
         return {number: Prediction(work_of(s.layer, s.fetch), None) for number, s in pairs}
-    cycles, words = _cycles(layers, pairs, machine.as_is), str(machine.what_if)
-    otherwise = _cycles(layers, pairs, machine) if words else {}
+    apart = playing.order is Order.APART
+    spans, words = _spans(layers, pairs, machine.as_is, apart=apart), str(machine.what_if)
+    others = _spans(layers, pairs, machine, apart=apart) if words else {}
     return {
-        number: Prediction(work_of(s.layer, s.fetch), cycles.get(number), otherwise.get(number), words)
+        number: Prediction(work_of(s.layer, s.fetch), spans.get(number), others.get(number), words)
         for number, s in pairs
     }
 
 
-def _cycles(
-    layers: Sequence[NetworkLayer], started: Iterable[tuple[int, StartedLayer]], machine: Machine
-) -> dict[int, int]:
-    """Return the cycles by the number of the layer, as far as all layers before it are predicted."""
+def _spans(
+    layers: Sequence[NetworkLayer], started: Iterable[tuple[int, StartedLayer]], machine: Machine, *, apart: bool
+) -> dict[int, Span]:
+    """Return begin and end by the number of the layer, as far as all layers before it are predicted.
+
+    ``apart`` says that a run waits for the end of the one before.
+    """
     registers = RegisterMap.of(machine.config)
     timeline = Timeline(machine)
     known: dict[tuple[int, int, str], float] = {}
     # By engine, the end of each layer and what it takes to read its statistics; each engine has two groups.
     before: dict[str, list[tuple[float, int]]] = defaultdict(lambda: [(0.0, 0), (0.0, 0)])
     csb = 0.0
-    cycles = {}
+    spans = {}
     for number, entry in started:
         layer = layers[number]
         task = layer.run, layer.task
@@ -82,7 +97,11 @@ def _cycles(
         free, read = max(before[operation.engine.name][-2] for operation in layer.operations)
         csb = max(csb, free) + read + _WRITE_CYCLES * sum(_writes(operation) for operation in layer.operations)
         # A task begins when all before it have ended, and a layer when those have ended that it waits for.
-        waits = [end for (*of, name), end in known.items() if tuple(of) != task or name in layer.waits]
+        waits = [
+            end
+            for (*of, name), end in known.items()
+            if (name in layer.waits if tuple(of) == task else apart or of[0] == layer.run)
+        ]
         span = timeline.add(entry.layer, max(csb, max(waits, default=0.0) + _REACTION_CYCLES), entry.fetch)
         if span is None:
             break
@@ -90,8 +109,8 @@ def _cycles(
         for operation in layer.operations:
             known[(*task, operation.name)] = span.ended + read
             before[operation.engine.name].append((span.ended, read))
-        cycles[number] = span.cycles
-    return cycles
+        spans[number] = span
+    return spans
 
 
 def _writes(operation: Operation) -> int:

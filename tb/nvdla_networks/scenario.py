@@ -14,6 +14,7 @@ from nvdla_models.config import HwConfig
 from nvdla_networks import software
 from nvdla_networks.errors import NetworkError
 from nvdla_networks.network import HardwareTask, Network, SoftwareTask, overlap
+from nvdla_networks.order import Order, as_one
 from nvdla_networks.program import Programmer, until
 from nvdla_networks.tensors import Tensor
 from nvdla_tb.judge.finding import Check
@@ -81,6 +82,7 @@ class NetworkScenario:
 
     scenario: Scenario
     runs: tuple[Run, ...]
+    order: Order = Order.APART
 
     @property
     def runs_layers(self) -> bool:
@@ -126,8 +128,9 @@ def play_networks(
     *,
     last: str | None = None,
     counts: bool = False,
+    order: Order = Order.APART,
 ) -> NetworkScenario:
-    """Return the scenario that plays networks one after the other.
+    """Return the scenario that plays networks.
 
     Args:
         name: Name of the scenario.
@@ -135,15 +138,19 @@ def play_networks(
         inputs: For each network a value for each of its inputs; None leaves it zero.
         last: Name of the operation to end with; what it does not need is not run.
         counts: Whether to read statistics after each operation.
+        order: When a network begins that is not the first; but for ``APART`` all are the same one with other inputs.
 
     Raises:
-        NetworkError: for inputs that do not fit, and for software whose result hardware would overwrite.
+        NetworkError: for inputs that do not fit, for software whose result hardware would overwrite, and for layers
+            that cannot be taken in the order.
     """
     config = networks[0].config
-    writer = _Writer(name, config, counts, last)
+    writer = _Writer(name, config, counts, last, order)
     pairs = enumerate(zip(networks, inputs, strict=True))
-    runs = [writer.add(f"n{number}", network, values) for number, (network, values) in pairs]
-    return NetworkScenario(writer.scenario(), tuple(runs))
+    runs = tuple(writer.add(f"n{number}", network, values) for number, (network, values) in pairs)
+    if order is not Order.APART and any(run.hardware for run in runs):
+        writer.add_at_once([run.hardware for run in runs])
+    return NetworkScenario(writer.scenario(), runs, order)
 
 
 def left_by_model(name: str, network: Network, values: Sequence[NDArray[Any] | None]) -> tuple[Run, Memories]:
@@ -152,7 +159,7 @@ def left_by_model(name: str, network: Network, values: Sequence[NDArray[Any] | N
     Raises:
         NetworkError: for inputs that do not fit, and for layers that the bench refuses.
     """
-    writer = _Writer(name, network.config, counts=False, last=None)
+    writer = _Writer(name, network.config, counts=False, last=None, order=Order.APART)
     run = writer.add("n0", network, values)
     return run, writer.computing.memories()
 
@@ -160,8 +167,8 @@ def left_by_model(name: str, network: Network, values: Sequence[NDArray[Any] | N
 class _Writer:
     """Collects the loads and the program of one network after the other."""
 
-    def __init__(self, name: str, config: HwConfig, counts: bool, last: str | None) -> None:
-        self._name, self._config, self._last = name, config, last
+    def __init__(self, name: str, config: HwConfig, counts: bool, last: str | None, order: Order) -> None:
+        self._name, self._config, self._last, self._order = name, config, last, order
         self._loads: list[Op] = []
         self._program: list[Op] = []
         self._programmer = Programmer(RegisterMap.of(config), counts)
@@ -170,6 +177,10 @@ class _Writer:
         """Return all that was added; it ends with the last event."""
         ends = [CheckNothing(event) for event in self._programmer.barrier]
         return Scenario(self._name, self._config.name, (*self._loads, *self._program, *ends), seed=0)
+
+    def add_at_once(self, runs: Sequence[Sequence[HardwareTask]]) -> None:
+        """Add the program of all networks."""
+        self._program += self._programmer.write(as_one(runs, self._order, self._config), self._order.value)
 
     def add(self, prefix: str, network: Network, values: Sequence[NDArray[Any] | None]) -> Run:
         """Add a network with its inputs; the names of its events and files begin with ``prefix``."""
@@ -182,7 +193,8 @@ class _Writer:
         after = []
         for number, task in enumerate(tasks):
             if isinstance(task, HardwareTask):
-                self._program += self._programmer.write(task, f"{prefix}_t{number}")
+                if self._order is Order.APART:
+                    self._program += self._programmer.write(task, f"{prefix}_t{number}")
                 computing.wait_for(task)
             elif number < last:
                 self._loads += computing.loads(task, f"{prefix}_t{number}")

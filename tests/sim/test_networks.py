@@ -183,6 +183,19 @@ def test_the_network_of_the_repository_reads_digits_on_the_device(
     assert [int(np.argmax(run["rtl"])) for run in data["runs"]] == [3, 8]
 
 
+@pytest.mark.parametrize("order", ["image", "layer"])
+def test_several_images_play_as_one_graph(order: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = ROOT / "networks"
+    images = [str(folder / "digits" / f"{digit}.pgm") for digit in (3, 8, 9)]
+    options = ("--samples", str(folder / "digits_samples.npy"), "--performance", "--schedule")
+    data = reported(tmp_path, str(folder / "digits.onnx"), "--image", *images, *options, order)
+    said = capsys.readouterr().out
+    assert said.count("RTL and model: same bits (10 of 10 elements equal)") == 3
+    assert {layer["verdict"] for layer in data["layers"]} == {"equal"}
+    assert [int(np.argmax(run["rtl"])) for run in data["runs"]] == [3, 8, 9]
+    assert f": {data['cycles_in_layers']['played'] / 3:.0f} cycles an image, predicted" in said
+
+
 def _plays_random_input(model: onnx.ModelProto, folder: Path, *options: str) -> set[str]:
     """Play a network with random numbers as its input and return the verdicts of its layers."""
     # Tests play beside each other, and a network has the folder of its name.

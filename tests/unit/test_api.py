@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -40,6 +41,16 @@ def test_commands_do_not_load_the_public_names_with_the_simulator() -> None:
     code = "import sys, nvdla_tb.run.systems; print(sorted({'cocotb', 'nvdla_tb.api'} & set(sys.modules)))"
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
     assert ran.stdout == "[]\n"
+
+
+@pytest.mark.parametrize(("own", "threads"), [({}, "1"), ({"OPENBLAS_NUM_THREADS": "3"}, "3")])
+def test_a_command_multiplies_in_one_thread_unless_the_user_wants_more(own: dict[str, str], threads: str) -> None:
+    code = "import os, nvdla_tb.cli.command; print(os.environ['OPENBLAS_NUM_THREADS'])"
+    environment = {name: value for name, value in os.environ.items() if name != "OPENBLAS_NUM_THREADS"} | own
+    ran = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60, env=environment
+    )
+    assert ran.stdout == f"{threads}\n"
 
 
 def test_examples_and_pages_import_public_names_alone() -> None:

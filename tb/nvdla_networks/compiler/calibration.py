@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from enum import Enum
 
 import numpy as np
 
+from nvdla_networks.compiler.equalise import Channels
 from nvdla_networks.compiler.graph import Floats, Graph, Interval
 from nvdla_networks.compiler.interpret import values_of
 
@@ -49,6 +50,20 @@ def reached(graph: Graph, samples: Iterable[Mapping[str, Floats]], calibration: 
             magnitudes = np.abs(value) if calibration is Calibration.ENTROPY else value
             counts[name] += np.histogram(magnitudes, _BINS, _edges(reach[name], calibration))[0]
     return {name: _within(reach[name], counts[name], calibration) for name in reach}
+
+
+def channels_seen(graph: Graph, samples: Sequence[Mapping[str, Floats]]) -> dict[str, Channels]:
+    """Return what the channels of each value reach over all samples."""
+    most = {name: np.zeros(shape[0]) for name, shape in graph.shapes.items()}
+    squares = dict(most)
+    for sample in samples:
+        for name, value in values_of(graph, sample).items():
+            most[name] = np.maximum(most[name], np.abs(value).max(axis=(1, 2)))
+            squares[name] = squares[name] + (value**2).mean(axis=(1, 2))
+    return {
+        name: Channels(most[name], squares[name] / len(samples), len(samples) * height * width)
+        for name, (_, height, width) in graph.shapes.items()
+    }
 
 
 def _edges(reach: Interval, calibration: Calibration) -> Interval:

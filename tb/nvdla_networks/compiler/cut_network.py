@@ -84,7 +84,7 @@ class CutNetwork:
             model: The model.
             config: Configuration to run it.
             samples: Inputs that show how large its values become.
-            precisions: Types of elements on the accelerator, INT8 without them.
+            precisions: Types of elements on the accelerator, INT8 without them, and nodes for the host.
             per_channel: Whether each kernel has a scale of its own.
             calibration: What of the samples integers must hold.
 
@@ -97,6 +97,7 @@ class CutNetwork:
         # With several precisions it turns out later who has tables.
         refused = {n.name: reasons[0] for n in model.graph.node if all(reasons) and reasons[0] and n.op_type in TABLES}
         known = {node.name for node in model.graph.node}
+        refused |= dict.fromkeys(precisions.of_host([node.name for node in model.graph.node]), "--precision says so")
         while True:
             cut = cut_model(model, refused, precisions)
             try:

@@ -253,6 +253,13 @@ def pointwise(matrix: Floats, bias: Floats | None = None, weight_scales: Floats 
     return Conv(weights, np.zeros(len(matrix)) if bias is None else bias, Window((1, 1)), 1, weight_scales)
 
 
+def taken_channels(conv: Conv) -> NDArray[np.int64]:
+    """Return which channels of the input each kernel sees, (K, C of a group)."""
+    kernels, channels = conv.weights.shape[:2]
+    group = np.arange(kernels) // (kernels // conv.groups)
+    return np.asarray(group[:, np.newaxis] * channels + np.arange(channels))
+
+
 def floats(values: Any) -> Floats:
     """Return numbers as an array of doubles."""
     return np.asarray(values, dtype=np.float64)

@@ -17,7 +17,8 @@ from nvdla_models.layout.raw import round_up
 from nvdla_models.lrn import normalisation
 from nvdla_models.precision import Precision
 from nvdla_networks.compiler.arrange import Arranged, arranged
-from nvdla_networks.compiler.calibration import Calibration
+from nvdla_networks.compiler.calibration import Calibration, channels_seen
+from nvdla_networks.compiler.equalise import equalised
 from nvdla_networks.compiler.fuse import Compute, Step, fused
 from nvdla_networks.compiler.graph import Floats, Graph, Lrn, Node, floats
 from nvdla_networks.compiler.interleave import one_by_one
@@ -101,7 +102,11 @@ class OnnxNetwork:
             NetworkError: for what the configuration cannot compute, naming the node.
         """
         target = Target(config, precision)
-        whole = one_by_one(tabulated(simplified(graph), target), target.lanes)
+        small = tabulated(simplified(graph), target)
+        if precision is Precision.INT8:
+            samples = list(samples)
+            small = equalised(small, channels_seen(small, samples))
+        whole = one_by_one(small, target.lanes)
         placed = arranged(whole, target.lanes, scaled=not target.is_float)
         steps = fused(placed.graph, target)
         scales = scales_of(placed.graph, steps, samples, target, calibration)

@@ -22,6 +22,9 @@ from nvdla_networks.network import Source
 from nvdla_networks.tensors import Tensor
 from nvdla_tb.nvdla.layers import SdpLayer, StageSource, Surface
 
+HOST = "host"
+"""What stands for no precision: the host computes a node."""
+
 _PLAIN = output_converter(0, 1, 0)
 _FINER = 2.0**7
 """Steps of INT16 in one of INT8, on the way from FP16."""
@@ -29,14 +32,14 @@ _FINER = 2.0**7
 
 @dataclass(frozen=True)
 class Precisions:
-    """Precisions by the names of nodes or layers, patterns among them, and that of all others.
+    """Precisions by the names of nodes or layers, patterns among them, and that of all others; None for the host.
 
     Example:
-        precisions = Precisions.parse(["int8", "conv7=int16", "head_*=fp16"])
+        precisions = Precisions.parse(["int8", "conv7=int16", "head_*=fp16", "norm_*=host"])
     """
 
     others: Precision = Precision.INT8
-    named: tuple[tuple[str, Precision], ...] = ()
+    named: tuple[tuple[str, Precision | None], ...] = ()
 
     @classmethod
     def parse(cls, texts: Sequence[str]) -> Precisions:
@@ -48,18 +51,26 @@ class Precisions:
         found = cls()
         for text in texts:
             name, _, kind = text.rpartition("=")
-            if kind not in {precision.value for precision in Precision}:
+            if kind not in {precision.value for precision in Precision} and not (name and kind == HOST):
                 known = ", ".join(precision.value for precision in Precision)
-                raise NetworkError(f"--precision must be {known}, or NODE= and one of them, not {text}")
-            precision = Precision(kind)
-            named = ((name, precision), *found.named)
-            found = replace(found, named=named) if name else replace(found, others=precision)
+                raise NetworkError(f"--precision must be {known}, or NODE= and one of them or {HOST}, not {text}")
+            precision = None if kind == HOST else Precision(kind)
+            if precision is not None and not name:
+                found = replace(found, others=precision)
+            else:
+                found = replace(found, named=((name, precision), *found.named))
         return found
 
     @property
     def all(self) -> tuple[Precision, ...]:
         """All of them, each once."""
-        return tuple(dict.fromkeys([self.others, *(precision for _, precision in self.named)]))
+        kinds = (precision for _, precision in self.named if precision is not None)
+        return tuple(dict.fromkeys([self.others, *kinds]))
+
+    def of_host(self, names: Sequence[str]) -> list[str]:
+        """Return the nodes that the host is asked to compute."""
+        kinds = {name: next((kind for at, kind in self.named if _matches(name, at)), self.others) for name in names}
+        return [name for name, kind in kinds.items() if kind is None]
 
     def check(self, names: Sequence[str]) -> None:
         """Refuse a name that no node has.
@@ -83,7 +94,7 @@ class Precisions:
         found: dict[str, Precision] = {}
         makers = {node.output: node.name for node in nodes}
         for name, mine in by_name.items():
-            named = (precision for pattern, precision in self.named if _matches(name, pattern))
+            named = (kind for pattern, kind in self.named if kind is not None and _matches(name, pattern))
             taken = {value for node in mine for value in node.inputs} - {node.output for node in mine}
             follows = len(taken) == 1 and not any(isinstance(node.operation, Conv | Lrn) for node in mine)
             before = found.get(makers.get(next(iter(taken)), ""), self.others) if follows else self.others

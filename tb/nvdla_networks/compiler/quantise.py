@@ -21,7 +21,7 @@ from nvdla_models.fixed_point import OPERAND_MOST, multipliers, shifted
 from nvdla_models.precision import Precision
 from nvdla_models.sdp import AluOp, SdpParams, SdpStage, YStage, output_converter
 from nvdla_networks.compiler.fuse import Compute
-from nvdla_networks.compiler.graph import Clip, Conv, Floats, PRelu, Table, floats
+from nvdla_networks.compiler.graph import Clip, Conv, Floats, PRelu, Table, floats, taken_channels
 from nvdla_networks.compiler.scales import Scales
 from nvdla_networks.compiler.target import Target
 
@@ -165,9 +165,7 @@ def _weighted(
     if conv is None:
         return None, src * step.scale, -floats(zeros)
     unit = float(src.max())
-    channels = conv.weights.shape[1]
-    group = np.arange(len(conv.weights)) // (len(conv.weights) // conv.groups)
-    taken = group[:, np.newaxis] * channels + np.arange(channels)
+    taken = taken_channels(conv)
     if np.ptp(src) > 0:
         weights = conv.weights * (src / unit)[taken][:, :, np.newaxis, np.newaxis]
         conv = replace(conv, weights=weights, weight_scales=None)

@@ -10,10 +10,12 @@ from typing import Any
 
 import numpy as np
 import onnx
+from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 from onnx import helper
 from onnx.reference import ReferenceEvaluator
 from onnx.reference.op_run import OpRun
+from onnx.reference.ops import op_max_pool
 
 from nvdla_networks.compiler.node import BROKEN, first_line
 from nvdla_networks.compiler.prepare import inputs_of
@@ -92,8 +94,37 @@ class Dropout(OpRun):
         return (batch,)
 
 
-OPERATORS: list[type[OpRun]] = [LRN, BatchNormalization, DequantizeLinear, Dropout]
-"""Operators that the evaluator does not compute as the specification says, or only in some versions."""
+class MaxPool(op_max_pool.MaxPool):
+    """Largest elements of all windows at once: the evaluator takes them one by one, longer than all convolutions."""
+
+    op_domain = ""
+
+    def _run(  # type: ignore[override]
+        self,
+        batch: NDArray[Any],
+        auto_pad: str | None = None,
+        ceil_mode: int | None = None,
+        dilations: Sequence[int] | None = None,
+        kernel_shape: Sequence[int] = (),
+        pads: Sequence[int] | None = None,
+        storage_order: int | None = None,
+        strides: Sequence[int] | None = None,
+    ) -> tuple[NDArray[Any], ...]:
+        if ceil_mode or auto_pad not in (None, "", "NOTSET") or len(self.output) > 1 or batch.dtype.kind != "f":
+            rare = (auto_pad, ceil_mode, dilations, kernel_shape, pads, storage_order, strides)
+            return tuple(super()._run(batch, *rare))  # type: ignore[no-untyped-call]
+        sides, ones = len(kernel_shape), [1] * len(kernel_shape)
+        steps, spread, around = strides or ones, dilations or ones, pads or [0] * (2 * sides)
+        edges = [(0, 0), (0, 0), *zip(around[:sides], around[sides:], strict=True)]
+        spans = [(size - 1) * step + 1 for size, step in zip(kernel_shape, spread, strict=True)]
+        padded = np.pad(batch, edges, constant_values=-np.inf)
+        windows = sliding_window_view(padded, spans, axis=tuple(range(2, 2 + sides)))
+        taken = [slice(None), slice(None), *(slice(None, None, step) for step in (*steps, *spread))]
+        return (windows[tuple(taken)].max(axis=tuple(range(-sides, 0))),)
+
+
+OPERATORS: list[type[OpRun]] = [LRN, BatchNormalization, DequantizeLinear, Dropout, MaxPool]
+"""Operators that the evaluator does not compute as the specification says, only in some versions, or too slowly."""
 
 BY_HOST = ("ConvTranspose", "Resize", "Upsample")
 """Operators that the evaluator refuses with groups, or computes one element at a time: ``onnxruntime`` does."""

@@ -20,6 +20,7 @@ from nvdla_networks.compiler.graph import (
     PRelu,
     Slice,
     Table,
+    taken_channels,
 )
 
 _Rewrite = Callable[[Graph, Node], Node | None]
@@ -159,9 +160,7 @@ def _into_convolution_after(graph: Graph, node: Node) -> Node | None:
     padded = max(conv.window.before + conv.window.after) > 0
     if not is_private(graph, node.inputs[0]) or (padded and affine.shift.any()):
         return None
-    channels = conv.weights.shape[1]
-    group = np.arange(len(conv.weights)) // (len(conv.weights) // conv.groups)
-    taken = group[:, np.newaxis] * channels + np.arange(channels)
+    taken = taken_channels(conv)
     bias = conv.bias + (conv.weights.sum(axis=(2, 3)) * affine.shift[taken]).sum(axis=1)
     weights = conv.weights * affine.scale[taken][:, :, np.newaxis, np.newaxis]
     folded = replace(conv, weights=weights, bias=bias, weight_scales=None)

@@ -11,6 +11,9 @@ import sys
 INTERRUPTED = 130
 """The exit code of a command that the user interrupts, as shells have it: 128 and the number of SIGINT."""
 
+# Before numpy is imported. The model's products are small: a second thread would wait for the next one in a busy loop.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 try:
     from nvdla_models.errors import InputError
     from nvdla_models.reading import shown

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from networks.random_networks import NetworkBuilder, residual
+from nvdla_models.precision import Precision
 from nvdla_networks import program
 from nvdla_networks.compiler import onnx_network
 from nvdla_networks.compiler.scales import Scales
@@ -209,6 +210,29 @@ def test_a_layer_whose_scale_is_wrong_is_named(
     assert data["costliest"] == layer
     errors = [entry["float_error"] for entry in data["layers"]]
     assert errors.pop(number) > 2 * max(errors)
+
+
+@pytest.mark.parametrize(("config", "kind"), [("nv_small", "host"), ("nv_full", "int16")])
+def test_too_large_a_loss_names_what_to_try(tb: Run, monkeypatch: pytest.MonkeyPatch, config: str, kind: str) -> None:
+    net = NetworkBuilder("chain", (3, 6, 6), 2)
+    first = net.relu(net.conv(net.input, 8, 3, pad=1))
+    Path("chain.onnx").write_bytes(net.model(net.conv(first, 8, 3, pad=1)).SerializeToString())
+    own = onnx_network.scales_of
+
+    def spoilt(*arguments: Any) -> Scales:
+        found = own(*arguments)
+        made = net.input in arguments[0].inputs and arguments[3].precision is Precision.INT8
+        return replace(found, scales={**found.scales, first: found.scales[first] * 100}) if made else found
+
+    monkeypatch.setattr(onnx_network, "scales_of", spoilt)
+    words = f"network chain.onnx --model-only --config {config}"
+    ran = tb(words)
+    assert ran.code == 1
+    (advice,) = re.findall(r"off by \d+\.\d%; try (--precision \S+)$", ran.out, re.MULTILINE)
+    assert advice == f"--precision Conv_0={kind}"
+    ran = tb(words, advice)
+    assert ran.code == 0
+    assert "; try" not in ran.out
 
 
 def test_an_image_and_samples_are_compared_once_each(tb: Run) -> None:

@@ -8,7 +8,10 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import onnx
 import pytest
+from onnx import helper
+from onnx.reference import ReferenceEvaluator
 
 from networks.random_networks import NetworkBuilder
 from nvdla_networks.compiler import onnx_network, operators
@@ -19,7 +22,7 @@ from nvdla_networks.compiler.onnx_network import OnnxNetwork, random_samples
 from nvdla_networks.compiler.prepare import fixed, prepared
 from nvdla_networks.compiler.quantised import dequantize
 from nvdla_networks.compiler.reader import parse_onnx
-from nvdla_networks.compiler.reference import Reference
+from nvdla_networks.compiler.reference import OPERATORS, Reference
 from nvdla_networks.compiler.scales import Scales
 from nvdla_networks.errors import NetworkError
 from nvdla_networks.model import ACCURACY
@@ -157,3 +160,25 @@ def test_values_that_memory_does_not_hold_at_once_are_compared_without_their_lay
     monkeypatch.setattr(onnx_network, "BASE_ADDRESS", (1 << 32) - 0x8000)
     with pytest.raises(NetworkError, match=r"^memory must end in the 32-bit address space$"):
         accuracy(net, value)
+
+
+@pytest.mark.parametrize(
+    ("shape", "attributes"),
+    [
+        ((1, 3, 11, 9), {"kernel_shape": [3, 3], "strides": [2, 2], "pads": [1, 1, 1, 1]}),
+        ((1, 2, 10, 12), {"kernel_shape": [2, 3], "strides": [2, 1], "pads": [0, 1, 1, 0], "dilations": [2, 1]}),
+        ((2, 3, 8, 8), {"kernel_shape": [3, 3], "strides": [3, 2], "ceil_mode": 1}),
+        ((1, 3, 7, 7), {"kernel_shape": [2, 2], "strides": [2, 2], "auto_pad": "SAME_LOWER"}),
+        ((1, 4, 13), {"kernel_shape": [3], "strides": [2]}),
+        ((1, 4, 6, 6), {"kernel_shape": [2, 2]}),
+    ],
+)
+def test_maxima_of_all_windows_are_those_that_onnx_takes_one_by_one(shape: Any, attributes: Any) -> None:
+    kind = helper.make_tensor_value_info("x", onnx.TensorProto.FLOAT, shape)
+    end = helper.make_tensor_value_info("y", onnx.TensorProto.FLOAT, None)
+    node = helper.make_node("MaxPool", ["x"], ["y"], **attributes)
+    model = helper.make_model(helper.make_graph([node], "pool", [kind], [end]))
+    values = {"x": np.random.default_rng(1).standard_normal(shape).astype(np.float32)}
+    (own,) = ReferenceEvaluator(model, new_ops=OPERATORS).run(None, values)
+    (theirs,) = ReferenceEvaluator(model).run(None, values)
+    np.testing.assert_array_equal(own, theirs, strict=True)

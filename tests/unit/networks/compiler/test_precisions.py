@@ -111,7 +111,8 @@ def test_parts_of_a_joined_cube_are_converted_each_with_its_scale(first: str, se
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("int4", "--precision must be int8, int16, fp16, or NODE= and one of them, not int4"),
+        ("int4", "--precision must be int8, int16, fp16, or NODE= and one of them or host, not int4"),
+        ("host", "--precision must be int8, int16, fp16, or NODE= and one of them or host, not host"),
         ("Conv_9=int16", "--precision must name a node of the file or a layer, not Conv_9"),
         ("Conv_2=int16", "precision must be INT8 for nv_small, not INT16"),
     ],
@@ -120,6 +121,13 @@ def test_a_precision_that_cannot_be_is_refused(text: str, message: str) -> None:
     with pytest.raises(NetworkError) as caught:
         compiled(stages(), text, config=SMALL)
     assert str(caught.value) == message
+
+
+def test_the_host_computes_the_nodes_that_are_left_to_it() -> None:
+    network, error = compiled(stages(), "Conv_*=host", "Conv_0=int8", "Conv_5=int8", config=SMALL)
+    (node,) = network.cut.share.host
+    assert (node.name, node.reason) == ("Conv_2", "--precision says so")
+    assert error < 0.03
 
 
 def test_a_gain_out_of_the_range_of_fp16_takes_two_stages() -> None:

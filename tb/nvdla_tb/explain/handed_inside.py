@@ -141,9 +141,8 @@ def _parts(
             else (split.middle_in, split.middle_out)
         )
         if value == "pdp-input":
-            # Columns that windows share with the part before are read again.
-            again = start * params.stride_x - params.pad_left if part else 0
-            yield min(again, ends), ends + taken
+            # Columns that windows share with the part before are read again, those between windows never.
+            yield ends + (params.stride_x - params.kernel_width if part else 0), ends + taken
         else:
             yield start, start + given
         start, ends = start + given, ends + taken

@@ -107,14 +107,16 @@ def compare(
                 judge = _in_order if stage.kind.counts is None else _counted
                 try:
                     result, count = judge(stage, evidence[index], rest, layer is layers[-1])
+                    # Only of the last layer are more beats known to be its own.
+                    after = rest[count:] if layer is layers[-1] else []
                     if result.wrong is not None and own and _is_again(own, rest[: len(own)]):
                         # What does not fit this layer is all of the one before, which this one does not begin with.
                         last = results[before][-1]
                         results[before][-1] = replace(last, wrong=_once_too_often(last, len(own)))
                         rest = rest[len(own) :]
                         result, count = judge(stage, evidence[index], rest, layer is layers[-1])
-                    elif result.wrong is None and _is_again(rest[:count], rest[count : result.beats]):
-                        result = replace(result, wrong=_once_too_often(result, result.beats - count))
+                    elif result.wrong is None and _is_again(rest[:count], after):
+                        result = replace(result, wrong=_once_too_often(result, len(after)))
                     own, before = ([] if result.is_bad or stage.kind.counts else rest[:count]), index
                     rest = rest[count:]
                 except NotComparable as why:

@@ -270,6 +270,14 @@ def test_numbers_of_a_layer_end_where_those_of_the_next_begin() -> None:
     assert [str(found[index][0]) for index in (0, 1)] == ["told: 7 lines, all right", "told: 6 lines instead of 7"]
 
 
+def test_equal_numbers_of_the_next_layer_are_not_called_handed_over_once_too_often() -> None:
+    later = replace(conv_layer(), dst=replace(conv_layer().dst, address=cases.DST + 0x2000))
+    run = Seen.of(played(conv_layer(), later))
+    stage = structs.replace(INSIDE, name="told", value="loaded-lines", stripe=None)
+    found = compare([stage], {"told": [Handover(0, bytes([7])), Handover(1, bytes([7]))]}, run, (LOAD,))
+    assert [str(found[index][0]) for index in (0, 1)] == ["told: 7 lines, all right"] * 2
+
+
 def test_a_beat_of_another_width_is_not_compared() -> None:
     assert str(judged("elements", operations(16)["products"])) == (
         "inside: not compared: a beat of elements must hold 8 of them, not 20"

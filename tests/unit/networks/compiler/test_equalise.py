@@ -14,9 +14,8 @@ from nvdla_networks.compiler.calibration import channels_seen
 from nvdla_networks.compiler.equalise import equalised
 from nvdla_networks.compiler.graph import Conv, Floats, Graph
 from nvdla_networks.compiler.interpret import values_of
-from nvdla_networks.compiler.onnx_network import random_samples
 from nvdla_networks.compiler.simplify import simplified
-from tests.unit.networks.compiler.playing import error, graph_of, played
+from tests.unit.networks.compiler.playing import error, graph_of, played, random_samples
 
 SAMPLES = 8
 

@@ -89,8 +89,7 @@ class Bench(Judging, Placing):
         log_reads = request.traffic or bool(settings.saturated_reads)
         self.backend = backend_of(dut, config, settings, seed, self, log_reads=log_reads)
         self.registers = self.backend.csb.registers
-        self._altered = Alterations(self.backend.memories)
-        ports = ports_of(dut, config, settings, self.backend)
+        self._altered, ports = Alterations(self.backend.memories), ports_of(dut, config, settings, self.backend)
         self.judge = judge_with(config, settings, self.scoreboard, self._altered.read, ports)
         self.times, self.verdict = LayerTimes(), self.judge.verdict
         self.judge.watchers.append(self.times)
@@ -106,8 +105,7 @@ class Bench(Judging, Placing):
         self._begun = Begun()
         self._is_test = request.scenario is None
         # A test in Python that is asked for an answer; a scenario's is left by whoever plays it.
-        left = self._is_test and request.result is not None
-        self._played = Played(self.memories, request) if left else None
+        self._played = Played(self.memories, request) if self._is_test and request.result is not None else None
         self._watchdog = Watchdog(dut, settings, self.backend, ports, self.judge)
         self.interrupts.watch = self._watch
         self.scope = None
@@ -303,12 +301,10 @@ class Bench(Judging, Placing):
         except ScenarioError as error:
             self.judge.report(Check.PROGRAM, Note(str(error)), cycle())
         else:
-            ended = list(waiters)[number]
-            if ended in ("refusal", "mismatch"):
+            if list(waiters)[number] in ("refusal", "mismatch"):
                 self.stopped = self.cut = True
                 self.scoreboard.abandon()
-            elif ended == "hang":
-                assert isinstance(ended_by, Stuck)
+            elif isinstance(ended_by, Stuck):
                 return ended_by
         return None
 
@@ -341,7 +337,7 @@ class Bench(Judging, Placing):
         self.verdict.cycles = cycle()
         if not await self._watchdog.memory_rests():
             self.judge.report(Check.PROTOCOL, Restless(), cycle())
-        self._judge_pending()
+        self._watchdog.judge_written()
         if self.judge.interrupts_owed:
             # Those that are masked show up when they are read.
             try:
@@ -349,7 +345,7 @@ class Bench(Judging, Placing):
             except CsbTimeout as error:
                 self._find_dead_csb(error)
                 return
-            self._judge_pending()
+            self._watchdog.judge_written()
         for name in self.judge.interrupts_owed:
             self.judge.report(Check.INTERRUPT, MissingInterrupt(name))
 
@@ -402,7 +398,3 @@ class Bench(Judging, Placing):
         super().see_reads(ram, cycles, beats, ids)
         if self.traffic is not None:
             self.traffic.see_reads(ram, cycles, beats)
-
-    def _judge_pending(self) -> None:
-        self.backend.look()
-        self.scoreboard.judge_pending()

@@ -98,8 +98,7 @@ class Watchdog:
     @property
     def _judged(self) -> int:
         """How many bytes that a layer lacked were written, right or wrong; where nothing is predicted, any."""
-        self._backend.look()
-        self._judge.board.judge_pending()
+        self.judge_written()
         verdict = self._judge.verdict
         return verdict.written_bytes if verdict.unpredicted else verdict.judged_bytes
 
@@ -130,9 +129,13 @@ class Watchdog:
             await Event().wait()
         while not self._judge.verdict.wrong_bytes:
             await wait_cycles(self._clock, _LOOK_CYCLES)
-            self._backend.look()
-            self._judge.board.judge_pending()
+            self.judge_written()
         return 0
+
+    def judge_written(self) -> None:
+        """Judge everything that was written until now."""
+        self._backend.look()
+        self._judge.board.judge_pending()
 
     async def hang(self, stuck: Stuck, waiting_for: tuple[str, ...], *, awaits_line: bool = False) -> Hang:
         """Return everything outstanding: interrupts, CSB, memory requests, and units that are not idle."""

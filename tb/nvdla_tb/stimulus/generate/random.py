@@ -19,6 +19,7 @@ from nvdla_tb.stimulus.generate.draw.rings import draw_rings
 from nvdla_tb.stimulus.generate.draw.settings import draw_pauses, draw_settings
 from nvdla_tb.stimulus.generate.draw.sizes import MOST_WEIGHTS, Drawn, Work, weights_of, work_of
 from nvdla_tb.stimulus.generate.draw.together import draw_short, draw_together
+from nvdla_tb.stimulus.generate.draw.wide import widened
 from nvdla_tb.stimulus.generate.engines import GENERATORS, draw_far
 from nvdla_tb.stimulus.generate.layers.workshop import LEAST_CARRY
 from nvdla_tb.stimulus.generate.plan import PlanEntry
@@ -56,6 +57,9 @@ _COUNTED = 0.5
 _POOLED = 0.33
 _FOLLOWED = 0.22
 """Of the convolutions that may leave something in the buffer: those that others take it from."""
+
+_WIDE = 0.25
+"""Of the layers of scenarios that reach no limits: those one of whose cubes has wide gaps, the first of a scenario."""
 
 _SAME_TABLES = 0.5
 """Of the layers of CDP after another one: those that keep its tables, so that both groups may wait."""
@@ -107,7 +111,7 @@ def random_entry(config: HwConfig, seed: int, engines: tuple[str, ...]) -> PlanE
         if drawn:
             layers, work = _described(rng, config, drawn)
         else:
-            layers, work, port = _layers(rng, config, engines)
+            layers, work, port = _layers(rng, np.random.default_rng([seed, 0x71DE]), config, engines)
         data = _sequenced(rng, layers, work, order if drawn else None)
         data["settings"]["port"] |= port
     data["base"] = int(rng.choice(_BASES)) + 8 * int(rng.integers(0, 1 << 13))
@@ -205,12 +209,12 @@ def engines_of(config: HwConfig) -> tuple[str, ...]:
 
 
 def _layers(
-    rng: np.random.Generator, config: HwConfig, engines: tuple[str, ...]
+    rng: np.random.Generator, wide: np.random.Generator, config: HwConfig, engines: tuple[str, ...]
 ) -> tuple[list[Description], Work, Description]:
     """Draw layers, and return with them about how much work they are, and settings of the port for them.
 
     Some are at edges, and some read what the one before them wrote. Now and then the first ones reach limits of their
-    fields; fewer others follow then.
+    fields; fewer others follow then. ``wide`` draws strides of many bits for one of the others.
     """
     layers: list[Description] = []
     port: Description = {}
@@ -224,7 +228,7 @@ def _layers(
         work += work_of(config, reaching.layer, reaching.src, reaching.dst)
         weights += weights_of(reaching.layer, reaching.src)
         tables = reaching.src.precision if reaching.layer["engine"] == "CDP" else tables
-    reaches = bool(layers)
+    reaches, is_wide = bool(layers), False
     count = len(layers) + int(rng.integers(0, 2)) if reaches else count
     # A convolution at an edge may fill the buffer with its weights, if it is the only one.
     while len(layers) < count and weights <= MOST_WEIGHTS:
@@ -252,6 +256,9 @@ def _layers(
                     work += work_of(config, layer, each.src, each.dst)
         if written is not None and "PDP" in engines and may_be_pooled(layer) and rng.random() < _POOLED:
             layer, written = draw_pooled(rng, layer, written)
+        if not reaches and not is_wide and wide.random() < _WIDE:
+            layer, written = widened(wide, config, layer, written)
+            is_wide = True
         layers.append(layer)
     return layers, work, port
 

@@ -80,11 +80,16 @@ def draw_reaching_shape(
 
 def draw_reaching_gaps(rng: np.random.Generator, config: HwConfig, cube: Cube) -> tuple[int, int]:
     """Draw atoms of gap after lines and surfaces: now and then so many that strides carry into high address bits."""
-    channels, height, width = cube.shape
     if cube.is_one_pixel or rng.random() >= _WIDE_GAP:
         return 0, 0
+    return draw_wide_gaps(rng, config, cube, _MOST_SURFACE_BYTES)
+
+
+def draw_wide_gaps(rng: np.random.Generator, config: HwConfig, cube: Cube, most_bytes: int) -> tuple[int, int]:
+    """Draw atoms of gap with which a cube of several pixels has up to so many bytes."""
+    channels, height, width = cube.shape
     surfaces = -(-channels // config.atom_elements(cube.precision))
-    most = _MOST_SURFACE_BYTES // config.memory_atomic_bytes // surfaces
+    most = most_bytes // config.memory_atomic_bytes // surfaces
     line = width
     if height > 1 and rng.random() < 0.7:
         line = max(width, draw_reaching(rng, max(most // height, 1)))

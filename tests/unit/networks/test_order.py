@@ -110,6 +110,10 @@ def predicted(tb: Run, order: Order) -> tuple[int, int]:
     ran = tb(words, f"--schedule {order.value}")
     (data,) = json.loads(Path("report.json").read_text(encoding="utf-8"))
     assert data["schedule"] == order.value
+    first = [layer["run"] for layer in data["layers"]][:4]
+    assert first == ([0, 1, 2, 0] if order is Order.LAYER else [0, 0, 0, 0])
+    bytes_of = {(layer["name"], layer["judged_bytes"]) for layer in data["layers"]}
+    assert len(bytes_of) == len(data["layers"]) / 3
     cycles = data["cycles_in_layers"]["predicted"]
     text = {"apart": "one after the other", "image": "image by image", "layer": "layer by layer"}[order.value]
     assert f"\n3 images {text}: predicted {cycles / 3:.0f} cycles an image\n" in ran.out

@@ -9,7 +9,7 @@ from typing import Any
 
 from nvdla_models.config import HwConfig
 from nvdla_networks.layers import HostStep
-from nvdla_networks.network_lines import accuracy_lines, share_lines
+from nvdla_networks.network_lines import accuracy_lines, image_lines, share_lines
 from nvdla_networks.network_report import LayerLine, LayerVerdict, Outcome, Report, said
 from nvdla_networks.network_text import classes
 from nvdla_tb.explain import Explanation
@@ -60,6 +60,7 @@ def network_page(report: Report, config: HwConfig, explanations: Sequence[Explan
         classes=lambda values: classes(values, _MOST_CLASSES),
         said=said,
         outcome=_OUTCOMES[report.outcome],
+        images=image_lines(report),
         accuracy=accuracy_lines(report),
         share=share_lines(report),
     )

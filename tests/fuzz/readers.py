@@ -31,9 +31,8 @@ from nvdla_models.precision import Precision
 from nvdla_models.reading import parse_json
 from nvdla_networks.compiled import Compiled
 from nvdla_networks.compiler.cut import cut_model
-from nvdla_networks.compiler.onnx_network import OnnxNetwork, random_samples
+from nvdla_networks.compiler.onnx_network import OnnxNetwork
 from nvdla_networks.compiler.prepare import fixed, prepared
-from nvdla_networks.compiler.reader import read_onnx
 from nvdla_networks.images import Preparation, read_golden, read_input
 from nvdla_networks.loadable import parse_loadable, read_loadable
 from nvdla_networks.network import Network
@@ -73,6 +72,7 @@ from nvdla_tb.stimulus.trace import read
 from tests.fuzz import samples
 from tests.fuzz.mutate import Mutate, of_arrays, of_bytes, of_header, of_json, of_words
 from tests.fuzz.structure import of_structure
+from tests.unit.networks.compiler.playing import graph_of, random_samples
 
 CORE = DlhdlConfig.load("dlhdl_int8_4")
 SMALL, FULL = HwConfig.load("nv_small"), HwConfig.load("nv_full")
@@ -236,7 +236,7 @@ def _loadable(path: Path) -> None:
 
 
 def _onnx(path: Path) -> None:
-    graph = read_onnx(path)
+    graph = graph_of(path.read_bytes())
     _network(OnnxNetwork.compiled("tiny", graph, SMALL, random_samples(graph, 1, seed=0)).place())
 
 

@@ -61,7 +61,7 @@ def channels_seen(graph: Graph, samples: Sequence[Mapping[str, Floats]]) -> dict
             most[name] = np.maximum(most[name], np.abs(value).max(axis=(1, 2)))
             squares[name] = squares[name] + (value**2).mean(axis=(1, 2))
     return {
-        name: Channels(most[name], squares[name] / len(samples), len(samples) * height * width)
+        name: Channels(most[name], squares[name] / max(len(samples), 1), len(samples) * height * width)
         for name, (_, height, width) in graph.shapes.items()
     }
 

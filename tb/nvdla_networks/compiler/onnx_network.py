@@ -55,7 +55,7 @@ class OnnxNetwork:
     """A network that was compiled from ONNX; what no layer writes is in memory once.
 
     Example:
-        compiled = OnnxNetwork.compiled("digits", read_onnx(path), HwConfig.load("nv_small"), samples)
+        compiled = OnnxNetwork.compiled("digits", graph, HwConfig.load("nv_small"), samples)
         networks = [compiled.place() for image in images]
     """
 
@@ -273,9 +273,3 @@ def _normalised(node: Node, lrn: Lrn, target: Target, channels: int, scales: Sca
         )
     except InputError as error:
         raise NodeRefused(node.name, str(error)) from error
-
-
-def random_samples(graph: Graph, count: int, seed: int) -> list[dict[str, Any]]:
-    """Return inputs drawn from the standard normal distribution, for a network that comes without samples."""
-    rng = np.random.default_rng(seed)
-    return [{name: rng.standard_normal(graph.shapes[name]) for name in graph.inputs} for _ in range(count)]

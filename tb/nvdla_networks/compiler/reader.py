@@ -5,13 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import onnx
 
-from nvdla_models.limits import NETWORK_BYTES, NETWORK_MULTIPLICATIONS, VALUE_ELEMENTS
-from nvdla_models.reading import read_bytes
+from nvdla_models.limits import NETWORK_MULTIPLICATIONS, VALUE_ELEMENTS
 from nvdla_networks.compiler.graph import (
     Clip,
     Graph,
@@ -39,8 +37,8 @@ from nvdla_networks.compiler.node import (
     View,
 )
 from nvdla_networks.compiler.operators import OPERATORS
-from nvdla_networks.compiler.prepare import fixed, inputs_of, opset_of, prepared
-from nvdla_networks.compiler.reading import HostNode, Reading, ranged_at_once
+from nvdla_networks.compiler.prepare import inputs_of, opset_of
+from nvdla_networks.compiler.reading import HostNode, Reading
 from nvdla_networks.compiler.rearranging import shuffled
 from nvdla_networks.errors import NetworkError, NodeRefused
 from nvdla_networks.host import ARRANGING
@@ -51,34 +49,6 @@ _Laid = Layout | Order | None
 """How the file has the cubes of a node: by axes, in an order that does not matter, or as they are."""
 
 _TAIL = "the host makes probabilities and classes"
-
-
-def read_onnx(path: Path) -> Graph:
-    """Return the network in a file, all of which the accelerator must compute.
-
-    Raises:
-        NetworkError: for a file that is no valid ONNX, or holds what no layer computes.
-    """
-    return parse_onnx(read_bytes(path, NETWORK_BYTES, NetworkError))
-
-
-def parse_onnx(data: bytes) -> Graph:
-    """Return the network in the bytes of a file, all of which the accelerator must compute.
-
-    Raises:
-        NetworkError: for bytes that are no valid ONNX, or hold what no layer computes.
-    """
-    model = prepared(fixed(data))
-    reading = read_model(model)
-    if reading.refusals:
-        raise reading.refusals[0]
-    graph = reading.graph
-    for value in model.graph.output:
-        if (name := reading.cube(value.name)) not in graph.outputs or name in graph.orders:
-            raise NetworkError(f"output {value.name!r} must have its elements as a cube has them")
-    for name in graph.inputs:
-        graph = ranged_at_once(graph, name)
-    return graph
 
 
 def read_model(model: onnx.ModelProto, refused: Mapping[str, str] | None = None) -> Reading:

@@ -106,13 +106,19 @@ def test_a_loadable_is_taken_in_every_order(tb: Run, design: object) -> None:
 
 def predicted(tb: Run, order: Order) -> tuple[int, int]:
     """Return the cycles of three images, and the bytes of weights and lines that convolutions fetch."""
-    words = "network net.onnx --image 0.npy 1.npy 2.npy --model-only --accuracy 0 --performance --json report.json"
-    ran = tb(words, f"--schedule {order.value}")
+    words = "network net.onnx --image 0.npy 1.npy 2.npy --model-only --accuracy 0 --performance"
+    ran = tb(words, f"--schedule {order.value} --json report.json --html page.html")
     (data,) = json.loads(Path("report.json").read_text(encoding="utf-8"))
     assert data["schedule"] == order.value
+    first = [layer["run"] for layer in data["layers"]][:4]
+    assert first == ([0, 1, 2, 0] if order is Order.LAYER else [0, 0, 0, 0])
+    bytes_of = {(layer["name"], layer["judged_bytes"]) for layer in data["layers"]}
+    assert len(bytes_of) == len(data["layers"]) / 3
     cycles = data["cycles_in_layers"]["predicted"]
     text = {"apart": "one after the other", "image": "image by image", "layer": "layer by layer"}[order.value]
-    assert f"\n3 images {text}: predicted {cycles / 3:.0f} cycles an image\n" in ran.out
+    said = f"3 images {text}: predicted {cycles / 3:.0f} cycles an image"
+    assert f"\n{said}\n" in ran.out
+    assert f">{said}<" in Path("page.html").read_text(encoding="utf-8")
     return cycles, sum(layer["bounds"]["MC read"] for layer in data["predictions"])
 
 

@@ -14,9 +14,12 @@ from nvdla_models.config import HwConfig
 from nvdla_models.precision import Precision
 from nvdla_networks.compiler.graph import Graph
 from nvdla_networks.compiler.interpret import values_of
-from nvdla_networks.compiler.onnx_network import OnnxNetwork, random_samples
-from nvdla_networks.compiler.reader import parse_onnx
+from nvdla_networks.compiler.onnx_network import OnnxNetwork
+from nvdla_networks.compiler.prepare import fixed, prepared
+from nvdla_networks.compiler.reader import read_model
+from nvdla_networks.compiler.reading import ranged_at_once
 from nvdla_networks.compiler.reference import OPERATORS
+from nvdla_networks.errors import NetworkError
 from nvdla_networks.images import quantised
 from nvdla_tb.nvdla.layers import Layer
 from tests.unit.networks.loadables import SMALL, on_model
@@ -29,8 +32,29 @@ def computed(graph: Graph, sample: Mapping[str, Array]) -> Array:
     return values_of(graph, sample)[graph.outputs[0]].ravel()
 
 
-def graph_of(model: onnx.ModelProto) -> Graph:
-    return parse_onnx(model.SerializeToString())
+def graph_of(model: onnx.ModelProto | bytes) -> Graph:
+    """Return a network all of which the accelerator must compute, with its outputs as cubes.
+
+    Raises:
+        NetworkError: for bytes that are no valid ONNX, or hold what no layer computes.
+    """
+    model = prepared(fixed(model if isinstance(model, bytes) else model.SerializeToString()))
+    reading = read_model(model)
+    if reading.refusals:
+        raise reading.refusals[0]
+    graph = reading.graph
+    for value in model.graph.output:
+        if (name := reading.cube(value.name)) not in graph.outputs or name in graph.orders:
+            raise NetworkError(f"output {value.name!r} must have its elements as a cube has them")
+    for name in graph.inputs:
+        graph = ranged_at_once(graph, name)
+    return graph
+
+
+def random_samples(graph: Graph, count: int, seed: int) -> list[dict[str, Any]]:
+    """Return inputs drawn from the standard normal distribution."""
+    rng = np.random.default_rng(seed)
+    return [{name: rng.standard_normal(graph.shapes[name]) for name in graph.inputs} for _ in range(count)]
 
 
 def reference(model: onnx.ModelProto, sample: dict[str, Array]) -> Array:

@@ -18,20 +18,20 @@ from nvdla_networks.compiler import onnx_network, operators
 from nvdla_networks.compiler.accuracy import Accuracy, accuracy_of, compared
 from nvdla_networks.compiler.cut import cut_model
 from nvdla_networks.compiler.node import Ranged, Result
-from nvdla_networks.compiler.onnx_network import OnnxNetwork, random_samples
+from nvdla_networks.compiler.onnx_network import OnnxNetwork
 from nvdla_networks.compiler.prepare import fixed, prepared
 from nvdla_networks.compiler.quantised import dequantize
-from nvdla_networks.compiler.reader import parse_onnx
 from nvdla_networks.compiler.reference import OPERATORS, Reference
 from nvdla_networks.compiler.scales import Scales
 from nvdla_networks.errors import NetworkError
 from nvdla_networks.model import ACCURACY
+from tests.unit.networks.compiler.playing import graph_of, random_samples
 from tests.unit.networks.loadables import SMALL
 
 
 def accuracy(net: NetworkBuilder, *outputs: str, samples: list[dict[str, Any]] | None = None) -> Accuracy:
     data = net.model(*outputs).SerializeToString()
-    graph = parse_onnx(data)
+    graph = graph_of(data)
     samples = samples or random_samples(graph, 4, seed=2)
     compiled = OnnxNetwork.compiled("net", graph, SMALL, samples)
     names = cut_model(prepared(fixed(data))).compared

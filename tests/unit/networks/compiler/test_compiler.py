@@ -12,11 +12,11 @@ import pytest
 from networks.random_networks import NetworkBuilder, alexnet, inception, mixed, residual, shuffle
 from nvdla_models.config import HwConfig
 from nvdla_models.precision import Precision
-from nvdla_networks.compiler.onnx_network import OnnxNetwork, random_samples
+from nvdla_networks.compiler.onnx_network import OnnxNetwork
 from nvdla_networks.errors import NetworkError
 from nvdla_tb.nvdla.layers import CdpLayer, ConvLayer, Layer, PdpLayer, PooledLayer, SdpLayer
 from nvdla_tb.nvdla.surfaces import ImageSurface
-from tests.unit.networks.compiler.playing import SMALL, computed, error, graph_of, played, reference
+from tests.unit.networks.compiler.playing import SMALL, computed, error, graph_of, played, random_samples, reference
 
 TOLERANCE = 0.06
 """Of the largest value: a few roundings to 127 steps each."""

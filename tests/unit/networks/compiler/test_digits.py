@@ -11,9 +11,9 @@ from networks.layers import Array, Conv, Dense, MaxPool
 from networks.train_digits import DigitsNetwork, exported, trained
 from nvdla_networks.compiler.interpret import values_of
 from nvdla_networks.compiler.onnx_network import OnnxNetwork
-from nvdla_networks.compiler.reader import parse_onnx, read_onnx
 from nvdla_networks.images import quantised
 from tests.repository import ROOT
+from tests.unit.networks.compiler.playing import graph_of
 from tests.unit.networks.loadables import SMALL, on_model
 
 pytestmark = pytest.mark.slow
@@ -29,7 +29,7 @@ def test_the_file_is_small() -> None:
 def test_integers_read_as_many_digits_as_floating_point_but_for_a_point() -> None:
     test = np.load(FOLDER / "digits_test.npz")
     images, labels = test["images"].astype(np.float64), test["labels"]
-    graph = read_onnx(FOLDER / "digits.onnx")
+    graph = graph_of((FOLDER / "digits.onnx").read_bytes())
     samples = [{"input": sample} for sample in np.load(FOLDER / "digits_samples.npy").astype(np.float64)]
     compiled = OnnxNetwork.compiled("digits", graph, SMALL, samples)
     networks = [compiled.place() for _ in images]
@@ -46,7 +46,7 @@ def test_what_is_exported_computes_what_was_trained() -> None:
     rng = np.random.default_rng(3)
     network = DigitsNetwork(rng)
     pixels = rng.integers(0, 256, (1, 8, 8)).astype(np.float64)
-    graph = parse_onnx(exported(network))
+    graph = graph_of(exported(network))
     probabilities = values_of(graph, {"input": pixels})[graph.outputs[0]].ravel()
     logits = network.forward(pixels[np.newaxis] / 255)[0]
     powers = np.exp(logits - logits.max())

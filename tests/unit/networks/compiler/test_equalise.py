@@ -14,9 +14,8 @@ from nvdla_networks.compiler.calibration import channels_seen
 from nvdla_networks.compiler.equalise import equalised
 from nvdla_networks.compiler.graph import Conv, Floats, Graph
 from nvdla_networks.compiler.interpret import values_of
-from nvdla_networks.compiler.onnx_network import random_samples
 from nvdla_networks.compiler.simplify import simplified
-from tests.unit.networks.compiler.playing import error, graph_of, played
+from tests.unit.networks.compiler.playing import error, graph_of, played, random_samples
 
 SAMPLES = 8
 
@@ -73,15 +72,23 @@ def both(graph: Graph) -> tuple[dict[str, Floats], dict[str, Floats], Graph]:
 def models() -> Mapping[str, Graph]:
     net = uneven()
     plain = graph_of(net.model(depthwise(net)))
+    net = uneven()
+    seen = net.model(next(reversed(net.shapes)), depthwise(net))
     net = gated()
     product = next(reversed(net.shapes))
     return {
         "uneven": plain,
+        "output on the way": graph_of(seen),
         "gated": graph_of(net.model(net.conv(net.pool(product, "MaxPool", 2, 1), 4, 1))),
         "mixed": graph_of(mixed()),
         "inception": graph_of(inception()),
         "residual": graph_of(residual((8, 16), side=16)),
     }
+
+
+def test_an_output_that_others_take_stays() -> None:
+    before, after, _ = both(models()["output on the way"])
+    assert all(np.array_equal(before[value], after[value]) for value in before)
 
 
 @pytest.mark.parametrize("name", ["uneven", "gated", "mixed", "inception", "residual"])

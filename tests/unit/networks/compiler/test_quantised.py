@@ -14,11 +14,10 @@ from onnx.reference import ReferenceEvaluator
 from networks.random_networks import NetworkBuilder
 from nvdla_models.precision import Precision
 from nvdla_networks.compiler.onnx_network import OnnxNetwork
-from nvdla_networks.compiler.reader import parse_onnx
 from nvdla_networks.compiler.reference import OPERATORS
 from nvdla_networks.errors import NetworkError
 from nvdla_networks.images import Preparation, quantised, read_input
-from tests.unit.networks.compiler.playing import played, reference
+from tests.unit.networks.compiler.playing import graph_of, played, reference
 from tests.unit.networks.loadables import FULL, SMALL, on_model
 
 STEP = 1 / 127
@@ -66,7 +65,7 @@ def weights_of(net: NetworkBuilder, values: Any, dtype: str, *, symmetric: bool,
 def compared(net: NetworkBuilder, value: str, *, spread: float = 1.0, **options: Any) -> tuple[Any, Any]:
     """Return what hardware makes of random inputs, and what ``onnx`` does."""
     model = net.model(value, opset=21)
-    graph = parse_onnx(model.SerializeToString())
+    graph = graph_of(model.SerializeToString())
     draw = np.random.default_rng(5)
     samples = [{"input": draw.standard_normal(graph.shapes["input"]) * spread} for _ in range(3)]
     config = options.pop("config", SMALL)
@@ -100,6 +99,20 @@ def test_zero_points_and_ranges_of_every_kind_are_those_of_the_file(
     assert expected.min() == (pytest.approx(-4, rel=0.01) if symmetric else 0)
     np.testing.assert_allclose(got, expected, atol=4 * FEW_STEPS)
     assert np.sqrt(np.mean((got - expected) ** 2)) < 4 * STEP
+
+
+def test_symmetric_integers_are_those_of_the_file_but_for_a_few_that_the_multipliers_round_otherwise() -> None:
+    """Sums are exact in both; QuantizeLinear rounds to even, SDP away from zero, with multipliers of 16 bits."""
+    net = NetworkBuilder("rounded", (8, 40, 40), 2)
+    taken = qdq(net, net.input, -3, 3, "int8", symmetric=True)
+    kernels = net.rng.standard_normal((16, 8, 3, 3)) * np.linspace(0.2, 1, 16).reshape(-1, 1, 1, 1)
+    of_file = weights_of(net, kernels, "int8", symmetric=True, per_channel=True)
+    (value,) = net.add("Conv", [taken, of_file])
+    net.shapes[value] = (16, 38, 38)
+    got, expected = compared(net, qdq(net, value, -30, 30, "int8", symmetric=True))
+    steps = np.abs(np.rint(got / (30 / 127)) - np.rint(expected / (30 / 127)))
+    assert steps.max() <= 1
+    assert 0 < np.count_nonzero(steps) < 2e-3 * steps.size
 
 
 @pytest.mark.parametrize("precision", list(Precision))
@@ -213,7 +226,7 @@ def test_ranges_that_say_nothing_new_are_no_layers() -> None:
 def test_an_input_of_integers_must_lie_in_the_range_of_the_file(tmp_path: Any) -> None:
     net = NetworkBuilder("net", (1, 1, 4), 1)
     name = net.conv(qdq(net, net.input, 0, 1, "int8", symmetric=False), 1, 1)
-    graph = parse_onnx(net.model(name).SerializeToString())
+    graph = graph_of(net.model(name).SerializeToString())
     (tensor,) = OnnxNetwork.compiled("net", graph, SMALL, [{"input": np.ones((1, 1, 4))}]).place().inputs
     path = tmp_path / "in.npy"
     np.save(path, np.array([[[0, 1, 127, -1]]], dtype=np.int8))
@@ -288,7 +301,7 @@ def test_what_would_lose_its_meaning_is_refused(build: Callable[[NetworkBuilder]
     name = build(net)
     net.shapes[name] = net.shapes[net.input]
     with pytest.raises(NetworkError, match=rf"^node '{message}$"):
-        parse_onnx(net.model(name, opset=21).SerializeToString())
+        graph_of(net.model(name, opset=21).SerializeToString())
 
 
 @pytest.mark.parametrize("kind", ["ConvInteger", "DynamicQuantizeLinear"])
@@ -305,7 +318,7 @@ def test_operators_of_integers_without_scales_are_refused(kind: str) -> None:
     (name,) = net.add("Cast", [found[0]], to=TensorProto.FLOAT)
     net.shapes[name] = net.shapes[net.input]
     with pytest.raises(NetworkError, match=rf"^node '{kind}_\d' \({kind}\): no layer computes this operator$"):
-        parse_onnx(net.model(name).SerializeToString())
+        graph_of(net.model(name).SerializeToString())
 
 
 @pytest.mark.parametrize("kind", [TensorProto.INT8, TensorProto.UINT8])
@@ -318,7 +331,7 @@ def test_inputs_and_outputs_of_integers_are_refused(kind: int) -> None:
         value.type.tensor_type.elem_type = kind
     wanted = helper.tensor_dtype_to_string(kind).rpartition(".")[2]
     with pytest.raises(NetworkError, match=rf"^input 'input' must be FLOAT, FLOAT16, DOUBLE, not {wanted}$"):
-        parse_onnx(model.SerializeToString())
+        graph_of(model.SerializeToString())
     (integers,) = net.add(
         "QuantizeLinear", [net.input, net.constant(1.0), net.constant(0, helper.tensor_dtype_to_np_dtype(kind))]
     )
@@ -326,4 +339,4 @@ def test_inputs_and_outputs_of_integers_are_refused(kind: int) -> None:
     model = net.model(integers)
     model.graph.output[0].type.tensor_type.elem_type = kind
     with pytest.raises(NetworkError, match=rf"^output '{integers}' must be real numbers: DequantizeLinear makes them$"):
-        parse_onnx(model.SerializeToString())
+        graph_of(model.SerializeToString())

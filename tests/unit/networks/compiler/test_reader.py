@@ -13,8 +13,8 @@ from onnx import TensorProto, helper
 from networks.random_networks import NetworkBuilder, mixed
 from nvdla_networks.compiler import reader
 from nvdla_networks.compiler.graph import Affine, Conv, Operation, Pool, Window
-from nvdla_networks.compiler.reader import parse_onnx
 from nvdla_networks.errors import NetworkError
+from tests.unit.networks.compiler.playing import graph_of
 
 
 def bytes_of(net: NetworkBuilder, *outputs: str) -> bytes:
@@ -40,12 +40,12 @@ def tiny(
 
 
 def only_operation(data: bytes) -> Operation:
-    (node,) = parse_onnx(data).nodes
+    (node,) = graph_of(data).nodes
     return node.operation
 
 
 def test_a_network_of_all_kinds_is_read_in_the_order_of_its_nodes() -> None:
-    graph = parse_onnx(mixed().SerializeToString())
+    graph = graph_of(mixed().SerializeToString())
     assert graph.inputs == ("input",)
     assert graph.shapes["input"] == (3, 24, 24)
     assert [type(node.operation).__name__ for node in graph.nodes[:3]] == ["Conv", "Clip", "Conv"]
@@ -56,7 +56,7 @@ def test_a_symbolic_batch_is_one_image() -> None:
     model = onnx.ModelProto.FromString(tiny("Relu"))
     for value in (model.graph.input[0], model.graph.output[0]):
         value.type.tensor_type.shape.dim[0].dim_param = "N"
-    assert parse_onnx(model.SerializeToString()).shapes["input"] == (4, 6, 6)
+    assert graph_of(model.SerializeToString()).shapes["input"] == (4, 6, 6)
 
 
 def test_same_padding_is_computed_from_the_input() -> None:
@@ -84,7 +84,7 @@ def test_quantised_weights_keep_the_scales_of_the_file() -> None:
     (real,) = net.add("DequantizeLinear", [wide, *steps])
     (name,) = net.add("Conv", [real, weights])
     net.shapes[name] = (3, 4, 4)
-    graph = parse_onnx(bytes_of(net, name))
+    graph = graph_of(bytes_of(net, name))
     (node,) = graph.nodes
     assert isinstance(node.operation, Conv)
     np.testing.assert_array_equal(node.operation.weights, integers * scales[:, None, None, None], strict=True)
@@ -113,7 +113,7 @@ def test_a_constant_that_is_too_large_is_refused(sizes: list[int]) -> None:
     net.shapes[name] = (2, 4, 4)
     message = r"value 'v0_0' must have at most 16777216 elements, not (1099511627776|33554432)"
     with pytest.raises(NetworkError, match=rf"^{message}$"):
-        parse_onnx(bytes_of(net, name))
+        graph_of(bytes_of(net, name))
 
 
 def test_nodes_that_share_a_name_keep_their_own_numbers() -> None:
@@ -121,7 +121,7 @@ def test_nodes_that_share_a_name_keep_their_own_numbers() -> None:
     model = net.model(net.conv(net.conv(net.input, 3, 1), 2, 1))
     for node in model.graph.node:
         node.name = "same"
-    names = [node.name for node in parse_onnx(model.SerializeToString()).nodes]
+    names = [node.name for node in graph_of(model.SerializeToString()).nodes]
     assert names == ["same", "same_1"]
 
 
@@ -156,7 +156,7 @@ def test_a_model_that_cannot_be_is_refused(change: Callable[[onnx.ModelProto], N
     model = onnx.ModelProto.FromString(tiny("PRelu", np.ones((4, 1, 1))))
     change(model)
     with pytest.raises(NetworkError) as caught:
-        parse_onnx(model.SerializeToString())
+        graph_of(model.SerializeToString())
     assert str(caught.value) == message
 
 
@@ -198,10 +198,10 @@ def test_a_model_that_cannot_be_is_refused(change: Callable[[onnx.ModelProto], N
 )
 def test_what_no_layer_computes_is_refused_by_name_and_node(data: bytes, message: str) -> None:
     with pytest.raises(NetworkError, match=rf"^{message}$"):
-        parse_onnx(data)
+        graph_of(data)
 
 
 def test_a_network_that_would_take_hours_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reader, "NETWORK_MULTIPLICATIONS", 143)
     with pytest.raises(NetworkError, match=r"^node 'Relu_0' \(Relu\): network must take at most 143 multiplications$"):
-        parse_onnx(tiny("Relu"))
+        graph_of(tiny("Relu"))

@@ -11,11 +11,10 @@ from networks.random_networks import NetworkBuilder
 from nvdla_models.precision import Precision
 from nvdla_networks.compiler.arrange import arranged
 from nvdla_networks.compiler.fuse import fused
-from nvdla_networks.compiler.onnx_network import random_samples
 from nvdla_networks.compiler.scales import Scales, scales_of
 from nvdla_networks.compiler.simplify import simplified
 from nvdla_networks.compiler.target import Target
-from tests.unit.networks.compiler.playing import error, graph_of, played
+from tests.unit.networks.compiler.playing import error, graph_of, played, random_samples
 from tests.unit.networks.loadables import FULL, SMALL
 
 

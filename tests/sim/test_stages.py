@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -84,6 +85,17 @@ def test_a_failure_is_played_again_on_the_same_model_to_name_the_unit(tmp_path: 
     assert before == after
     assert "first bad stage" in (tmp_path / PAGE_FILE).read_text(encoding="utf-8")
     assert not (tmp_path / "inside").exists()
+
+
+def test_a_register_that_holds_what_nobody_wrote_points_at_csb_and_its_unit(tmp_path: Path) -> None:
+    setup = setup_of(build(BuildSpec(CONFIG, backend="native")))
+    job = replace(failing("conv_strides_and_padding", "regs_bits_joined"), stages=STAGES)
+    result = run_job(job, setup, tmp_path)
+    assert result.explained is not None
+    said = result.explained.units[-1].text
+    assert re.fullmatch(
+        r"CSB or \w+: \w+\.D_\w+ of group [01] holds 0x\w+, and 0x\w+ was written(, and \d+ more)?", said
+    )
 
 
 def test_rtl_without_the_names_leaves_a_failure_as_it_is(tmp_path: Path) -> None:

@@ -27,6 +27,7 @@ from nvdla_tb.nvdla.program.ops import MemInit, MemLoad, Program
 from nvdla_tb.sim.answer import leave
 from nvdla_tb.sim.bench import Bench
 from nvdla_tb.sim.clocking import cycle, wait_cycles
+from nvdla_tb.sim.read_back import read_back
 from nvdla_tb.stimulus.exchange import Request
 from nvdla_tb.stimulus.handed_over import taken
 
@@ -105,6 +106,8 @@ async def _play(dut: SimHandleBase, request: Request) -> Bench:
     await bench.play(ops)
     await bench.settle()
     bench.finish()
+    if bench.watch is not None:
+        bench.watch.misheld = await read_back(bench.backend, bench.judge.tracker.state)
     if request.dump:
         save_ranges(request.dump, bench.memories, _result_path(request).with_name(DUMP_FILE))
     _dump(bench)

@@ -19,13 +19,14 @@ from nvdla_tb.explain.stages import Culprit, StageResult, compare, culprit, told
 from nvdla_tb.explain.suspect import suspects
 from nvdla_tb.explain.tap import AR
 from nvdla_tb.explain.text import bad_beats
-from nvdla_tb.explain.units import Suspect, Unit
+from nvdla_tb.explain.units import Suspect, Unit, parts
 from nvdla_tb.explain.waves import View, write_save_files
 from nvdla_tb.judge.finding import Check
 from nvdla_tb.nvdla.program.ops import Program
 from nvdla_tb.sim.answer import Judged
 from nvdla_tb.sim.clocking import steps_of
 from nvdla_tb.sim.dbb_monitor import DbbMonitor
+from nvdla_tb.sim.read_back import Misheld
 from nvdla_tb.stimulus.exchange import Request
 from nvdla_tb.stimulus.explained import Explained, Pointed
 from nvdla_tb.stimulus.result import Result
@@ -39,15 +40,21 @@ class Inside:
         handovers: What was seen of them, a line each, of each layer that is explained.
         culprit: The unit before the first wrong hand-over of the first layer, if one was found.
         interface: What the memory interface did with reads and writes, where its clients are named.
+        misheld: Registers that hold what nobody wrote.
     """
 
     handovers: Sequence[list[str]] = ()
     culprit: Culprit | None = None
     interface: Sequence[SideResult] = ()
+    misheld: Sequence[Misheld] = ()
 
     @property
     def suspect(self) -> Suspect | None:
         """The first that is at fault, on the way from memory and back to it."""
+        if self.misheld:
+            first, more = self.misheld[0], len(self.misheld) - 1
+            because = f"{first}{f', and {more} more' if more else ''}"
+            return Suspect(parts([Unit.CSB.value, first.register.unit]), because)
         suspects = [side.suspect for side in self.interface]
         unit = None if self.culprit is None else self.culprit.suspect
         return next((suspect for suspect in (*suspects[:1], unit, *suspects[1:]) if suspect is not None), None)
@@ -69,7 +76,7 @@ def explained(folder: Path, bench: Judged, ops: Program, request: Request, resul
     record.save(folder / record.FILE_NAME, seen, bench.config, request.config)
     explanations = explain_run(seen, ops)
     inside = _inside(bench, seen, ops, explanations)
-    if inside.culprit is not None and inside.culprit.is_sure:
+    if inside.culprit is not None and inside.culprit.is_sure and not inside.misheld:
         explanations = [narrowed(explanations[0], inside.culprit.suspect.named), *explanations[1:]]
     _save_view(folder, bench, explanations)
     return tell(folder, explanations, result, request, inside)
@@ -138,7 +145,7 @@ def _inside(bench: Judged, seen: Seen, ops: Program, explanations: Sequence[Expl
     if is_first and (before := _wrong_before(handovers, explanations[0], seen, results)) is not None:
         handovers_seen[0] = [before.suspect.because, *handovers_seen[0]]
         culprits[0] = before
-    return Inside(handovers_seen, culprits[0] if is_first else None, interface)
+    return Inside(handovers_seen, culprits[0] if is_first else None, interface, bench.watch.misheld)
 
 
 def _wrong_before(

@@ -13,10 +13,17 @@ from cocotb.triggers import RisingEdge
 from nvdla_tb.explain.handovers import HandoverFile
 from nvdla_tb.explain.tap import Handover, StageError, Tap, Tapped, check_widths
 from nvdla_tb.sim.clocking import HIGH, cycle
+from nvdla_tb.sim.read_back import Misheld
 
 
 class StageWatch:
-    """Records every beat at some taps."""
+    """Records every beat at some taps.
+
+    Attributes:
+        handovers: The file that names them.
+        is_started: Whether it watches.
+        misheld: Registers that held what nobody wrote, when they were read back.
+    """
 
     def __init__(self, dut: SimHandleBase, clock: SimHandleBase, handovers: HandoverFile) -> None:
         """Find the signals.
@@ -26,6 +33,7 @@ class StageWatch:
         """
         self.handovers = handovers
         self.is_started = False
+        self.misheld: Sequence[Misheld] = ()
         self._clock = clock
         self._signals = {tap.name: _Signals(dut, tap) for tap in handovers.taps}
         bits = {name: signals.bits for name, signals in self._signals.items()}

@@ -18,6 +18,7 @@ from nvdla_tb.explain.placed import Misplaced, misplaced
 from nvdla_tb.explain.walk import CubeLayout, Walk
 from nvdla_tb.judge.beats import Beats
 from nvdla_tb.judge.layer_id import Started
+from nvdla_tb.judge.predictor.conv_operands import Operands
 from nvdla_tb.judge.tracker import StartedLayer
 
 AnyStarted = StartedLayer | Started[OtherLayer]
@@ -44,6 +45,7 @@ class Evidence:
         over: names of other layers into whose results it wrote.
         overwritten: when its result was overwritten after all of it had been right, in words; None when it was not.
         cut: whether the layer was given up while it ran, so that what it has not written says nothing.
+        operands: what a convolution multiplies, where that is known.
     """
 
     name: str
@@ -62,6 +64,7 @@ class Evidence:
     over: tuple[str, ...] = ()
     overwritten: str | None = None
     cut: bool = False
+    operands: Operands | None = None
 
     @cached_property
     def others(self) -> tuple[Evidence, ...]:

@@ -17,25 +17,38 @@ from nvdla_tb.explain.handed_beats import Handed, NotComparable, at_the_end
 from nvdla_tb.explain.handed_inside import inside
 from nvdla_tb.explain.handovers import Stage
 from nvdla_tb.judge.predictor.conv import convolve
-from nvdla_tb.judge.predictor.conv_operands import Operands, operands_of
-from nvdla_tb.judge.predictor.expectation import read_patterns
+from nvdla_tb.judge.predictor.conv_operands import Operands, operands_of, read_lines
+from nvdla_tb.judge.predictor.expectation import ReadMemory, read_patterns
 from nvdla_tb.judge.tracker import StartedLayer
 from nvdla_tb.nvdla.layers import ConvLayer, PooledLayer, SdpLayer
 from nvdla_tb.nvdla.memory import Ram
+from nvdla_tb.nvdla.program.conv_buffer import FETCHES_ALL, Fetch
 from nvdla_tb.nvdla.surfaces import ImageSurface
 
 
 def _first_layer(evidence: Evidence) -> AnyLayer:
-    """Return a layer, or the one whose output it pools on the fly.
+    """Return a layer, or the one whose output it pools on the fly."""
+    assert evidence.started is not None
+    layer = evidence.started.layer
+    return layer.producer if isinstance(layer, PooledLayer) else layer
+
+
+def _fetch(evidence: Evidence) -> Fetch:
+    """Return what CDMA fetches for a convolution."""
+    return evidence.started.fetch if isinstance(evidence.started, StartedLayer) else FETCHES_ALL
+
+
+def _operands(evidence: Evidence, layer: ConvLayer, read: ReadMemory) -> Operands:
+    """Return what a convolution multiplies.
 
     Raises:
-        NotComparable: when it finds something in the convolution buffer.
+        NotComparable: when it finds something in the convolution buffer that is not known.
     """
-    started = evidence.started
-    assert started is not None
-    if isinstance(started, StartedLayer) and not started.fetch.all:
-        raise NotComparable("the content of the convolution buffer is not recorded")
-    return started.layer.producer if isinstance(started.layer, PooledLayer) else started.layer
+    if evidence.operands is not None:
+        return evidence.operands
+    if not _fetch(evidence).all:
+        raise NotComparable("the content of the convolution buffer is not known")
+    return operands_of(layer, read)
 
 
 def _other_engine(value: str, evidence: Evidence) -> NotComparable:
@@ -64,18 +77,21 @@ def handed(stage: Stage, evidence: Evidence, lanes: int) -> Handed:
         if lanes != 1:
             raise NotComparable(f"a beat of {value} must hold 1 of them, not {lanes}")
         assert evidence.started is not None
-        return inside(value, evidence.started.layer, read)
+        operands = _operands(evidence, first, read) if isinstance(first, ConvLayer) else None
+        return inside(value, evidence.started.layer, read, operands)
     if isinstance(first, ConvLayer):
-        operands = operands_of(first, read)
+        operands, fetch = _operands(evidence, first, read), _fetch(evidence)
         if value in ("sums", "entered"):
             sums = convolve(first, operands)[0].view(np.int32).astype(np.int64)
             return _cube(sums, first.dst.layout.atom_elements, lanes)
+        if (value == "packed" and not fetch.weights) or (value == "converted" and not fetch.data):
+            return _nothing(lanes)
         if value == "packed":
             return _in_entries(first, _packed(first, read, lanes), first.cbuf.data_banks, first.cbuf.weight_banks)
         if first.params.winograd or first.params.precision is not Precision.INT8:
             raise NotComparable("only direct convolutions of INT8 have a known order there")
         if value == "converted":
-            cube = operands.cube.astype(np.int64)
+            cube = read_lines(first, read).astype(np.int64)
             found = (
                 _pixels(first, cube, lanes)
                 if isinstance(first.src, ImageSurface)
@@ -96,7 +112,7 @@ def counted(value: str, evidence: Evidence) -> int:
         evidence: the layer.
 
     Raises:
-        NotComparable: for a layer of another engine, and one that finds something in the convolution buffer.
+        NotComparable: for a layer of another engine.
 
     Source: signals between CDMA, CSC and CACC; measured on the public nv_small RTL.
     """
@@ -104,11 +120,16 @@ def counted(value: str, evidence: Evidence) -> int:
     if not isinstance(layer, ConvLayer):
         raise _other_engine(value, evidence)
     if value == "loaded-lines":
-        return layer.src.layout.shape[1]
+        return layer.src.layout.shape[1] if _fetch(evidence).data else 0
     if value == "loaded-kernels":
-        return layer.weights.layout.shape[0]
+        return layer.weights.layout.shape[0] if _fetch(evidence).weights else 0
     _, height, width = layer.dst.layout.shape
     return -(-layer.weights.layout.shape[0] // layer.weights.layout.config.mac_atomic_k_size) * height * width
+
+
+def _nothing(lanes: int) -> Handed:
+    """Return what is handed on where nothing is."""
+    return Handed(np.zeros((0, lanes), dtype=np.int64), np.zeros((0, lanes), dtype=np.bool_), lambda *_: "")
 
 
 def _in_entries(layer: ConvLayer, found: Handed, first_bank: int, banks: int) -> Handed:

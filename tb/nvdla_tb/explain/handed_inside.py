@@ -17,7 +17,7 @@ from nvdla_models.arithmetic import Point, Rules
 from nvdla_tb.explain.build import AnyLayer
 from nvdla_tb.explain.handed_beats import Handed, NotComparable, at_the_end
 from nvdla_tb.judge.predictor.conv import convolve
-from nvdla_tb.judge.predictor.conv_operands import operands_of
+from nvdla_tb.judge.predictor.conv_operands import Operands
 from nvdla_tb.judge.predictor.expectation import ReadMemory, read_patterns
 from nvdla_tb.judge.predictor.sdp import read_operands
 from nvdla_tb.nvdla.layers import CdpLayer, ConvLayer, PdpLayer, PooledLayer, SdpLayer, WidthSplit
@@ -27,13 +27,14 @@ _COLUMNS = 8
 """Columns that CDP takes together, an atom each."""
 
 
-def inside(value: str, layer: AnyLayer, read: ReadMemory) -> Handed:
+def inside(value: str, layer: AnyLayer, read: ReadMemory, operands: Operands | None) -> Handed:
     """Return the elements that pass a stage for a layer; none where it does not pass.
 
     Args:
         value: one of ``KINDS`` of elements.
         layer: the layer.
         read: the memory that it found.
+        operands: what it multiplies, when it is or begins with a convolution.
 
     Raises:
         NotComparable: for floating point, and layers of other engines.
@@ -46,13 +47,13 @@ def inside(value: str, layer: AnyLayer, read: ReadMemory) -> Handed:
         if isinstance(layer, PdpLayer):
             source: NDArray[Any] | None = read_patterns(layer.src, read)
         else:
-            source = _processed("sdp-result", layer.producer, read)
+            source = _processed("sdp-result", layer.producer, read, operands)
         cube, atom = _pooled(value, layer, source), layer.dst.layout.atom_elements
         split = layer.split if isinstance(layer, PdpLayer) else None
         parts = list(_parts(value, layer, split, cube.shape[2]))
         return _in_order(cube, *_by_atoms(cube.shape, atom, parts))
     if isinstance(first, SdpLayer | ConvLayer) and value.startswith(("entered", "x", "sdp-")):
-        found = _processed(value, first, read)
+        found = _processed(value, first, read, operands)
         width = first.dst.layout.shape[2]
         if found is None:
             found, width = np.zeros((0, 1, 1), dtype=np.int64), 0
@@ -77,13 +78,14 @@ class _Seen:
         return np.concatenate(self._blocks, axis=self._axis) if self._blocks else None
 
 
-def _processed(value: str, layer: SdpLayer | ConvLayer, read: ReadMemory) -> _Cube | None:
+def _processed(value: str, layer: SdpLayer | ConvLayer, read: ReadMemory, multiplied: Operands | None) -> _Cube | None:
     """Return the values of a layer at a point of SDP, None where they do not pass it."""
     params = layer.sdp if isinstance(layer, ConvLayer) else layer.params
     if params.is_float:
         raise NotComparable("only integers have known values there")
     if isinstance(layer, ConvLayer):
-        cube = convolve(layer, operands_of(layer, read))[0].view(np.int32)
+        assert multiplied is not None
+        cube = convolve(layer, multiplied)[0].view(np.int32)
     else:
         cube = read_patterns(layer.src, read)
     if value == "entered":
@@ -141,9 +143,8 @@ def _parts(
             else (split.middle_in, split.middle_out)
         )
         if value == "pdp-input":
-            # Columns that windows share with the part before are read again.
-            again = start * params.stride_x - params.pad_left if part else 0
-            yield min(again, ends), ends + taken
+            # Columns that windows share with the part before are read again, those between windows never.
+            yield ends + (params.stride_x - params.kernel_width if part else 0), ends + taken
         else:
             yield start, start + given
         start, ends = start + given, ends + taken

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nvdla_models.layout import Element, FeatureLayout, LinesLayout, PlanarLayout
+from nvdla_tb.explain.buffer import with_operands
 from nvdla_tb.explain.evidence import Evidence
 from nvdla_tb.explain.handed import counted, handed
 from nvdla_tb.explain.handed_beats import Handed, NotComparable
@@ -87,7 +88,7 @@ def compare(
         Results for each layer's index, in the order of the stages.
     """
     results: dict[int, list[StageResult]] = {layer.started.index: [] for layer in seen.layers}
-    evidence = {e.started.index: e for e in seen.every(ops) if e.started is not None}
+    evidence = {e.started.index: e for e in with_operands(seen.every(ops)) if e.started is not None}
     for stage in (stage for stage in stages if not stage.kind.is_handshake):
         layers = [layer for layer in seen.layers if stage.is_passed_by(layer.started.engine)]
         rest = [beat for beat in beats_by_stage[stage.name] if stage.zeros or any(beat.data)]
@@ -107,14 +108,16 @@ def compare(
                 judge = _in_order if stage.kind.counts is None else _counted
                 try:
                     result, count = judge(stage, evidence[index], rest, layer is layers[-1])
+                    # Only of the last layer are more beats known to be its own.
+                    after = rest[count:] if layer is layers[-1] else []
                     if result.wrong is not None and own and _is_again(own, rest[: len(own)]):
                         # What does not fit this layer is all of the one before, which this one does not begin with.
                         last = results[before][-1]
                         results[before][-1] = replace(last, wrong=_once_too_often(last, len(own)))
                         rest = rest[len(own) :]
                         result, count = judge(stage, evidence[index], rest, layer is layers[-1])
-                    elif result.wrong is None and _is_again(rest[:count], rest[count : result.beats]):
-                        result = replace(result, wrong=_once_too_often(result, result.beats - count))
+                    elif result.wrong is None and _is_again(rest[:count], after):
+                        result = replace(result, wrong=_once_too_often(result, len(after)))
                     own, before = ([] if result.is_bad or stage.kind.counts else rest[:count]), index
                     rest = rest[count:]
                 except NotComparable as why:
@@ -199,9 +202,9 @@ def _counted(stage: Stage, evidence: Evidence, rest: Sequence[Handover], is_last
     """Return the result of a stage with numbers for a layer, and how many of the beats are its own."""
     expected = counted(stage.value, evidence)
     sums = np.cumsum([int.from_bytes(beat.data, "little") for beat in rest], dtype=np.int64)
-    own = len(rest) if is_last else min(int(np.searchsorted(sums, expected)) + 1, len(rest))
+    own = len(rest) if is_last else min(int(np.searchsorted(sums, expected)) + 1, len(rest)) if expected else 0
     total = int(sums[own - 1]) if own else 0
-    return StageResult(stage, total, expected, finished=total / expected), own
+    return StageResult(stage, total, expected, finished=total / max(expected, 1)), own
 
 
 def _usual_lanes(stage: Stage, evidence: Evidence) -> int:

@@ -17,8 +17,8 @@ from nvdla_tb.run.jobs import Job, Setup, run_job
 from nvdla_tb.run.systems import load_config
 from nvdla_tb.stimulus.result import Dut, Result
 
-_MOST_CYCLES = 200_000
-"""Longer failures are not played again: watching takes some seconds for as many."""
+_MOST_CYCLES = 600_000
+"""Longer failures are not played again: watching takes half a minute for as many."""
 
 _FOLDER = "inside"
 

@@ -14,7 +14,10 @@ from nvdla_models.precision import Precision
 from nvdla_tb.explain.seen import Seen
 from nvdla_tb.explain.stages import StageResult, compare
 from nvdla_tb.explain.tap import Handover
+from nvdla_tb.judge.predictor import BufferContents, predict
 from nvdla_tb.judge.predictor.conv_operands import operands_of
+from nvdla_tb.judge.tracker import StartedLayer
+from nvdla_tb.nvdla.program.conv_buffer import Fetch
 from tests.unit.explain import cases
 from tests.unit.explain.cases import conv_layer
 from tests.unit.explain.test_culprit import INSIDE
@@ -270,13 +273,41 @@ def test_numbers_of_a_layer_end_where_those_of_the_next_begin() -> None:
     assert [str(found[index][0]) for index in (0, 1)] == ["told: 7 lines, all right", "told: 6 lines instead of 7"]
 
 
+def test_equal_numbers_of_the_next_layer_are_not_called_handed_over_once_too_often() -> None:
+    later = replace(conv_layer(), dst=replace(conv_layer().dst, address=cases.DST + 0x2000))
+    run = Seen.of(played(conv_layer(), later))
+    stage = structs.replace(INSIDE, name="told", value="loaded-lines", stripe=None)
+    found = compare([stage], {"told": [Handover(0, bytes([7])), Handover(1, bytes([7]))]}, run, (LOAD,))
+    assert [str(found[index][0]) for index in (0, 1)] == ["told: 7 lines, all right"] * 2
+
+
+def test_a_layer_that_reuses_weights_is_compared_with_those_of_the_layer_before() -> None:
+    first = conv_layer()
+    later = replace(first, dst=replace(first.dst, address=cases.DST + 0x2000))
+    buffer = BufferContents()
+    layers = [StartedLayer(0, "CONV", 0, first), StartedLayer(1, "CONV", 1, later, fetch=Fetch(weights=False))]
+    found = [predict(layer, lambda _, address, nbytes: MEMORY.read(address, nbytes).data, buffer) for layer in layers]
+    run = Seen.of(cases.scored((each, cases.beats_of(cases.result(each))) for each in found))
+    told = structs.replace(INSIDE, name="told", value="loaded-kernels", stripe=None)
+    sums = sums_of_literal_loops()
+    beats = {"told": [Handover(0, bytes([19]))], SUMS.name: [*sums, *sums]}
+    results = compare([told, SUMS], beats, run, (LOAD,))
+    assert [str(result) for index in (0, 1) for result in results[index]] == [
+        "told: 19 kernels, all right",
+        f"CACC to SDP: {len(sums)} beats, all right",
+        "told: 0 kernels, all right",
+        f"CACC to SDP: {len(sums)} beats, all right",
+    ]
+
+
 def test_a_beat_of_another_width_is_not_compared() -> None:
     assert str(judged("elements", operations(16)["products"])) == (
         "inside: not compared: a beat of elements must hold 8 of them, not 20"
     )
 
 
-def test_sums_are_those_of_a_literal_convolution() -> None:
+def sums_of_literal_loops() -> list[Handover]:
+    """Return what CACC hands to SDP for the convolution."""
     layer, (cube, kernels) = conv_layer(), conv_operands()
     _, height, width = layer.dst.layout.shape
     beats = []
@@ -286,8 +317,13 @@ def test_sums_are_those_of_a_literal_convolution() -> None:
                 numbers = range(8 * surface, 8 * surface + 8)
                 sums = [element(layer.params, cube, kernels[k], h, w)[0] if k < 19 else 0 for k in numbers]
                 beats.append(Handover(len(beats), np.array(sums, dtype="<i4").tobytes()))
+    return beats
+
+
+def test_sums_are_those_of_a_literal_convolution() -> None:
+    beats = sums_of_literal_loops()
     (finding,) = compare([SUMS], {SUMS.name: beats}, CONVOLUTION, (LOAD,))[0]
-    assert (finding.is_bad, finding.beats) == (False, 3 * height * width)
+    assert (finding.is_bad, finding.beats) == (False, len(beats))
 
 
 @pytest.mark.parametrize(

@@ -126,6 +126,25 @@ def test_rows_of_pdp_come_line_by_line_and_by_the_parts_of_a_split() -> None:
     assert values_of("pdp-input", cut) == want
 
 
+def test_parts_of_a_split_leave_out_the_columns_between_windows() -> None:
+    layer = cases.pdp_layer()
+    params = replace(layer.params, kernel_width=2, stride_x=3)
+    width = layer.src.layout.shape[2]
+    out = params.output_width(width)
+    split = split_width(params, width, 2, 1, 1)
+    assert split is not None
+    assert (split.first_in, params.pad_left) == (1, 1)
+    shape = layer.dst.layout.shape
+    dst = replace(layer.dst, layout=replace(layer.dst.layout, shape=(shape[0], shape[1], out)))
+    cut, cube = replace(layer, params=params, dst=dst, split=split), cube_of(layer)
+    want = [
+        cube[c][h][w]
+        for part in (range(1), range(2, width))
+        for c, h, w in atoms((len(cube), len(cube[0]), width), part)
+    ]
+    assert values_of("pdp-input", cut) == want
+
+
 def test_cdp_takes_eight_columns_at_a_time_and_all_channels_of_them() -> None:
     layer = cases.cdp_layer()
     cube, real = cube_of(layer), layer.src.layout.shape[0]

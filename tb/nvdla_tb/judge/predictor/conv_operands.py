@@ -60,7 +60,7 @@ class BufferContents:
         weights = _unpack(layer.weights, raw, read)
         lines = [] if kept is None or not fetch.kept_lines else [kept[0][:, -fetch.kept_lines :]]
         if fetch.data:
-            lines.append(_read_cube(layer, read))
+            lines.append(read_lines(layer, read))
         cube = np.concatenate(lines, axis=1)
         gone = 0 if layer.cbuf.skip_data_release else layer.cbuf.release_slices
         self._kept = cube[:, gone:], raw
@@ -75,7 +75,7 @@ def operands_of(layer: ConvLayer, read: ReadMemory) -> Operands:
     return BufferContents().take(layer, FETCHES_ALL, read)
 
 
-def _read_cube(layer: ConvLayer, read: ReadMemory) -> NDArray[Any]:
+def read_lines(layer: ConvLayer, read: ReadMemory) -> NDArray[Any]:
     """Return the lines that CDMA fetches and converts, (C, H, W)."""
     src, conversion = layer.src, layer.conversion
     if isinstance(src, ImageSurface):

@@ -168,7 +168,7 @@ def failed(name: str, cycles: int, cause: str | None = None, engine: str = "CONV
         (failed("a", 100), True),
         (failed("a", 100, engine="CONV-PDP"), True),
         (failed("a", 100, cause="dst-base"), True),
-        (failed("a", 200_001), False),
+        (failed("a", 600_001), False),
         (failed("a", 100, engine="PDP"), False),
         (failed("a", 100, cause="dst-base", engine="SDP"), True),
         (replace(failed("a", 100), explained=None), False),

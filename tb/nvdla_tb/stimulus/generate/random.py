@@ -256,7 +256,7 @@ def _layers(
                     work += work_of(config, layer, each.src, each.dst)
         if written is not None and "PDP" in engines and may_be_pooled(layer) and rng.random() < _POOLED:
             layer, written = draw_pooled(rng, layer, written)
-        if not reaches and not is_wide and wide.random() < _WIDE:
+        if not reaches and not is_wide and layer["engine"] in _WITH_EVENTS and wide.random() < _WIDE:
             layer, written = widened(wide, config, layer, written)
             is_wide = True
         layers.append(layer)

@@ -10,7 +10,6 @@ from nvdla_models.precision import Precision
 from nvdla_tb.stimulus.generate.draw.numbers import Cube, Description
 from nvdla_tb.stimulus.generate.draw.sizes import draw_reaching, draw_wide_gaps
 
-_ENGINES = ("SDP", "PDP", "CDP", "CONV")
 _MOST_BYTES = 1 << 22
 
 
@@ -22,7 +21,7 @@ def widened(
     What reads a cube that another layer wrote finds the gaps of that one. A batch keeps its own, and so does a layer
     whose cubes have a pixel each.
     """
-    if layer["engine"] not in _ENGINES or "batch" in layer:
+    if "batch" in layer:
         return layer, dst
     sides = []
     if dst is not None and "dst_gaps" in layer and not dst.is_one_pixel:

@@ -9,7 +9,8 @@ import numpy as np
 from cocotb.handle import SimHandleBase
 from cocotb.triggers import ReadOnly, RisingEdge
 
-from nvdla_tb.gate_tests.checkers import CONFIG, pass_through
+from nvdla_tb.gate_tests.checkers import pass_through
+from nvdla_tb.gate_tests.config import CONFIG
 from nvdla_tb.judge.finding import Check
 from nvdla_tb.nvdla.memory import Ram
 from nvdla_tb.sim.bench import Bench

@@ -10,10 +10,10 @@ import msgspec
 import numpy as np
 from cocotb.handle import SimHandleBase
 
-from nvdla_models.config import HwConfig
 from nvdla_models.layout import Element, FeatureLayout
 from nvdla_models.precision import Precision
 from nvdla_models.sdp import SdpParams, output_converter
+from nvdla_tb.gate_tests.config import CONFIG
 from nvdla_tb.judge.beats import Beats
 from nvdla_tb.judge.detail import (
     BadAccess,
@@ -43,7 +43,6 @@ from nvdla_tb.stimulus.generate.layers.workshop import Workshop
 from nvdla_tb.stimulus.generate.plan import load_plan
 from nvdla_tb.stimulus.settings import BenchSettings, PortSettings
 
-CONFIG = HwConfig.load("nv_small")
 PASS_THROUGH = SdpParams(None, None, output_converter(0, 1, 0), Precision.INT8, Precision.INT8)
 ENTRIES = {entry.name: entry for entry in load_plan(PLANS / "nv_small.toml")}
 QUICK_HANG = BenchSettings(hang_cycles=3000)

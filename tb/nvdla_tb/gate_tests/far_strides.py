@@ -12,7 +12,7 @@ import cocotb
 import numpy as np
 from cocotb.handle import SimHandleBase
 
-from nvdla_models.config import HwConfig
+from nvdla_tb.gate_tests.config import CONFIG
 from nvdla_tb.gate_tests.stress import Inattentive
 from nvdla_tb.judge.finding import Check
 from nvdla_tb.nvdla.engines import chain_of
@@ -26,7 +26,6 @@ from nvdla_tb.stimulus.generate.layers.entries import layer_entry
 from nvdla_tb.stimulus.generate.layers.workshop import Workshop
 from nvdla_tb.stimulus.scenario import memory_ops
 
-CONFIG = HwConfig.load("nv_small")
 BASE = 0x10_0000
 FAR = (0xAA80_0000, 0x5540_0000)
 """What is added to strides: each of the address bits above those that the strides of plans have."""

@@ -6,8 +6,8 @@ import cocotb
 import numpy as np
 from cocotb.handle import SimHandleBase
 
-from nvdla_models.config import HwConfig
 from nvdla_tb.gate_tests.checkers import pass_through
+from nvdla_tb.gate_tests.config import CONFIG
 from nvdla_tb.nvdla import configrom
 from nvdla_tb.nvdla.memory import Ram
 from nvdla_tb.nvdla.program.codec import encode
@@ -18,7 +18,6 @@ from nvdla_tb.sim.clocking import cycle, wait_cycles
 from nvdla_tb.sim.csb import CsbTimeout
 from nvdla_tb.stimulus.settings import BenchSettings, PortSettings
 
-CONFIG = HwConfig.load("nv_small")
 REGISTERS = RegisterMap.of(CONFIG)
 FLUSHED = "CDMA.S_CBUF_FLUSH_STATUS"
 

@@ -10,7 +10,7 @@ import cocotb
 import msgspec
 from cocotb.handle import SimHandleBase
 
-from nvdla_models.config import HwConfig
+from nvdla_tb.gate_tests.config import CONFIG
 from nvdla_tb.gate_tests.stress import ALL_EVENTS
 from nvdla_tb.nvdla.engines import Chain, chain_of
 from nvdla_tb.nvdla.layers import Layer
@@ -36,7 +36,6 @@ from nvdla_tb.stimulus.generate.layers.workshop import Workshop
 from nvdla_tb.stimulus.scenario import memory_ops
 from nvdla_tb.stimulus.settings import BenchSettings, PortSettings
 
-CONFIG = HwConfig.load("nv_small")
 QUICK = BenchSettings(hang_cycles=3000, port=PortSettings(latency_cycles=40))
 """Memory is late, so that no unit ends before software has enabled all units of the layer behind."""
 

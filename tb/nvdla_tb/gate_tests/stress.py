@@ -6,8 +6,8 @@ import cocotb
 import numpy as np
 from cocotb.handle import SimHandleBase
 
-from nvdla_models.config import HwConfig
 from nvdla_tb.gate_tests.checkers import found, pass_through
+from nvdla_tb.gate_tests.config import CONFIG
 from nvdla_tb.judge.detail import EarlyAccess, UnexpectedInterrupt
 from nvdla_tb.judge.finding import Check
 from nvdla_tb.judge.judge import Access
@@ -19,7 +19,6 @@ from nvdla_tb.sim.bench import Bench
 from nvdla_tb.sim.clocking import cycle, wait_cycles
 from nvdla_tb.stimulus.settings import BenchSettings, PortSettings
 
-CONFIG = HwConfig.load("nv_small")
 REGISTERS = RegisterMap.of(CONFIG)
 SLOW = BenchSettings(port=PortSettings(latency_cycles=400))
 ALL_EVENTS = 0x3F_03FF

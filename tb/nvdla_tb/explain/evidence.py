@@ -20,6 +20,7 @@ from nvdla_tb.judge.beats import Beats
 from nvdla_tb.judge.layer_id import Started
 from nvdla_tb.judge.predictor.conv_operands import Operands
 from nvdla_tb.judge.tracker import StartedLayer
+from nvdla_tb.nvdla.memory import Ram
 
 AnyStarted = StartedLayer | Started[OtherLayer]
 
@@ -65,6 +66,10 @@ class Evidence:
     overwritten: str | None = None
     cut: bool = False
     operands: Operands | None = None
+
+    def read(self, _: Ram, address: int, nbytes: int) -> ByteArray:
+        """Return bytes of memory as the layer found them; all ports show the same."""
+        return self.memory.read(address, nbytes).data
 
     @cached_property
     def others(self) -> tuple[Evidence, ...]:

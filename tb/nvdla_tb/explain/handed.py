@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import product
 
@@ -21,7 +21,6 @@ from nvdla_tb.judge.predictor.conv_operands import Operands, operands_of, read_l
 from nvdla_tb.judge.predictor.expectation import ReadMemory, read_patterns
 from nvdla_tb.judge.tracker import StartedLayer
 from nvdla_tb.nvdla.layers import ConvLayer, PooledLayer, SdpLayer
-from nvdla_tb.nvdla.memory import Ram
 from nvdla_tb.nvdla.program.conv_buffer import FETCHES_ALL, Fetch
 from nvdla_tb.nvdla.surfaces import ImageSurface
 
@@ -68,11 +67,7 @@ def handed(stage: Stage, evidence: Evidence, lanes: int) -> Handed:
     Raises:
         NotComparable: when the model has no values for it, or a beat no such number of lanes.
     """
-    value, first = stage.value, _first_layer(evidence)
-
-    def read(ram: Ram, address: int, nbytes: int) -> NDArray[np.uint8]:
-        return evidence.memory.read(address, nbytes).data
-
+    value, first, read = stage.value, _first_layer(evidence), evidence.read
     if stage.kind.is_element and (value != "entered" or lanes == 1):
         if lanes != 1:
             raise NotComparable(f"a beat of {value} must hold 1 of them, not {lanes}")
@@ -145,7 +140,7 @@ def _in_entries(layer: ConvLayer, found: Handed, first_bank: int, banks: int) ->
     return replace(found, entries=entries, banks=(first_bank * depth, banks * depth))
 
 
-def _packed(layer: ConvLayer, read: Callable[[Ram, int, int], NDArray[np.uint8]], lanes: int) -> Handed:
+def _packed(layer: ConvLayer, read: ReadMemory, lanes: int) -> Handed:
     """Return the bytes of weights in the order of their addresses.
 
     Raises:

@@ -106,7 +106,8 @@ async def _play(dut: SimHandleBase, request: Request) -> Bench:
     await bench.play(ops)
     await bench.settle()
     bench.finish()
-    if bench.watch is not None:
+    # What was written behind a refusal is not known.
+    if bench.watch is not None and not bench.verdict.refused:
         bench.watch.misheld = await read_back(bench.backend, bench.judge.tracker.state)
     if request.dump:
         save_ranges(request.dump, bench.memories, _result_path(request).with_name(DUMP_FILE))

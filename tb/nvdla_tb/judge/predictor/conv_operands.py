@@ -47,6 +47,11 @@ class BufferContents:
         self._kept: tuple[NDArray[Any], Bytes] | None = None
         """The lines one after the other, and the bytes of the weights."""
 
+    @property
+    def is_known(self) -> bool:
+        """Whether a layer has left anything."""
+        return self._kept is not None
+
     def take(self, layer: ConvLayer, fetch: Fetch, read: ReadMemory) -> Operands:
         """Return the operands of a layer or of one cube of a batch, and keep the ones that it leaves.
 

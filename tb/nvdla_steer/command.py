@@ -14,6 +14,7 @@ from nvdla_steer.steering import Steering
 from nvdla_tb.cli import numbers
 from nvdla_tb.cli.dut import STORE, build_dut, dut_arguments, dut_of
 from nvdla_tb.cli.dut_options import BUILD_ROOT, add_dut_options, add_results_option
+from nvdla_tb.cli.playing import alone_in
 from nvdla_tb.cli.regress_tasks import counting_dut
 from nvdla_tb.cli.run_options import cycles_options, scenario_options, waves_option
 from nvdla_tb.paths import COMMAND
@@ -55,10 +56,10 @@ def main(args: argparse.Namespace) -> int:
     if dut_of(args).backend != "native":
         raise InputError("--backend must be native: code is counted for each scenario in the model itself")
     folders.made(BUILD_ROOT)
-    with folders.alone(folders.made(args.corpus) / ".lock", None), Store(args.results / STORE) as store:
+    with alone_in(folders.made(args.corpus)), Store(args.results / STORE) as store:
         built = build_dut(args, config, coverage=args.code_coverage)
         dut = counting_dut(args)
-        points = points_of(built, dut.config, folders.emptied(args.results, "points"))
+        points = points_of(built, dut.config, folders.made(args.corpus, "points"))
         corpus = Corpus(args.corpus, config.name, built.directory.name, len(points.kinds))
         candidates = Candidates(config, corpus, args.seed, uniform=args.uniform)
         args.hw, args.again = config, f"{COMMAND} run {dut_arguments(args)}"

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nvdla_tb.plain_data import decoded
+from nvdla_tb.run import folders
 from nvdla_tb.run.answers import RESULT_FILE
 from nvdla_tb.run.compile.runners import HARNESS_DIR
 from nvdla_tb.run.compile.spec import Built
@@ -19,6 +20,7 @@ from nvdla_tb.run.errors import LaunchError
 from nvdla_tb.run.jobs import run_entry
 from nvdla_tb.run.regress.code_coverage import read_counts
 from nvdla_tb.run.regress.code_exclusions import KINDS, Point
+from nvdla_tb.run.space import write_whole
 from nvdla_tb.stimulus.exchange import FIRST_POINT, POINTS_FILE, Request
 
 Levels = NDArray[np.uint8]
@@ -64,26 +66,34 @@ class Points:
         return ", ".join(f"{found[n]} of {all_of[n]} {name}" for name, n in named)
 
 
-def points_of(built: Built, config: str, work_dir: Path) -> Points:
-    """Ask a model for its points.
+def points_of(built: Built, config: str, folder: Path) -> Points:
+    """Return the points of a model, which is asked for them once, as that takes most of a minute for a whole chip.
 
     Args:
         built: A native model that counts.
         config: Name or file of its configuration.
-        work_dir: Folder to play in.
+        folder: Folder of what is known of models.
 
     Raises:
         LaunchError: when it does not answer.
     """
+    kept = folder / f"{folders.folder_name(built.directory.name)}.kinds"
+    if kept.is_file():
+        return Points(np.frombuffer(kept.read_bytes(), dtype=np.uint8))
+    points = _asked(built, config, folders.emptied(folder, "names"))
+    folders.remove(folder, "names")
+    write_whole(kept, points.kinds.tobytes())
+    return points
+
+
+def _asked(built: Built, config: str, work_dir: Path) -> Points:
     path = (work_dir / RESULT_FILE).resolve()
     request = Request(config, result=str(path))
     run = run_entry(built, "points", request, work_dir, timeout_seconds=_NAMING_SECONDS)
     if not run.passed:
         raise LaunchError(f"{run.message}; log: {run.log_path}")
     names = path.with_name(POINTS_FILE)
-    found = named_points(read_counts(names), decoded(path.read_bytes(), int))
-    names.unlink()
-    return found
+    return named_points(read_counts(names), decoded(path.read_bytes(), int))
 
 
 def named_points(numbered: Mapping[str, int], count: int) -> Points:

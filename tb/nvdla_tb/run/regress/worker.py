@@ -56,7 +56,7 @@ ONE_OF_EACH = "once all tests have ended, the shortest failure of each signature
 
 _COUNTED_TOGETHER = 16
 """Scenarios in one process that counts code coverage: to start it and to write its counts takes longer than most of
-them. So many at most go uncounted when the process or its worker dies."""
+them. So many at most go uncounted when the process or its worker dies, and all where each leaves its own counts."""
 
 _processes: dict[tuple[int, Dut, tuple[str, ...], Limits], SharedProcess] = {}
 _numbers = count()
@@ -241,7 +241,7 @@ def _played(task: Task, built: Built, work_dir: Path, limits: Limits) -> Result:
         if result.ending.is_failure:
             process.close()
             (process.work_dir / COVERAGE_FILE).unlink(missing_ok=True)
-        elif process.scenarios >= _COUNTED_TOGETHER:
+        elif process.scenarios >= _COUNTED_TOGETHER and limits.counts is None:
             _end(process, limits)
     if limits.coverage is None or result.ending is not Ending.PASSED or job.test or not is_nvdla(task.dut.config):
         return result

@@ -12,7 +12,7 @@ from nvdla_steer.corpus import Corpus
 from nvdla_steer.points import points_of
 from nvdla_steer.steering import Steering
 from nvdla_tb.cli import numbers
-from nvdla_tb.cli.dut import STORE, build_dut, dut_arguments, dut_of
+from nvdla_tb.cli.dut import STORE, build_dut, dut_of
 from nvdla_tb.cli.dut_options import BUILD_ROOT, add_dut_options, add_results_option
 from nvdla_tb.cli.playing import alone_in
 from nvdla_tb.cli.regress_tasks import counting_dut
@@ -38,7 +38,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", type=numbers.seed, default=0, metavar="N", help="seed of all choices (default: 0)")
     parser.add_argument("--uniform", action="store_true", help="draw as regress random does, to compare with")
     parser.add_argument(
-        "--code-coverage", choices=CODE_COVERAGE, default="both", help="what is to be reached (default: both)"
+        "--code-coverage",
+        choices=CODE_COVERAGE,
+        default="line",
+        help="what is to be reached: lines and branches, toggles, or both (default: line; toggles play much slower)",
     )
     add_dut_options(parser)
     group = scenario_options(parser)
@@ -62,5 +65,4 @@ def main(args: argparse.Namespace) -> int:
         points = points_of(built, dut.config, folders.made(args.corpus, "points"))
         corpus = Corpus(args.corpus, config.name, built.directory.name, len(points.kinds))
         candidates = Candidates(config, corpus, args.seed, uniform=args.uniform)
-        args.hw, args.again = config, f"{COMMAND} run {dut_arguments(args)}"
         return Steering(args, store, dut, points, corpus, candidates).play()

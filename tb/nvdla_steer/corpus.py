@@ -99,7 +99,7 @@ class Corpus:
         Raises:
             InputError: for a plan that cannot be read, or of another configuration.
         """
-        self.folder, self._config = folders.made(folder), config
+        self.folder, self.config = folders.made(folder), config
         self._points = folders.made(folder, _POINTS, folders.folder_name(model))
         self._seen = np.zeros(points, dtype=np.uint8)
         self._hits = np.zeros(points, dtype=np.int64)
@@ -120,17 +120,20 @@ class Corpus:
         return self._seen > 0
 
     def add(self, described: Described, levels: Levels, cycles: int) -> Gain:
-        """Take what a scenario that passed has reached, and keep it if it is of use."""
+        """Take what a scenario that passed has reached, and keep it if it is of use, or was in the plan before."""
         fresh = int(np.count_nonzero((levels > 0) & (self._seen == 0)))
         further = bool((levels & ~self._seen).any())
         cheaper = bool(((self._least > _CHEAPER * cycles) & (self._hits <= _RARE) & (levels > 0)).any())
-        if not (further or cheaper):
+        was_there = described in self.unmeasured
+        if not (further or cheaper or was_there):
             self._hits += levels > 0
             return Gain(0, kept=False)
         content = BytesIO()
         np.savez_compressed(content, levels=levels, cycles=np.int64(cycles))
         write_whole(self._path(described), content.getvalue())
         self._enter(described, levels, cycles)
+        if was_there:
+            self.unmeasured.remove(described)
         self._is_new = True
         if time.monotonic() - self._saved > _SAVED_SECONDS:
             self.save()
@@ -185,7 +188,7 @@ class Corpus:
         self._saved, self._is_new = time.monotonic(), False
 
     def _write(self, name: str, about: str, scenarios: Iterable[Described]) -> None:
-        write_whole(self.folder / name, plan_text(self._config, scenarios, about))
+        write_whole(self.folder / name, plan_text(self.config, scenarios, about))
 
     def _read(self) -> list[Described]:
         path = self.folder / PLAN
@@ -193,8 +196,8 @@ class Corpus:
             return []
         found = load_plan(path)
         for entry in found:
-            if entry.config != self._config:
-                raise InputError(f"{path} must be of the configuration {self._config}, not {entry.config}")
+            if entry.config != self.config:
+                raise InputError(f"{path} must be of the configuration {self.config}, not {entry.config}")
         return [Described(entry.name, entry.about, with_layers(entry.name, entry.data)) for entry in found]
 
     def _path(self, described: Described) -> Path:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 import time
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import suppress
@@ -19,8 +20,10 @@ from nvdla_steer.corpus import Corpus
 from nvdla_steer.plan_text import plan_text
 from nvdla_steer.points import Points
 from nvdla_tb.cli.console import Console
+from nvdla_tb.cli.dut import dut_arguments
 from nvdla_tb.cli.regress_play import COVERAGE_DIR, conclude, write_live
 from nvdla_tb.judge.verdict import Ending, Verdict
+from nvdla_tb.paths import COMMAND
 from nvdla_tb.report import failures
 from nvdla_tb.report.live import LiveReport
 from nvdla_tb.run import folders
@@ -141,7 +144,7 @@ class Steering:
                         candidate = self._candidates.next()
                         task = self._task(candidate)
                         self._store.extend(self._run, [task])
-                        self._live.plan({task.key: _not_played(task)})
+                        self._live.add(task.key, _not_played(task))
                         running[pool.submit(execute, task, self._limits)] = task, candidate
                     if not running:
                         break
@@ -156,8 +159,9 @@ class Steering:
         """Write a candidate as a plan of one scenario, and return the task that plays it."""
         described = candidate.described
         path = self._sources / f"{folders.folder_name(described.name)}.toml"
-        write_whole(path, plan_text(self._args.hw.name, [described]))
-        rerun = f"{self._args.again} --plan {path.resolve()} --only {described.name} --seed {SEED}"
+        write_whole(path, plan_text(self._corpus.config, [described]))
+        which = shlex.join(["--plan", str(path.resolve()), "--only", described.name, "--seed", str(SEED)])
+        rerun = f"{COMMAND} run {dut_arguments(self._args)} {which}"
         return Task(
             described.name, SEED, "plan", str(path.resolve()), self._dut, rerun, plusargs=tuple(self._args.plusarg)
         )

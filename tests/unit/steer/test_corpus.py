@@ -102,6 +102,20 @@ def test_what_was_edited_or_never_played_on_this_model_is_unmeasured_and_stays(t
     assert (len(other.unmeasured), other.entries, other.reached.any()) == (3, {}, False)
 
 
+def test_what_was_in_the_plan_stays_once_it_is_measured_and_is_there_once(tmp_path: Path) -> None:
+    corpus = corpus_in(tmp_path / "c")
+    corpus.add(described(1), reaching(1), 300)
+    corpus.add(described(2), reaching(2), 300)
+    corpus.save()
+    other = corpus_in(tmp_path / "c", model="another")
+    for number in (2, 1):
+        assert other.add(described(number), reaching(3), 300).kept
+    assert other.unmeasured == []
+    other.save()
+    again = corpus_in(tmp_path / "c", model="another")
+    assert list(again.entries) == [described(2).name, described(1).name]
+
+
 @pytest.mark.parametrize("content", [b"", b"PK\x03\x04 and no more", b"nothing"])
 def test_damaged_points_are_measured_again(tmp_path: Path, content: bytes) -> None:
     corpus = corpus_in(tmp_path / "c")

@@ -43,7 +43,7 @@ def steered(folder: Path, monkeypatch: pytest.MonkeyPatch, play: Play, options: 
     parser = Parser()
     command.add_arguments(parser)
     args = parser.parse_args([*options.split(), "--results", str(folder), "--corpus", str(folder / "corpus")])
-    args.command_line, args.hw, args.again = "nvdla-tb steer", CONFIG, "nvdla-tb run"
+    args.command_line = "nvdla-tb steer"
     played: list[Task] = []
 
     def execute(task: Task, limits: Limits) -> Result:

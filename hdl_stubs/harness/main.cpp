@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <algorithm>
+#include <iterator>
 #include <memory>
 
 #include "Vtop.h"
@@ -12,6 +13,7 @@
 #include "verilated_vpi.h"
 
 #if VM_COVERAGE
+#include "Vtop__Syms.h"
 #include "verilated_cov.h"
 #endif
 
@@ -58,6 +60,7 @@ namespace {
 constexpr uint64_t HALF_PERIOD_STEPS = 1000;
 uint64_t now = 0;
 uint64_t epoch = 0;
+Vtop* model = nullptr;
 
 // Where the launcher reads the time; it lies in memory that both share once the bench has said so. Python is gone
 // before the last time steps, so the memory is mapped here, and stays.
@@ -139,11 +142,35 @@ void nvb_show_time(int file) {
     }
     *shown_time = now;
 }
+
+// What was counted of the RTL's code so far, a count for each point; none in a model that does not count. Verilator's
+// own file names each point, and takes longer to write than most scenarios to play.
+uint32_t* nvb_counts(uint32_t* points) {
+#if VM_COVERAGE
+    auto& counts = model->rootp->vlSymsp->__Vcoverage;
+    *points = std::size(counts);
+    return counts;
+#else
+    *points = 0;
+    return nullptr;
+#endif
+}
+
+// Write Verilator's file of the counts as they are, with each instance's points.
+void nvb_write_counts(const char* path) {
+#if VM_COVERAGE
+    VerilatedCovContext& context = *Verilated::threadContextp()->coveragep();
+    context.forcePerInstance(true);
+    context.write(path);
+    context.forcePerInstance(false);
+#endif
+}
 }
 
 int main(int argc, char** argv) {
     Verilated::commandArgs(argc, argv);
     auto top = std::make_unique<Vtop>("");
+    model = top.get();
     // Whatever the model's registers begin with.
     top->dla_core_clk = top->dla_csb_clk = 0;
     Verilated::fatalOnVpiError(false);

@@ -2,8 +2,9 @@
 // set for both register groups.
 //
 // LE has 65 entries of 16 bits, LO 257. A write to S_LUT_ACCESS_CFG selects table,
-// direction and first entry; every access to S_LUT_ACCESS_DATA goes to the next
-// entry, and stays at the last one.
+// direction and first entry. In CDP, every access to S_LUT_ACCESS_DATA in that
+// direction goes to the next entry, and stays at the last one; in SDP (RUNS_FREE),
+// every access does, and goes on behind it.
 //
 // A lookup takes two neighbouring entries of each table per lane: {[i+1], [i]}.
 // Source: LUT programming guide.
@@ -12,6 +13,7 @@
 module nvdla_lut #(
     parameter [5:0] SLOT = 6'd0,
     parameter SETTINGS_WORDS = 14,  // from S_LUT_CFG on
+    parameter RUNS_FREE = 0,
     parameter LANES = 1
 ) (
     input  wire                         clk,
@@ -41,8 +43,9 @@ module nvdla_lut #(
 
   wire [9:0] word = req_addr[9:0];
   wire hit = req_valid && (req_addr[15:10] == SLOT);
-  wire data_access = hit && (word == S_LUT_ACCESS_DATA) && (req_write == writing);
+  wire data_access = hit && (word == S_LUT_ACCESS_DATA);
   wire [9:0] last = in_lo ? LO_LAST : LE_LAST;
+  wire moves = data_access && (RUNS_FREE != 0 || (req_write == writing && entry < last));
 
   assign entry_rdata = (word == S_LUT_ACCESS_DATA) ? {16'd0, in_lo ? lo[entry[8:0]] : le[entry[6:0]]} : 32'd0;
 
@@ -55,10 +58,10 @@ module nvdla_lut #(
       entry   <= req_wdata[9:0];
       in_lo   <= req_wdata[16];
       writing <= req_wdata[17];
-    end else if (data_access && entry < last) entry <= entry + 10'd1;
+    end else if (moves) entry <= entry + 10'd1;
 
   always @(posedge clk)
-    if (data_access && writing && entry <= last && !(bug_lut_last_write_lost && entry == last)) begin
+    if (data_access && req_write && writing && entry <= last && !(bug_lut_last_write_lost && entry == last)) begin
       if (in_lo) lo[entry[8:0]] <= req_wdata[15:0];
       else le[entry[6:0]] <= req_wdata[15:0];
     end

@@ -241,6 +241,7 @@ module nvdla_sdp #(
       nvdla_lut #(
           .SLOT          (SLOT_RDMA + 6'd1),
           .SETTINGS_WORDS(10),
+          .RUNS_FREE     (1),
           .LANES         (LANES)
       ) lut (
           .clk        (clk),

@@ -34,7 +34,8 @@ SEMI_PLANAR_IMAGE_FORMATS = (
 MAX_BURST_LENGTH = 16
 
 # Tables that a file may leave out.
-_OPTIONAL = ("register_bits", "register_resets")
+_TABLES = ("register_bits", "register_resets")
+_OPTIONAL = (*_TABLES, "configrom")
 
 # The engines that a register map has no addresses for, by the parameter that enables each.
 _UNITS_WITHOUT_REGISTERS: dict[str, tuple[str, ...]] = {
@@ -59,7 +60,8 @@ class HwConfig:
 
     Sizes are in bytes or elements, as their names say; latencies are in clock cycles.
     ``register_bits`` and ``register_resets`` list, by ``UNIT.REGISTER``, where the registers of a build differ from the
-    register map: the bits that a register has, if fewer, and its word after reset. A file may leave both out.
+    register map: the bits that a register has, if fewer, and its word after reset. ``configrom`` names the built-in
+    configuration whose ConfigROM the device has, if not its own. A file may leave these three out.
 
     Raises:
         ConfigError: on an impossible combination, naming the parameter, the rule and the value.
@@ -109,6 +111,7 @@ class HwConfig:
     image_formats_semi_planar: tuple[str, ...]
     register_bits: tuple[tuple[str, int], ...] = ()
     register_resets: tuple[tuple[str, int], ...] = ()
+    configrom: str = ""
 
     def __post_init__(self) -> None:
         """Refuse what no hardware can have."""
@@ -197,7 +200,7 @@ def _load_file(path: Path) -> HwConfig:
 
 def _checked(key: str, kind: str, value: Any) -> Any:
     """Return a TOML value as the type of the field ``key``, or refuse it."""
-    if key in _OPTIONAL:
+    if key in _TABLES:
         return _words(key, value)
     if kind.startswith("tuple"):
         return _names(key, kind, value)
@@ -248,6 +251,11 @@ def _each_once(key: str, names: Sequence[str]) -> None:
     for name in names:
         if names.count(name) > 1:
             raise ConfigError(f"{key} must hold each name once, not {name} {names.count(name)} times")
+
+
+def _configrom_known(config: HwConfig) -> None:
+    if config.configrom and config.configrom not in builtin_names():
+        raise ConfigError(f"configrom must be one of {', '.join(builtin_names())}, not {shown(config.configrom)}")
 
 
 def _positive(config: HwConfig) -> None:
@@ -335,6 +343,7 @@ def _parameters_follow_enables(config: HwConfig) -> None:
 _RULES = (
     _register_map,
     _names_known_and_once,
+    _configrom_known,
     _parameters_follow_enables,
     _power_of_two,
     _positive,

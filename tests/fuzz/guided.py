@@ -27,7 +27,7 @@ import atheris
 
 from nvdla_tb.cli.parsing import Parser
 
-PACKAGES = ("nvdla_tb", "nvdla_models", "nvdla_networks", "nvdla_score", "dlhdl_tb", "dlhdl_models")
+PACKAGES = ("nvdla_tb", "nvdla_models", "nvdla_networks", "nvdla_score", "nvdla_steer", "dlhdl_tb", "dlhdl_models")
 
 with atheris.instrument_imports(include=list(PACKAGES)):
     from tests.fuzz.readers import READERS, Reader, by_name

@@ -16,7 +16,7 @@ from nvdla_tb import __version__
 from tests.repository import ROOT
 
 SOURCES = ("tb", "models", "hdl_stubs")
-PACKAGES = {"nvdla_tb", "nvdla_models", "nvdla_networks", "nvdla_score", "dlhdl_tb", "dlhdl_models"}
+PACKAGES = {"nvdla_tb", "nvdla_models", "nvdla_networks", "nvdla_score", "nvdla_steer", "dlhdl_tb", "dlhdl_models"}
 
 
 class Installed:

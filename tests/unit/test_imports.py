@@ -17,7 +17,7 @@ from tests.repository import ROOT
 ROWS = (
     ("tests",),
     ("nvdla_tb.api",),
-    ("nvdla_score",),
+    ("nvdla_score", "nvdla_steer"),
     ("dlhdl_tb.system", "dlhdl_tb.layouts"),
     ("dlhdl_tb.sim", "dlhdl_tb.ports"),
     ("dlhdl_tb", "nvdla_networks"),
@@ -305,7 +305,7 @@ def test_the_checker_allows_what_goes_down(tmp_path: Path, path: str, source: st
     assert violations(tmp_path) == []
 
 
-ADDED = re.compile(r"dlhdl|deep learning hdl|nvdla_networks|nvdla_score", re.IGNORECASE)
+ADDED = re.compile(r"dlhdl|deep learning hdl|nvdla_networks|nvdla_score|nvdla_steer", re.IGNORECASE)
 """The packages that add themselves to the bench through entry points, which it must not know of."""
 
 

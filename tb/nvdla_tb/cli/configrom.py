@@ -38,5 +38,8 @@ def main(args: argparse.Namespace) -> int:
             bits = f"  {' '.join(word.bits)}" if word.bits else ""
             print(f"{word.offset:#06x}    {word.name} = {word.value:#x}{bits}")
     found = differences(rom, config)
-    print("\n".join(f"differs: {difference}" for difference in found) or f"the ConfigROM is that of {config.name}")
+    print(
+        "\n".join(f"differs: {difference}" for difference in found)
+        or f"the ConfigROM is that of {config.configrom or config.name}"
+    )
     return 1 if found else 0

@@ -87,7 +87,8 @@ class Player:
         run.note_about(dict.fromkeys(task.dut for task in store.tasks(run)), args.command_line)
         played = {result.key: _without_layers(result) for result in store.results(run)}
         planned = _planned(store.tasks(run))
-        self._live = LiveReport({key: played.get(key, result) for key, result in planned.items()}, self._write)
+        write = partial(write_live, run)
+        self._live = LiveReport({key: played.get(key, result) for key, result in planned.items()}, write)
         self._model = model_of(store, run)
         self._failures: list[Result] = []
         self._batch = batch_of(args)
@@ -122,13 +123,6 @@ class Player:
                 self._look_again(client)
             remove_worker_folders(self._run.folder)
             return conclude(self._store, self._store.run(self._run.id), args, min(_LEADS_SECONDS, args.explain))
-
-    def _write(self, results: Sequence[Result], problems: Sequence[str]) -> None:
-        """Replace the report by one of some results; that of ``conclude`` says more."""
-        folder = self._run.folder
-        page.write_html(self._run, results, (), folder / page.PAGE, problems=problems, whole=False)
-        page.write_junit(_head(self._run, problems), results, folder / page.JUNIT)
-        failures.write(results, folder)
 
     def _drive(self, client: Client) -> None:
         total, missing = len(self._store.tasks(self._run)), len(self._store.missing(self._run))
@@ -262,6 +256,13 @@ def credentials_of(args: argparse.Namespace) -> Security | None:
         return None
     security = security_of(args.scheduler, args.credentials, insecure=args.insecure)
     return Security() if security is None and args.scheduler is None else security
+
+
+def write_live(run: Run, results: Sequence[Result], problems: Sequence[str]) -> None:
+    """Replace the report of a run that is being played by one of some results; that of ``conclude`` says more."""
+    page.write_html(run, results, (), run.folder / page.PAGE, problems=problems, whole=False)
+    page.write_junit(_head(run, problems), results, run.folder / page.JUNIT)
+    failures.write(results, run.folder)
 
 
 def conclude(store: Store, run: Run, args: argparse.Namespace, leads_seconds: float = _LEADS_SECONDS) -> int:

@@ -13,7 +13,7 @@ from cocotb.handle import SimHandleBase
 from nvdla_models.layout import Element, FeatureLayout
 from nvdla_models.precision import Precision
 from nvdla_models.sdp import SdpParams, output_converter
-from nvdla_tb.gate_tests.config import CONFIG
+from nvdla_tb.gate_tests.config import ATOM, CONFIG
 from nvdla_tb.judge.beats import Beats
 from nvdla_tb.judge.detail import (
     BadAccess,
@@ -33,7 +33,7 @@ from nvdla_tb.judge.verdict import Ending
 from nvdla_tb.nvdla.layers import SdpLayer, Surface
 from nvdla_tb.nvdla.memory import Ram
 from nvdla_tb.nvdla.program.codec import encode
-from nvdla_tb.nvdla.program.ops import CheckCrc, InterruptNotify, Poll, RegRead, RegWrite, SyncWait
+from nvdla_tb.nvdla.program.ops import CheckCrc, InterruptNotify, Op, Poll, RegRead, RegWrite, SyncWait
 from nvdla_tb.paths import PLANS
 from nvdla_tb.sim.bench import Bench
 from nvdla_tb.sim.clocking import cycle
@@ -49,7 +49,9 @@ QUICK_HANG = BenchSettings(hang_cycles=3000)
 LAYER = LayerId(0, "SDP", 0)
 
 
-def pass_through(bench: Bench, shape: tuple[int, int, int] = (12, 3, 4), *, written: bool = True) -> SdpLayer:
+def pass_through(
+    bench: Bench, shape: tuple[int, int, int] = (ATOM + ATOM // 2, 3, 4), *, written: bool = True
+) -> SdpLayer:
     """Place a cube and return the layer that copies it; ``written`` False leaves the source poisoned."""
     layout = FeatureLayout.packed(CONFIG, Precision.INT8, shape)
     number = len(bench.memory.allocations)
@@ -76,23 +78,30 @@ def found(bench: Bench, check: Check, *others: Check) -> Finding:
 
 
 class Tampered(Bench):
-    """A bench that sees one write beat as ``change`` makes it: other beats, or none."""
+    """A bench that sees the first write beat with a certain byte as ``change`` makes it: other beats, or none.
 
-    beat = -1
+    Attributes:
+        lost: How many bytes that beat writes.
+    """
+
     change: Callable[[Beats], Sequence[Beats]]
-    _beats_seen = 0
+    lost = 0
+    _byte: int | None = None
 
-    def tamper(self, beat: int, change: Callable[[Beats], Sequence[Beats]]) -> None:
-        """Change the write beat of that number."""
-        self.beat, self.change = beat, change
+    def tamper(self, byte: int, change: Callable[[Beats], Sequence[Beats]]) -> None:
+        """Change the write beat that holds the byte at that address."""
+        self._byte, self.change = byte, change
 
     def see_writes(self, beats: Beats) -> None:
         """Pass on all beats but the changed one as they are."""
         for number in range(len(beats)):
             one = beats.take(np.arange(len(beats)) == number)
-            for seen in self.change(one) if self._beats_seen == self.beat else [one]:
-                super().see_writes(seen)
-            self._beats_seen += 1
+            seen: Sequence[Beats] = [one]
+            if self._byte is not None and 0 <= self._byte - int(one.address[0]) < one.data.shape[1]:
+                self._byte, self.lost = None, int(one.strobe.sum())
+                seen = self.change(one)
+            for beat in seen:
+                super().see_writes(beat)
 
 
 class Uninterrupted(Bench):
@@ -119,8 +128,8 @@ async def a_wrong_byte_is_reported_with_its_element(dut: SimHandleBase) -> None:
     address = layer.dst.address + layer.dst.layout.offset(2, 1, 3)
     width = bench.monitors[Ram.MC].bus_bytes
     flip = np.zeros(width, dtype=np.uint8)
-    flip[(address - layer.dst.address) % width] = 0x10
-    bench.tamper(7, lambda beats: [replace(beats, data=beats.data ^ flip)])
+    flip[address % width] = 0x10
+    bench.tamper(address, lambda beats: [replace(beats, data=beats.data ^ flip)])
     await bench.run(layer)
     finding = found(bench, Check.VALUE)
     wrong = mismatch(finding)
@@ -144,26 +153,30 @@ async def a_wrong_input_of_the_dut_is_reported(dut: SimHandleBase) -> None:
 @cocotb.test()
 async def a_missing_write_is_reported(dut: SimHandleBase) -> None:
     bench = await Tampered.start(dut, CONFIG)
-    bench.tamper(5, lambda beats: [])
-    await bench.run(pass_through(bench))
+    layer = pass_through(bench)
+    bench.tamper(layer.dst.address + layer.dst.layout.offset(0, 1, 0), lambda beats: [])
+    await bench.run(layer)
     missing = mismatch(found(bench, Check.MISSING))
-    assert (missing.elements, missing.element) == (8, Element(0, 1, 1))
+    assert (missing.elements, missing.element) == (bench.lost, Element(0, 1, 0))
 
 
 @cocotb.test()
 async def a_stray_write_is_reported(dut: SimHandleBase) -> None:
     bench = await Tampered.start(dut, CONFIG)
-    bench.tamper(2, lambda beats: [replace(beats, address=beats.address + np.uint64(0x10_0000))])
-    await bench.run(pass_through(bench))
-    assert mismatch(found(bench, Check.STRAY, Check.MISSING)).nbytes == 8
+    layer = pass_through(bench)
+    far = np.uint64(0x10_0000)
+    bench.tamper(layer.dst.address, lambda beats: [replace(beats, address=beats.address + far)])
+    await bench.run(layer)
+    assert mismatch(found(bench, Check.STRAY, Check.MISSING)).nbytes == bench.lost > 0
 
 
 @cocotb.test()
 async def a_double_write_with_another_value_is_reported(dut: SimHandleBase) -> None:
     bench = await Tampered.start(dut, CONFIG)
-    bench.tamper(4, lambda beats: [beats, replace(beats, data=~beats.data)])
-    await bench.run(pass_through(bench))
-    assert mismatch(found(bench, Check.DOUBLE)).elements == 8
+    layer = pass_through(bench)
+    bench.tamper(layer.dst.address, lambda beats: [beats, replace(beats, data=~beats.data)])
+    await bench.run(layer)
+    assert mismatch(found(bench, Check.DOUBLE)).elements == bench.lost > 0
 
 
 @cocotb.test()
@@ -205,9 +218,10 @@ async def a_read_of_poisoned_memory_is_reported(dut: SimHandleBase) -> None:
 @cocotb.test()
 async def poisoned_reads_can_be_counted_instead(dut: SimHandleBase) -> None:
     bench = await Bench.start(dut, CONFIG, BenchSettings(poison_reads="count"))
-    await bench.run(pass_through(bench, written=False))
+    layer = pass_through(bench, written=False)
+    await bench.run(layer)
     bench.check()
-    assert bench.verdict.memory_faults == 24
+    assert bench.verdict.memory_faults == layer.src.layout.nbytes // bench.monitors[Ram.MC].bus_bytes
 
 
 @cocotb.test()
@@ -239,7 +253,7 @@ async def a_wrong_crc_is_reported(dut: SimHandleBase) -> None:
     check = CheckCrc("done", Ram.MC, layer.dst.address, layer.dst.layout.nbytes, 0x12345678)
     await bench.play((*encode(layer, CONFIG, sync_id="done"), check))
     got = bench.memory.checksum(layer.dst.address, layer.dst.layout.nbytes)[0]
-    assert found(bench, Check.GOLDEN).detail == CrcMismatch(layer.dst.address, 0xC0, 0x12345678, got)
+    assert found(bench, Check.GOLDEN).detail == CrcMismatch(layer.dst.address, check.nbytes, check.crc, got)
 
 
 @cocotb.test()
@@ -288,31 +302,33 @@ async def what_is_raised_while_other_accesses_go_on_is_not_missed(dut: SimHandle
     bench.check()
 
 
+def of_no_format(program: Sequence[Op]) -> tuple[Op, ...]:
+    """Return a program of SDP in a format of data that there is not."""
+    return tuple(
+        replace(op, value=0b1111) if isinstance(op, RegWrite) and op.register == "SDP.D_DATA_FORMAT" else op
+        for op in program
+    )
+
+
 @cocotb.test()
 async def an_unsupported_program_is_refused(dut: SimHandleBase) -> None:
     bench = await Bench.start(dut, CONFIG)
-    writes = list(encode(pass_through(bench), CONFIG, sync_id="done"))
-    at = next(n for n, op in enumerate(writes) if isinstance(op, RegWrite) and op.register == "SDP.D_DP_EW_CFG")
-    writes[at] = RegWrite("SDP.D_DP_EW_CFG", 0)
-    await bench.play(tuple(writes))
+    await bench.play(of_no_format(encode(pass_through(bench), CONFIG, sync_id="done")))
     verdict = bench.finish()
     assert verdict.ending is Ending.REFUSED
     bench.expect_findings(refusal=True)
-    assert verdict.refused == (
-        "SDP.D_DP_EW_CFG.ew_bypass must be YES, not NO: nv_small has no Y (element-wise and LUT)"
-    )
+    assert str(verdict.refused).startswith("SDP.D_DATA_FORMAT"), verdict.refused
 
 
 @cocotb.test()
 async def a_wrong_byte_before_a_refusal_still_fails(dut: SimHandleBase) -> None:
     bench = await Tampered.start(dut, CONFIG)
-    bench.tamper(5, lambda beats: [])
-    await bench.run(pass_through(bench))
-    program = encode(pass_through(bench), CONFIG, group=1, sync_id="done")
-    no_y = [RegWrite(op.register, 0) if isinstance(op, RegWrite) and "D_DP_EW_CFG" in str(op) else op for op in program]
-    await bench.play(tuple(no_y))
-    assert mismatch(found(bench, Check.MISSING)).elements == 8
-    assert str(bench.verdict.refused).startswith("SDP.D_DP_EW_CFG.ew_bypass must be YES")
+    layer = pass_through(bench)
+    bench.tamper(layer.dst.address, lambda beats: [])
+    await bench.run(layer)
+    await bench.play(of_no_format(encode(pass_through(bench), CONFIG, group=1, sync_id="done")))
+    assert mismatch(found(bench, Check.MISSING)).elements == bench.lost > 0
+    assert str(bench.verdict.refused).startswith("SDP.D_DATA_FORMAT"), bench.verdict.refused
     bench.expect_findings(refusal=True)
 
 

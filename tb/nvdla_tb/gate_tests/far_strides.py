@@ -12,7 +12,7 @@ import cocotb
 import numpy as np
 from cocotb.handle import SimHandleBase
 
-from nvdla_tb.gate_tests.config import CONFIG
+from nvdla_tb.gate_tests.config import ATOM, CONFIG
 from nvdla_tb.gate_tests.stress import Inattentive
 from nvdla_tb.judge.finding import Check
 from nvdla_tb.nvdla.engines import chain_of
@@ -116,7 +116,7 @@ def _longer(program: Iterable[Op], strides: re.Pattern[str], far: int) -> Iterat
 def described() -> Iterator[tuple[dict[str, Any], bool]]:
     """Yield layers, and whether they have two surfaces."""
     for surfaces in (True, False):
-        shape = [16, 3, 4] if surfaces else [8, 2, 4]
+        shape = [2 * ATOM, 3, 4] if surfaces else [ATOM, 2, 4]
         for cube in CUBES:
             kernels = {"kernels": shape[0]} if cube["engine"] == "CONV" else {}
             yield {**cube, **kernels, "shape": shape, "src_gaps": [1, 1], "dst_gaps": [1, 1]}, surfaces

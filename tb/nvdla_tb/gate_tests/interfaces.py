@@ -7,7 +7,7 @@ import numpy as np
 from cocotb.handle import SimHandleBase
 
 from nvdla_tb.gate_tests.checkers import pass_through
-from nvdla_tb.gate_tests.config import CONFIG
+from nvdla_tb.gate_tests.config import CONFIG, SETTLED_CYCLES
 from nvdla_tb.nvdla import configrom
 from nvdla_tb.nvdla.memory import Ram
 from nvdla_tb.nvdla.program.codec import encode
@@ -114,7 +114,7 @@ async def a_group_out_of_turn_stays_pending(dut: SimHandleBase) -> None:
     bench = await Bench.start(dut, CONFIG)
     first, second = pass_through(bench), pass_through(bench)
     await bench.play(encode(first, CONFIG, group=1))
-    await wait_cycles(bench.clock, 1500)
+    await wait_cycles(bench.clock, SETTLED_CYCLES)
     assert await bench.csb.read("SDP.S_STATUS") == 2 << 16
     done = (InterruptNotify("SDP", 1, "b"),)
     await bench.play((*encode(second, CONFIG, group=0, sync_id="a"), *done))
@@ -141,7 +141,7 @@ async def a_masked_event_sets_its_status_and_fires_once_unmasked(dut: SimHandleB
     await bench.csb.write("GLB.S_INTR_MASK", 0x3F_03FF)
     assert await bench.csb.read("GLB.S_INTR_MASK") == 0x3F_03FF
     await bench.play(encode(pass_through(bench), CONFIG))
-    await wait_cycles(bench.clock, 1500)
+    await wait_cycles(bench.clock, SETTLED_CYCLES)
     assert dut.dla_intr.value == 0
     assert await bench.csb.read("GLB.S_INTR_STATUS") == 1
     await bench.csb.write("GLB.S_INTR_MASK", 0)

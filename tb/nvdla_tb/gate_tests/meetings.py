@@ -12,6 +12,7 @@ from cocotb.handle import SimHandleBase
 
 from nvdla_tb.gate_tests.config import CONFIG
 from nvdla_tb.gate_tests.stress import ALL_EVENTS
+from nvdla_tb.judge.judge import Access
 from nvdla_tb.nvdla.engines import Chain, chain_of
 from nvdla_tb.nvdla.layers import Layer
 from nvdla_tb.nvdla.memory import MemoryImage, Ram
@@ -20,7 +21,6 @@ from nvdla_tb.nvdla.program.ops import (
     INTERRUPT_UNITS,
     InterruptNotify,
     Op,
-    Poll,
     RegRead,
     RegWrite,
     done_bit,
@@ -49,6 +49,8 @@ MOST_READS = 200
 AROUND = 3
 """Cycles before and after an end that are tried."""
 
+MOST_DELAYS = 100
+
 DISTURBED = 16
 """Cycles by which layers that run at once keep each other from memory, about."""
 
@@ -69,10 +71,25 @@ LAYERS: dict[str, dict[str, Any]] = {
 }
 
 
+class Watching(Bench):
+    """A bench that keeps what was read last, by the names of registers."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        """Start as a bench does; nothing was read."""
+        super().__init__(*args, **kwargs)
+        self.last_read: dict[str, int] = {}
+
+    def see_access(self, access: Access) -> None:
+        """Keep what was read, and pass it on."""
+        if access.register is not None and not access.is_write:
+            self.last_read[access.register.full_name] = access.value
+        super().see_access(access)
+
+
 class Runs:
     """Layers that are programmed at once and run again and again, and whose last units are enabled in chosen cycles."""
 
-    def __init__(self, bench: Bench, *described: dict[str, Any]) -> None:
+    def __init__(self, bench: Watching, *described: dict[str, Any]) -> None:
         """Build the layers; ``place`` gives their data to the bench."""
         self.bench = bench
         shop = Workshop(CONFIG, MemoryImage(0x10_0000, 1 << 32), bench.rng)
@@ -116,7 +133,7 @@ class Runs:
 class Enabled(Runs):
     """Pairs of layers of one engine, the second of which is enabled while the first one runs."""
 
-    def __init__(self, bench: Bench, described: dict[str, Any]) -> None:
+    def __init__(self, bench: Watching, described: dict[str, Any]) -> None:
         """Build both layers, which are alike."""
         super().__init__(bench, described, described)
         self.chain = chain_of(self.layers[0])
@@ -126,14 +143,16 @@ class Enabled(Runs):
         """Run the first layer, and return after how many cycles a read of the unit's state has first shown its end."""
         group = self._next_group()
         await self.bench.play(encode(self.layers[0], CONFIG, group))
-        started = cycle()
-        state = self.bench.registers.parse(f"{unit}.S_STATUS").field(f"status_{group}")
-        asked = await self.first_read(started, phase, f"{unit}.S_STATUS", state.mask, 0)
+        asked = await self.first_read(cycle(), phase, f"{unit}.S_STATUS", self._state(unit, group), 0)
         await self.bench.play((InterruptNotify(self.chain.done_unit, group, "done"),))
         return asked
 
-    async def enable(self, unit: str, after_cycles: int) -> None:
-        """Run both layers; the unit, and those that come after it, are enabled for the second one so late."""
+    async def enable(self, unit: str, after_cycles: int) -> bool:
+        """Run both layers; the unit, and those that come after it, are enabled for the second one so late.
+
+        Returns:
+            Whether the unit still runs the first layer for a read that comes right behind that write.
+        """
         first, second = self._next_group(), self._next_group()
         registers, enables = self.programs(1, second)
         pointers = [RegWrite(f"{each}.S_POINTER", second) for each in self.chain.units]
@@ -142,8 +161,14 @@ class Enabled(Runs):
         started = cycle()
         await self.bench.play((*pointers, *enables[:at]))
         await self.at(started, after_cycles)
-        await self.bench.play((enables[at], RegRead(f"{unit}.D_OP_ENABLE", 1), *enables[at + 1 :]))
+        reads = RegRead(f"{unit}.S_STATUS"), RegRead(f"{unit}.D_OP_ENABLE", 1)
+        await self.bench.play((enables[at], *reads, *enables[at + 1 :]))
         await self.bench.play(tuple(InterruptNotify(self.chain.done_unit, each, f"{each}") for each in (first, second)))
+        return bool(self.bench.last_read[f"{unit}.S_STATUS"] & self._state(unit, first))
+
+    def _state(self, unit: str, group: int) -> int:
+        """Return the bits of a unit's status that say what a group does."""
+        return self.bench.registers.parse(f"{unit}.S_STATUS").field(f"status_{group}").mask
 
     def _next_group(self) -> int:
         self._runs += 1
@@ -152,15 +177,19 @@ class Enabled(Runs):
 
 async def enables_meet_ends(dut: SimHandleBase, engine: str) -> None:
     """Enable each unit for a layer around the clock in which it ends the one before."""
-    bench = await Bench.start(dut, CONFIG, QUICK)
+    bench = await Watching.start(dut, CONFIG, QUICK)
     runs = Enabled(bench, LAYERS[engine])
     # To serve the interrupts of CDMA would keep CSB busy while CDMA ends.
     await runs.place(sum(1 << done_bit(runs.chain.done_unit, group) for group in range(GROUPS)))
     for unit in runs.chain.units:
         seen = min([await runs.end_of(unit, phase) for phase in PHASES])
+        still_running = []
         for after in range(seen - STEP - AROUND, seen + AROUND + 1):
-            await runs.enable(unit, after)
+            still_running.append(await runs.enable(unit, after))
             runs.check()
+        around = "".join("-+"[running] for running in still_running)
+        assert around.startswith("+"), f"{unit} has ended before: {around}"
+        assert around.endswith("-" * AROUND), f"{unit} still runs: {around}"
     await bench.csb.write(MASK, 0)
     await bench.settle()
     bench.check()
@@ -189,7 +218,7 @@ async def enables_of_convolutions_meet_ends(dut: SimHandleBase) -> None:
 class Ending(Runs):
     """Two layers that end at chosen distances; the second one is of another engine, or waits for the first one."""
 
-    def __init__(self, bench: Bench, engines: Sequence[str]) -> None:
+    def __init__(self, bench: Watching, engines: Sequence[str]) -> None:
         """Build a layer of each engine."""
         super().__init__(bench, *(LAYERS[engine] for engine in engines))
         self.sources = [_sources(chain_of(layer)) for layer in self.layers]
@@ -205,11 +234,24 @@ class Ending(Runs):
         await self._end(groups)
         return asked
 
-    async def meet(self, delay: int) -> None:
-        """Run both layers, the second one so many cycles after the first one; every interrupt must come."""
+    async def meet(self, delay: int, sources: Sequence[str]) -> tuple[bool, ...]:
+        """Run both layers, the second one so many cycles after the first one; every interrupt must come.
+
+        Returns:
+            Which of two interrupts, one of each layer, have come when a read first shows one of them.
+        """
         groups = self._groups(range(2))
         await self._start({0: max(-delay, 0), 1: max(delay, 0)}, groups)
-        await self._end(groups)
+        bits = [_bits([source], groups[number]) for number, source in enumerate(sources)]
+        first = next(status for status in await self._end(groups) if status & sum(bits))
+        return tuple(bool(first & bit) for bit in bits)
+
+    def may_change_places(self, sources: Sequence[str]) -> bool:
+        """Return whether either of two interrupts, one of each layer, may come first.
+
+        A unit of both layers runs them in their order, and what hands data to it waits with it; CDMA runs ahead.
+        """
+        return not self.shared or (sources[1].startswith("CDMA") and unit_of_interrupt(sources[1]) not in self.shared)
 
     def _groups(self, numbers: Sequence[int]) -> dict[int, dict[str, int]]:
         """Return the groups that the units of layers run next."""
@@ -239,10 +281,16 @@ class Ending(Runs):
             await self.bench.play(last[number])
         return started
 
-    async def _end(self, groups: dict[int, dict[str, int]]) -> None:
+    async def _end(self, groups: dict[int, dict[str, int]]) -> list[int]:
+        """Wait for all interrupts of these layers, clear them, and return what reads of the status have shown."""
         bits = sum(_bits(self.sources[number], groups[number]) for number in groups)
-        await self.bench.play((Poll(STATUS, bits, mask=bits), RegWrite(STATUS, bits)))
+        shown = [await self.bench.csb.read(STATUS)]
+        while shown[-1] & bits != bits:
+            assert len(shown) < MOST_READS, f"{STATUS} is {shown[-1]:#x} and never has all of {bits:#x}"
+            shown.append(await self.bench.csb.read(STATUS))
+        await self.bench.play((RegWrite(STATUS, bits),))
         self.check()
+        return shown
 
 
 def _sources(chain: Chain) -> tuple[str, ...]:
@@ -254,6 +302,27 @@ def _bits(sources: Sequence[str], groups: Mapping[str, int]) -> int:
     return sum(1 << done_bit(source, groups[unit_of_interrupt(source)]) for source in sources)
 
 
+async def change_places(runs: Ending, pair: Sequence[str], delay: int) -> None:
+    """Try every delay from some at which one of two ends is seen first to some at which the other one is.
+
+    Args:
+        runs: The layers.
+        pair: The interrupts of both ends.
+        delay: The first one to try, at which they come in about the same clock.
+    """
+    for step, wanted in ((1, (True, False)), (-1, (False, True))):
+        tried = range(delay, delay + step * MOST_DELAYS, step)
+        seen = 0
+        for each in tried:
+            if each <= 0 and runs.shared:
+                break
+            seen += await runs.meet(each, pair) == wanted
+            if seen == AROUND:
+                break
+        else:
+            raise AssertionError(f"{pair[wanted.index(True)]} of {pair} does not come first with delays of {tried}")
+
+
 async def ends_meet(
     dut: SimHandleBase,
     *pairs: tuple[str, str],
@@ -262,7 +331,7 @@ async def ends_meet(
     disturbed: int = DISTURBED,
 ) -> None:
     """Let two layers of each pair of engines run so that each end of one meets each end of the other."""
-    bench = await Bench.start(dut, CONFIG, msgspec.structs.replace(QUICK, serve_interrupts=False, port=port))
+    bench = await Watching.start(dut, CONFIG, msgspec.structs.replace(QUICK, serve_interrupts=False, port=port))
     for engines in pairs:
         runs = Ending(bench, engines)
         await runs.place(0)
@@ -274,10 +343,14 @@ async def ends_meet(
             }
             for number, own in enumerate(runs.sources)
         ]
-        for first, second in product(*(each.values() for each in seen)):
+        for pair in product(*seen):
+            first, second = (ends[source] for ends, source in zip(seen, pair, strict=True))
+            if runs.may_change_places(pair):
+                await change_places(runs, pair, first - second)
+                continue
             for delay in range(first - second - STEP - disturbed, first - second + STEP + disturbed + 1):
-                if delay > 0 or not runs.shared:
-                    await runs.meet(delay)
+                if delay > 0:
+                    await runs.meet(delay, pair)
     bench.check()
 
 

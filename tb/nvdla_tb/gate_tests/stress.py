@@ -7,7 +7,7 @@ import numpy as np
 from cocotb.handle import SimHandleBase
 
 from nvdla_tb.gate_tests.checkers import found, pass_through
-from nvdla_tb.gate_tests.config import CONFIG
+from nvdla_tb.gate_tests.config import CONFIG, SETTLED_CYCLES
 from nvdla_tb.judge.detail import EarlyAccess, UnexpectedInterrupt
 from nvdla_tb.judge.finding import Check
 from nvdla_tb.judge.judge import Access
@@ -34,13 +34,13 @@ class Inattentive(Bench):
         if not (self.inattentive and access.is_write):
             super().see_access(access)
 
-    async def play_unseen(self, shape: tuple[int, int, int] = (12, 3, 4)) -> None:
+    async def play_unseen(self) -> None:
         """Start a layer unseen, and wait until the device has run it."""
         self.inattentive = True
-        await self.play(encode(pass_through(self, shape), CONFIG))
+        await self.play(encode(pass_through(self), CONFIG))
         self.backend.look()
         self.inattentive = False
-        await wait_cycles(self.clock, 1500)
+        await wait_cycles(self.clock, SETTLED_CYCLES)
 
 
 @cocotb.test()
@@ -165,7 +165,7 @@ async def garbage_in_all_registers_never_passes_and_hangs_nothing(dut: SimHandle
     layer = pass_through(bench)
     # Notifications of programs that hung still wait for their interrupts, so nothing waits for this one.
     await bench.play(encode(layer, CONFIG))
-    await wait_cycles(bench.clock, 2000)
+    await wait_cycles(bench.clock, SETTLED_CYCLES)
     assert bench.memory.read(layer.dst.address, 96) == bench.memory.read(layer.src.address, 96)
 
 

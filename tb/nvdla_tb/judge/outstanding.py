@@ -40,7 +40,7 @@ class OutstandingRule(Rule):
             registers: The register map.
             most: Most outstanding requests of the ports.
             busy: Returns whether layers run: what they sent under an earlier limit may still wait.
-            reached: Ports whose limits the last layer must have reached.
+            reached: Ports whose limits the last layer must have reached, if it uses them at all.
         """
         self._reached = reached
         self._most, self._busy = most, busy
@@ -78,6 +78,6 @@ class OutstandingRule(Rule):
                 continue
             for reading, got, shift in ((True, counts[0], 0), (False, counts[1], 8)):
                 limit = 1 + max(word >> shift & 0xFF for word in (self._words[ram], self._before[ram]))
-                if got > limit or (got < limit and ram in reached):
+                if got > limit or (got < limit and ram in reached and any(counts)):
                     yield Finding(Check.MEMORY, WrongOutstanding(ram, reading, limit, got), cycle)
             self._before[ram] = self._words[ram]

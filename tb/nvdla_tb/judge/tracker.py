@@ -141,6 +141,7 @@ class LayerTracker:
         Returns:
             The layers that ended.
         """
+        self.state.see_read(register)
         ended: list[StartedLayer] = []
         if register.full_name == "GLB.S_INTR_STATUS":
             fresh = value & ~self._status_seen

@@ -143,8 +143,8 @@ class Difference:
 def encode(config: HwConfig) -> list[int]:
     """Return the ConfigROM of ``config`` as hardware lays it out.
 
-    For nv_small these are the words that the public RTL returns; for every other
-    configuration its own values in the layout measured there.
+    For nv_small these are the words that the public RTL returns; for every other configuration its own values in the
+    layout measured there, or those of the configuration that its ``configrom`` names.
 
     Returns:
         32-bit words from byte address 0 to the end of the list, inclusive.
@@ -154,7 +154,7 @@ def encode(config: HwConfig) -> list[int]:
 
     Source: measured on the public nv_small RTL.
     """
-    return _encode(config, Layout.HARDWARE)
+    return _encode(HwConfig.load(config.configrom) if config.configrom else config, Layout.HARDWARE)
 
 
 def published(config: HwConfig) -> list[int]:

@@ -68,6 +68,7 @@ class Job:
     takes none. ``traffic`` records what each memory port moves, ``dump`` are ranges of memory to save, ``dumps`` a
     folder for all of it at each comparison and at the end; ``kept`` is the folder that what it leaves will lie in, None
     when that is where it is played. ``driver`` is a driver in C that plays after the scenario, in a process of its own.
+    ``counts`` is a file for what it reaches of the RTL's code, on a native model that counts.
     """
 
     name: str
@@ -88,6 +89,7 @@ class Job:
     dumps: Path | None = None
     kept: Path | None = None
     driver: Driver | None = None
+    counts: Path | None = None
 
     @property
     def identity(self) -> str:
@@ -138,6 +140,7 @@ class Job:
             about=about(dut),
             kept=_absolute(self.kept),
             driver=self.driver,
+            counts=_absolute(self.counts),
         )
 
     def result(self, dut: Dut, verdict: Verdict, seconds: float = 0.0, folder: Path | None = None) -> Result:

@@ -27,8 +27,9 @@ from nvdla_tb.nvdla.program.ops import MemInit, MemLoad, Program
 from nvdla_tb.sim.answer import leave
 from nvdla_tb.sim.bench import Bench
 from nvdla_tb.sim.clocking import cycle, wait_cycles
+from nvdla_tb.sim.native import counts, name_points
 from nvdla_tb.sim.read_back import read_back
-from nvdla_tb.stimulus.exchange import Request
+from nvdla_tb.stimulus.exchange import POINTS_FILE, Request
 from nvdla_tb.stimulus.handed_over import taken
 
 
@@ -92,12 +93,22 @@ async def configrom(dut: SimHandleBase) -> None:
     _result_path(request).write_bytes(msgspec.json.encode(words))
 
 
+@cocotb.test()
+async def points(dut: SimHandleBase) -> None:
+    """Name the points of the RTL's code that the model counts, in a file beside that with their number."""
+    request = Request.from_env()
+    await Bench.start(dut, request=request)
+    path = _result_path(request)
+    path.write_bytes(msgspec.json.encode(name_points(path.with_name(POINTS_FILE))))
+
+
 async def _play(dut: SimHandleBase, request: Request) -> Bench:
     """Play a saved scenario, save the answer, and return the bench that judged it."""
     config = HwConfig.load(request.config)
     assert request.scenario is not None
     scenario = taken(Path(request.scenario), config)
     bench = await Bench.start(dut, config, scenario.settings, scenario.seed, request)
+    before = counts().copy() if request.counts else None
     # Golden results judge what nothing predicts.
     bench.judge.plays_on = bool(scenario.checks)
     ops = scenario.ops if request.altered is None else await _loaded(bench, scenario.ops, Path(request.altered))
@@ -106,6 +117,8 @@ async def _play(dut: SimHandleBase, request: Request) -> Bench:
     await bench.play(ops)
     await bench.settle()
     bench.finish()
+    if before is not None and request.counts:
+        (counts() - before).tofile(request.counts)
     # What was written behind a refusal is not known.
     if bench.watch is not None and not bench.verdict.refused:
         bench.watch.misheld = await read_back(bench.backend, bench.judge.tracker.state)

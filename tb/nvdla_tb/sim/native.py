@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ctypes
+import os
 from collections.abc import Callable
 from ctypes import POINTER, Structure, c_char_p, c_double, c_int, c_uint32, c_uint64, c_void_p
 from functools import cache
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,7 +16,7 @@ from numpy.typing import NDArray
 
 from nvdla_models.errors import InputError
 from nvdla_tb.nvdla.pages import PAGE_BYTES
-from nvdla_tb.stimulus.exchange import PINS_MARKER
+from nvdla_tb.stimulus.exchange import FIRST_POINT, PINS_MARKER
 
 MAX_BUS_BYTES = 64
 
@@ -81,6 +83,8 @@ _SIGNATURES: dict[str, tuple[Any, ...]] = {
     "nvb_record_bytes": (c_uint32, c_char_p),
     "nvb_start": (None, c_uint64, c_uint64, c_uint64),
     "nvb_show_time": (None, c_int),
+    "nvb_counts": (POINTER(c_uint32), POINTER(c_uint32)),
+    "nvb_write_counts": (None, c_char_p),
     "nvb_csb_configure": (None, POINTER(CsbSettingsRecord)),
     "nvb_csb_drop_all": (None,),
     "nvb_csb_cancel": (None, c_uint32),
@@ -166,6 +170,27 @@ def library() -> ctypes.CDLL:
         function.restype, function.argtypes = result, arguments
     check_records(functions)
     return functions
+
+
+def counts() -> NDArray[np.uint32]:
+    """Return what was counted of the RTL's code so far, shape (points,), as it lies in the model that counts on.
+
+    A model that does not count has no points. Their order is that of their build.
+    """
+    points = c_uint32()
+    address = library().nvb_counts(ctypes.byref(points))
+    return np.ctypeslib.as_array(address, (points.value,)) if points.value else np.zeros(0, dtype=np.uint32)
+
+
+def name_points(path: Path) -> int:
+    """Write the points in Verilator's format, numbered in the place of counts from ``FIRST_POINT`` on; return how many.
+
+    Those that share a name have the sum of their numbers, which is no number.
+    """
+    own = counts()
+    own[:] = np.arange(FIRST_POINT, FIRST_POINT + len(own))
+    library().nvb_write_counts(os.fsencode(path))
+    return len(own)
 
 
 class RecordSizeError(Exception):

@@ -36,6 +36,12 @@ LAST_ACCESSES = 8
 ENTRY = "nvdla_tb_main"
 """The function of a driver that is called when none is named."""
 
+POINTS_FILE = "points.dat"
+"""File beside the answer with the points of a model's code."""
+
+FIRST_POINT = 1 << 24
+"""Number of the first point of a model's code: the sum of any two is beyond all."""
+
 SILENT_SECONDS = 30.0
 """How long a driver may compute without asking anything of the bench when nothing else is said."""
 
@@ -81,6 +87,7 @@ class Request(msgspec.Struct, frozen=True):
         about: device under test, for pages.
         kept: folder that what the test leaves will lie in, None when that is where it is left.
         driver: what plays after the scenario, which then holds memory and golden results, None without one.
+        counts: file for what the scenario reaches of the RTL's code: 32 bits for each point, in the order of the model.
     """
 
     config: str
@@ -99,6 +106,7 @@ class Request(msgspec.Struct, frozen=True):
     about: str = ""
     kept: str | None = None
     driver: Driver | None = None
+    counts: str | None = None
 
     @property
     def so_far(self) -> Result:

@@ -64,7 +64,7 @@ PUBLISHED: dict[str, tuple[Any, Any]] = {
     "memif_address_width_bits": (64, 32),
 }
 
-OPTIONAL = {"register_bits", "register_resets"}
+OPTIONAL = {"register_bits", "register_resets", "configrom"}
 
 
 def written(tmp_path: Path, edit: dict[str, str | None], base: str = "nv_small") -> Path:
@@ -102,11 +102,11 @@ def test_nv_large_departs_from_the_published_table_only_in_the_port_widths() -> 
     assert differing == {"primary_memif_width_bytes": 32, "secondary_memif_width_bytes": 32}
 
 
-def test_the_public_rtl_of_nv_large_lacks_what_was_measured_to_be_missing() -> None:
+def test_the_public_rtl_of_nv_large_has_what_was_measured() -> None:
     missing = dict.fromkeys(
         ("winograd_enable", "weight_compression_enable", "batch_enable", "bdma_enable", "rubik_enable"), False
     )
-    expected = replace(LARGE, name="nv_large_rtl", max_batch_size=0, **missing)
+    expected = replace(LARGE, name="nv_large_rtl", configrom="nv_small", max_batch_size=0, **missing)
     assert HwConfig.load("nv_large_rtl") == expected
 
 
@@ -232,6 +232,7 @@ def test_a_file_that_is_no_utf_8_text_is_refused(tmp_path: Path) -> None:
         ("feature_data_types", "[8]", "feature_data_types must be a list of names, not [8]"),
         ("image_formats_packed", '"R8"', "image_formats_packed must be a list of names, not 'R8'"),
         ("register_bits", "15", "register_bits must be a table of words by UNIT.REGISTER, not 15"),
+        ("configrom", '"nv_smal"', f"configrom must be one of {', '.join(builtin_names())}, not nv_smal"),
         ("register_resets", '{ a = "0" }', "register_resets: a must be a word of 32 bits, not '0'"),
         ("register_bits", "{ a = 0x1_0000_0000 }", "register_bits: a must be a word of 32 bits, not 4294967296"),
         ("weight_data_types", '["INT4"]', "weight_data_types must hold only names of INT8, INT16, FP16, not INT4"),

@@ -110,6 +110,9 @@ class Access:
     def write(self, name: str, value: int) -> None:
         self.state.write(self.state.registers.register(self.unit, f"S_LUT_ACCESS_{name}"), value)
 
+    def read_data(self) -> None:
+        self.state.see_read(self.state.registers.register(self.unit, "S_LUT_ACCESS_DATA"))
+
     def entries(self) -> tuple[list[int], list[int]]:
         entries = self.state.lut(self.unit)
         assert entries is not None
@@ -140,6 +143,29 @@ def test_what_is_written_behind_the_last_entry_is_lost() -> None:
     for value in (1, 2, 3):
         access.write("DATA", value)
     assert access.entries() == ([3] + [0] * 64, [0] * 257)
+
+
+def test_the_address_of_sdp_moves_by_every_access_and_past_the_last_entry() -> None:
+    access = Access("SDP")
+    access.write("CFG", 1 << 17 | 62)
+    access.write("DATA", 1)
+    access.read_data()
+    for value in (2, 3):
+        access.write("DATA", value)
+    assert access.entries()[0][62:] == [1, 0, 2]
+    access.write("CFG", 1 << 17 | 1022)
+    for value in (4, 5, 6):
+        access.write("DATA", value)
+    assert access.entries()[0][:2] == [6, 0]
+
+
+def test_the_address_of_cdp_moves_by_accesses_in_its_direction() -> None:
+    access = Access("CDP")
+    access.write("CFG", 1 << 17)
+    access.write("DATA", 1)
+    access.read_data()
+    access.write("DATA", 2)
+    assert access.entries()[0][:3] == [1, 2, 0]
 
 
 def test_data_is_not_written_while_the_access_is_for_reading() -> None:

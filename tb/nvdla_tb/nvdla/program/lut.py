@@ -28,16 +28,18 @@ _PRIORITIES = (("underflow_priority", "uflow"), ("overflow_priority", "oflow"), 
 
 
 class LutMemory:
-    """The entries of one unit's tables, followed through the writes to the access registers.
+    """The entries of one unit's tables, followed through the accesses to its access registers.
 
-    Measured on the public nv_small RTL: entries are 0 after reset; the address increments after each
-    entry and stays at the table's last; what is written after the last entry is lost.
+    Entries are 0 after reset, and the address increments after each entry. Measured on the public nv_small and nv_large
+    RTL, and read off nvdlav1's: CDP's address moves only by accesses in the chosen direction and stays at the table's
+    last entry; SDP's moves by every write and every read of S_LUT_ACCESS_DATA, past the end of the table, modulo 1024.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, unit: str) -> None:
         """Start with entries of 0, as after reset."""
         self._tables = tuple([0] * size for size in _SIZES)
         self._address = 0
+        self._runs_free = unit == "SDP"
 
     @property
     def entries(self) -> LutEntries:
@@ -49,12 +51,20 @@ class LutMemory:
         """Follow one write to a unit's shared registers; ``access`` is the word of S_LUT_ACCESS_CFG."""
         if register.name == "S_LUT_ACCESS_CFG":
             self._address = value & _ADDRESS_MASK
-        elif register.name == "S_LUT_ACCESS_DATA" and access >> 17 & 1:
+        elif register.name == "S_LUT_ACCESS_DATA":
             table = self._tables[access >> 16 & 1]
-            if self._address < len(table):
+            if access >> 17 & 1 and self._address < len(table):
                 table[self._address] = value & 0xFFFF
-            if self._address != len(table) - 1:
-                self._address = (self._address + 1) & _ADDRESS_MASK
+            self._move(access, is_write=True)
+
+    def read(self, access: int) -> None:
+        """Follow one read of S_LUT_ACCESS_DATA."""
+        self._move(access, is_write=False)
+
+    def _move(self, access: int, *, is_write: bool) -> None:
+        last = len(self._tables[access >> 16 & 1]) - 1
+        if self._runs_free or (is_write == bool(access >> 17 & 1) and self._address != last):
+            self._address = (self._address + 1) & _ADDRESS_MASK
 
 
 def edge_fields(unit: str, edge: str) -> tuple[str, ...]:

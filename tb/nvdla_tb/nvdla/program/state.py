@@ -54,7 +54,7 @@ class RegisterState:
                 for words in files:
                     words[register.name] = register.reset
                 if register.name == "S_LUT_ACCESS_DATA":
-                    unit.lut = LutMemory()
+                    unit.lut = LutMemory(name)
         return self._units[name]
 
     def write(self, register: Register, value: int) -> int | None:
@@ -102,6 +102,12 @@ class RegisterState:
             return None
         words = unit.groups[unit.producer] if register.is_grouped else unit.shared
         return words[register.name] & register.readable
+
+    def see_read(self, register: Register) -> None:
+        """Follow one CSB read: that of an entry of a table moves on to the next one."""
+        unit = self._unit(register.unit)
+        if unit.lut is not None and register.name == "S_LUT_ACCESS_DATA":
+            unit.lut.read(unit.shared["S_LUT_ACCESS_CFG"])
 
     def enabled(self, unit: str, group: int) -> bool:
         """Return whether a unit's group waits for its turn or runs."""

@@ -56,7 +56,7 @@ ONE_OF_EACH = "once all tests have ended, the shortest failure of each signature
 
 _COUNTED_TOGETHER = 16
 """Scenarios in one process that counts code coverage: to start it and to write its counts takes longer than most of
-them. So many at most go uncounted when the process or its worker dies."""
+them. So many at most go uncounted when the process or its worker dies, and all where each leaves its own counts."""
 
 _processes: dict[tuple[int, Dut, tuple[str, ...], Limits], SharedProcess] = {}
 _numbers = count()
@@ -76,6 +76,7 @@ class Limits:
             share one where they can.
         build: How models are compiled, one of ``BUILDS``, or None for optimised ones once they are there.
         project: Version of the project that workers must have, or None for any.
+        counts: Folder for what each scenario reaches of the RTL's code, see ``counts_path``; None to leave nothing.
     """
 
     folder: Path
@@ -86,6 +87,7 @@ class Limits:
     isolated: bool = False
     build: str | None = None
     project: str | None = None
+    counts: Path | None = None
 
 
 def execute(task: Task, limits: Limits) -> Result:
@@ -123,6 +125,11 @@ def execute(task: Task, limits: Limits) -> Result:
 def record_path(folder: Path, key: str) -> Path:
     """Return the file that a task's result is written to."""
     return folder / RECORD_DIR / f"{folders.folder_name(key)}.json"
+
+
+def counts_path(folder: Path, key: str) -> Path:
+    """Return the file of 32 bits for each point of the RTL's code that a task has reached."""
+    return folder / f"{folders.folder_name(key)}.counts"
 
 
 def remove_worker_folders(run_folder: Path) -> None:
@@ -234,7 +241,7 @@ def _played(task: Task, built: Built, work_dir: Path, limits: Limits) -> Result:
         if result.ending.is_failure:
             process.close()
             (process.work_dir / COVERAGE_FILE).unlink(missing_ok=True)
-        elif process.scenarios >= _COUNTED_TOGETHER:
+        elif process.scenarios >= _COUNTED_TOGETHER and limits.counts is None:
             _end(process, limits)
     if limits.coverage is None or result.ending is not Ending.PASSED or job.test or not is_nvdla(task.dut.config):
         return result
@@ -251,7 +258,8 @@ def job_of(task: Task, limits: Limits) -> Job:
     job, kept = task.job(), failure_folder(limits.folder, task.key)
     if job.test is not None:
         return replace(job, waves_option=None, kept=kept)
-    return replace(job, make=cache(job.make), rerun=bundle.replay_command(kept, task), kept=kept)
+    counts = None if limits.counts is None else counts_path(limits.counts, task.key)
+    return replace(job, make=cache(job.make), rerun=bundle.replay_command(kept, task), kept=kept, counts=counts)
 
 
 def end_processes() -> None:

@@ -147,10 +147,12 @@ def _sequenced(rng: np.random.Generator, layers: list[Description], work: Work, 
 
 def _crossed(rng: np.random.Generator, config: HwConfig, engines: Sequence[str]) -> Description:
     """Draw short layers at whose ends interrupts of others are cleared."""
-    count = int(rng.integers(1, 3))
-    names = [one_of(rng, engines) for _ in range(count)]
-    found = [draw_short(rng, config, GENERATORS[name].draw, _SHORT_ACCESSES) for name in names]
-    layers = [each.layer for each in found if each is not None]
+    layers: list[Description] = []
+    while not layers:
+        count = int(rng.integers(1, 3))
+        names = [one_of(rng, engines) for _ in range(count)]
+        found = [draw_short(rng, config, GENERATORS[name].draw, _SHORT_ACCESSES) for name in names]
+        layers = [each.layer for each in found if each is not None]
     for layer in layers:
         if layer["engine"] == "CONV":
             # It runs several times in the same banks: nothing may stay in front of the next weights.

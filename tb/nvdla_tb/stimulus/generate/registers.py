@@ -16,7 +16,7 @@ from nvdla_tb.nvdla import configrom
 from nvdla_tb.nvdla.engines import chain_of
 from nvdla_tb.nvdla.layers import Layer
 from nvdla_tb.nvdla.program.codec import encode
-from nvdla_tb.nvdla.program.ops import CheckNothing, Op, RegRead, RegWrite, SyncWait
+from nvdla_tb.nvdla.program.ops import CheckNothing, Op, Poll, RegRead, RegWrite, SyncWait
 from nvdla_tb.nvdla.program.state import GROUPS, RegisterState
 from nvdla_tb.nvdla.registers import UNIT_BYTES, Register, RegisterMap
 from nvdla_tb.stimulus.generate.errors import PlanError
@@ -54,6 +54,10 @@ class Accesses:
         self.ops: list[Op] = []
         self._state = RegisterState(self.registers)
         self._rom = configrom.encode(config) if "CFGROM" in self.registers.units else []
+
+    def see_read(self, register: Register) -> None:
+        """Follow a read whose value may be any."""
+        self._state.see_read(register)
 
     def write(self, register: Register, value: int) -> None:
         """Write a register, posted or not as it comes."""
@@ -188,7 +192,7 @@ def _unmapped(accesses: Accesses, units: Sequence[str]) -> None:
 
 
 def _tables(accesses: Accesses, units: Sequence[str]) -> None:
-    """Fill lookup tables, write after their last entries, which is lost, and read them."""
+    """Fill lookup tables, write after their last entries, and read them."""
     for unit in units:
         tables = accesses.tables(unit)
         for table, entries in enumerate(tables):
@@ -206,8 +210,11 @@ def _write_entries(accesses: Accesses, unit: str, table: int, first: int, end: i
     for _ in range(first, end):
         accesses.write(data, int(accesses.rng.integers(0, 1 << 16)))
         if accesses.rng.random() < _READS_OF_ENTRIES:
-            # While entries are written, a read gives any and leaves the address as it is.
-            accesses.ops.append(RegRead(data.full_name))
+            # While entries are written, a read gives any. Some units move on, once for a write and a read that follow
+            # each other in two clocks, so that nothing may be close to the read.
+            rests = Poll(registers["S_LUT_ACCESS_CFG"].full_name, table, field="lut_table_id")
+            accesses.ops += [rests, RegRead(data.full_name), rests]
+            accesses.see_read(data)
 
 
 def _read_entries(accesses: Accesses, unit: str, table: int, entries: Sequence[int]) -> None:

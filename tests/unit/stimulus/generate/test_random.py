@@ -188,3 +188,10 @@ def test_convolutions_reuse_data_weights_and_both(drawn: list[dict[str, Any]]) -
     partly = [layer for layer in convolutions if layer.get("release_slices")]
     assert len(partly) > len(convolutions) // 50
     assert any("image" in layer and "data" in layer.get("reuse", ()) for layer in convolutions)
+
+
+def test_a_scenario_of_crossed_interrupts_has_a_layer_even_if_the_first_ones_drawn_are_too_long() -> None:
+    # None of the layers that this seed tries first is short enough.
+    entry = random_entry(HwConfig.load("nv_small"), 4400, ENGINES)
+    assert entry.data["interrupts"] == "crossed"
+    assert entry.data["layer"]

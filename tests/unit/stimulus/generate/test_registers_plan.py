@@ -10,7 +10,7 @@ import pytest
 
 from nvdla_models.config import HwConfig
 from nvdla_tb.nvdla import configrom
-from nvdla_tb.nvdla.program.ops import RegRead, RegWrite
+from nvdla_tb.nvdla.program.ops import Poll, RegRead, RegWrite
 from nvdla_tb.nvdla.registers import RegisterError, RegisterMap
 from nvdla_tb.paths import PLANS
 from nvdla_tb.stimulus.generate.errors import PlanError
@@ -23,10 +23,10 @@ from tests.unit.stimulus.generate.building import refused
 ENTRIES = {entry.name: entry for entry in load_plan(PLANS / "nv_small_registers.toml")}
 
 
-def program(kind: str, config: HwConfig, *units: str) -> tuple[RegWrite | RegRead, ...]:
+def program(kind: str, config: HwConfig, *units: str) -> tuple[RegWrite | RegRead | Poll, ...]:
     """Return a program of accesses."""
     ops = register_program(kind, config, np.random.default_rng(1), units)
-    assert all(isinstance(op, RegWrite | RegRead) for op in ops)
+    assert all(isinstance(op, RegWrite | RegRead | Poll) for op in ops)
     return ops  # type: ignore[return-value]
 
 

@@ -13,10 +13,10 @@ from nvdla_tb.sim.clocking import start_clocks, wait_cycles
 
 
 class _Slow:
-    """Computes for seconds when it is deleted."""
+    """Computes for longer than a time step may take when it is deleted."""
 
     def __del__(self) -> None:
-        _compute(3.0)
+        _compute(1.8)
 
 
 def _compute(seconds: float, clock: Callable[[], float] = time.process_time) -> None:
@@ -29,7 +29,7 @@ def _compute(seconds: float, clock: Callable[[], float] = time.process_time) -> 
 @cocotb.test()
 async def python_computes_between_two_cycles(dut: SimHandleBase) -> None:
     start_clocks(dut)
-    _compute(3.0)
+    _compute(1.8)
     await wait_cycles(dut.dla_core_clk, 2)
 
 

@@ -13,7 +13,7 @@ from nvdla_tb.cli.command import main
 from nvdla_tb.explain.page import FILE_NAME as PAGE_FILE
 from nvdla_tb.paths import HDL
 from nvdla_tb.run.compile.build import build
-from nvdla_tb.run.compile.spec import BuildSpec, Built
+from nvdla_tb.run.compile.spec import BuildSpec
 from nvdla_tb.run.inside import watched
 from nvdla_tb.run.jobs import Job, run_job
 from tests.sim.conftest import job_of, needs_icarus, planned, setup_of
@@ -27,13 +27,15 @@ def failing(scenario: str, bug: str) -> Job:
     return job_of(planned(scenario), f"+bug={bug}")
 
 
-@pytest.fixture(scope="module")
-def debug_model() -> Built:
-    """Return a model of the embedded DUT whose signals are visible."""
-    return build(BuildSpec(CONFIG, "icarus", debug=True))
+DEBUG = pytest.param(BuildSpec(CONFIG, "icarus", debug=True), id="icarus", marks=needs_icarus)
+NATIVE = pytest.param(BuildSpec(CONFIG, backend="native"), id="native")
 
 
-@needs_icarus
+@pytest.mark.parametrize("spec", [DEBUG, NATIVE])
+def test_each_hand_over_of_a_convolution_is_seen_on_either_simulator(spec: BuildSpec, tmp_path: Path) -> None:
+    first_bad_stage_is(spec, tmp_path, "conv_1x1_full_atoms", "conv_truncate", "CACC to SDP", "CMAC to CACC")
+
+
 @pytest.mark.parametrize(
     ("scenario", "bug", "bad", "right"),
     [
@@ -41,16 +43,20 @@ def debug_model() -> Built:
         ("conv_3x3_partial_groups", "conv_window_one_line_down", "CSC data to CMAC", "CDMA to buffer"),
         ("conv_strides_and_padding", "conv_pad_value_ignored", "CSC data to CMAC", "CSC weights to CMAC"),
         ("conv_3x3_partial_groups", "conv_data_unsigned", "CMAC to CACC", "CSC data to CMAC"),
-        ("conv_1x1_full_atoms", "conv_truncate", "CACC to SDP", "CMAC to CACC"),
         ("sdp_x1_bias_per_channel", "sdp_src_base", "input of SDP", None),
         ("sdp_x1_bias_per_channel", "sdp_dst_base", "SDP to memory", "input of SDP"),
     ],
 )
 def test_the_first_bad_stage_is_that_of_the_bug(
-    debug_model: Built, tmp_path: Path, scenario: str, bug: str, bad: str, right: str | None
+    tmp_path: Path, scenario: str, bug: str, bad: str, right: str | None
 ) -> None:
+    first_bad_stage_is(BuildSpec(CONFIG, backend="native"), tmp_path, scenario, bug, bad, right)
+
+
+def first_bad_stage_is(spec: BuildSpec, folder: Path, scenario: str, bug: str, bad: str, right: str | None) -> None:
+    """Play a scenario with a seeded bug, and require the stage that is called bad, and one that is not."""
     job = replace(failing(scenario, bug), stages=STAGES)
-    result = run_job(job, setup_of(debug_model), tmp_path)
+    result = run_job(job, setup_of(build(spec)), folder)
     assert result.explained is not None
     lines = [line.strip() for line in result.explained.watched_lines]
     assert f"first bad stage: {bad}" in lines

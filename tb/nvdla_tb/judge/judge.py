@@ -37,6 +37,7 @@ from nvdla_tb.judge.scoreboard import Scoreboard
 from nvdla_tb.judge.tracker import LayerTracker, StartedLayer
 from nvdla_tb.judge.verdict import Verdict
 from nvdla_tb.nvdla.memory import Ram
+from nvdla_tb.nvdla.program.ops import interrupt_of_unit
 from nvdla_tb.nvdla.program.table import Refused
 from nvdla_tb.nvdla.registers import Register
 
@@ -198,13 +199,14 @@ class Judge:
             self._reading,
         )
         self._buffer = BufferContents()
+        # Done interrupts of layers whose units were seen idle: the memory interface may still hold their last writes.
+        self._on_the_way: list[tuple[tuple[str, int], int]] = []
         self._read_memory = read_memory
         self._handshakes_at_reset: int | None = None
         self._bad_accesses = self._more_bad = self._more_unmapped = 0
         # Port, first byte and length of what the registers of layers name, since none ran.
         self._named: list[tuple[Ram, int, int]] = []
-        self.enabled = False
-        self.plays_on = False
+        self.enabled = self.plays_on = False
 
     def reset(self) -> None:
         """Follow a reset of the DUT: registers, running layers and counters are gone, and memory must rest."""
@@ -213,6 +215,7 @@ class Judge:
         for rule in self._rules:
             rule.reset()
         self._buffer = BufferContents()
+        self._on_the_way.clear()
         self._handshakes_at_reset = self._ports.handshakes
 
     def csb(self, access: Access) -> None:
@@ -224,10 +227,9 @@ class Judge:
         register, value, cycle = access.register, access.value, access.cycle
         if register is None:
             self._unmapped(access)
+        elif self.verdict.unpredicted:
             return
-        if self.verdict.unpredicted:
-            return
-        if access.is_write:
+        elif access.is_write:
             try:
                 self._start(register, value, cycle)
             except Refused as error:
@@ -240,7 +242,9 @@ class Judge:
                 return
             self._add(rule.write(register, value, cycle) for rule in self._rules)
         else:
-            self._end(self.tracker.read(register, value), cycle)
+            if register.full_name == "GLB.S_INTR_STATUS":
+                self._arrived(self._interrupts.fresh(value))
+            self._end(self.tracker.read(register, value), cycle, idle=register.name == "S_STATUS")
             self._add(rule.read(register, value, cycle) for rule in self._rules)
             self.verdict.counters = self._counters.judged
 
@@ -362,13 +366,22 @@ class Judge:
             for watcher in self.watchers:
                 watcher.started(started, expectation, cycle)
 
-    def _end(self, ended: Iterable[StartedLayer], cycle: int | None) -> None:
+    def _end(self, ended: Iterable[StartedLayer], cycle: int | None, *, idle: bool = False) -> None:
         for started in ended:
-            self.board.end_layer(started.index)
+            event = interrupt_of_unit(started.layer.unit), started.group
+            self._on_the_way.append((event, started.index))
+            if not idle:
+                self._arrived([event])
             self._add([self._reading.end(started, cycle)])
             self._counters.end(started.index, cycle)
             for watcher in self.watchers:
                 watcher.ended(started, cycle)
+
+    def _arrived(self, events: Collection[tuple[str, int]]) -> None:
+        """Note done interrupts, which come with the answers to the last writes of layers."""
+        for index in (index for event, index in self._on_the_way if event in events):
+            self.board.end_layer(index)
+        self._on_the_way = [each for each in self._on_the_way if each[0] not in events]
 
     def _add(self, found: Iterable[Iterable[Finding]]) -> None:
         for findings in found:

@@ -174,7 +174,7 @@ def _mismatch(finding: Finding, wrong: details.Mismatch) -> str:
     if finding.cycle is not None:
         parts.append(f"at cycle {finding.cycle} with id {wrong.axi_id}")
     if finding.check is Check.LATE:
-        parts.append("after the layer's interrupt, or after its unit was idle")
+        parts.append("after the layer's interrupt")
     unit = "bytes" if finding.check is Check.STRAY else "elements"
     layer = "" if finding.layer is None else f"{finding.layer.name}: "
     return f"{finding.check.value}: {wrong.elements} {unit}; {layer}{', '.join(parts)}"

@@ -104,7 +104,7 @@ TOLD = (
     Told(
         Finding(Check.LATE, WRONG, 30, LAYER),
         f"done before its data: 3 elements; layer 2 (SDP, group 1): {FIRST}, "
-        "at cycle 30 with id 4, after the layer's interrupt, or after its unit was idle",
+        "at cycle 30 with id 4, after the layer's interrupt",
     ),
     Told(
         Finding(Check.STRAY, Mismatch(8, 8, Ram.CVSRAM, 0x1000, None, None, 2, 4), 30),

@@ -12,7 +12,7 @@ from nvdla_models.errors import InputError
 from nvdla_models.precision import Precision
 from nvdla_tb.nvdla import engines as hardware
 from nvdla_tb.stimulus.generate.draw.edges import Found, draw_edge
-from nvdla_tb.stimulus.generate.draw.numbers import Cube, Description
+from nvdla_tb.stimulus.generate.draw.numbers import Cube, Description, one_of
 from nvdla_tb.stimulus.generate.draw.pdp import draw_pooled, may_be_pooled
 from nvdla_tb.stimulus.generate.draw.reuse import draw_followers, may_be_followed
 from nvdla_tb.stimulus.generate.draw.rings import draw_rings
@@ -114,7 +114,7 @@ def random_entry(config: HwConfig, seed: int, engines: tuple[str, ...]) -> PlanE
             layers, work, port = _layers(rng, np.random.default_rng([seed, 0x71DE]), config, engines)
         data = _sequenced(rng, layers, work, order if drawn else None)
         data["settings"]["port"] |= port
-    data["base"] = int(rng.choice(_BASES)) + 8 * int(rng.integers(0, 1 << 13))
+    data["base"] = one_of(rng, _BASES) + 8 * int(rng.integers(0, 1 << 13))
     if rng.random() < _CARRYING:
         data["carries"] = _carries(rng, config)
     if rng.random() < _PRESET:
@@ -132,7 +132,7 @@ def random_entry(config: HwConfig, seed: int, engines: tuple[str, ...]) -> PlanE
 def _sequenced(rng: np.random.Generator, layers: list[Description], work: Work, order: str | None) -> Description:
     """Draw all of a scenario whose layers follow each other but their places: in this order, or any."""
     data: Description = {
-        "order": order or str(rng.choice(["in_turn", "back_to_back"])),
+        "order": order or one_of(rng, ["in_turn", "back_to_back"]),
         "writes": str(rng.choice(_WRITES, p=_WRITES_SHARES)),
         "settings": draw_settings(rng, work),
         "layer": layers,
@@ -150,7 +150,7 @@ def _crossed(rng: np.random.Generator, config: HwConfig, engines: Sequence[str])
     layers: list[Description] = []
     while not layers:
         count = int(rng.integers(1, 3))
-        names = [str(rng.choice(engines)) for _ in range(count)]
+        names = [one_of(rng, engines) for _ in range(count)]
         found = [draw_short(rng, config, GENERATORS[name].draw, _SHORT_ACCESSES) for name in names]
         layers = [each.layer for each in found if each is not None]
     for layer in layers:
@@ -158,7 +158,7 @@ def _crossed(rng: np.random.Generator, config: HwConfig, engines: Sequence[str])
             # It runs several times in the same banks: nothing may stay in front of the next weights.
             layer.pop("zero_percent", None)
             layer["tight_weights"] = True
-    port = {"latency_cycles": int(rng.choice([0, 1, 5, 50])), "reorder": bool(rng.random() < 0.5)}
+    port = {"latency_cycles": one_of(rng, [0, 1, 5, 50]), "reorder": bool(rng.random() < 0.5)}
     return {"interrupts": "crossed", "settings": {"port": port}, "layer": layers}
 
 
@@ -270,7 +270,7 @@ def _usual(
 ) -> tuple[Found | None, Description]:
     """Draw a layer of any engine, which may read what was written, or nothing; any port goes with it."""
     before = written if rng.random() < _CHAINED else None
-    drawn = GENERATORS[str(rng.choice(engines))].draw(rng, config, before)
+    drawn = GENERATORS[one_of(rng, engines)].draw(rng, config, before)
     return drawn and (drawn[0], before or Cube(drawn[0].get("shape", (1, 1, 1))), drawn[1]), {}
 
 
@@ -281,4 +281,4 @@ def _reaching(rng: np.random.Generator, config: HwConfig, engines: tuple[str, ..
     if rng.random() >= _FAR:
         return []
     cycles = round(2 ** rng.uniform(math.log2(_FEWEST_CYCLES), math.log2(_MOST_CYCLES)))
-    return draw_far(rng, config, str(rng.choice(engines)), cycles)
+    return draw_far(rng, config, one_of(rng, engines), cycles)

@@ -101,7 +101,7 @@ def test_a_module_that_a_store_names_is_not_imported(
 ) -> None:
     evil = replace(theirs, test=f"{MODULE}.hit", kind=BENCH, source=MODULE, dut=Dut("nv_small", "icarus"))
     results = stored(tmp_path / "results", evil)
-    names = ("checkers", "far_strides", "interfaces", "meetings", "stress")
+    names = ("checkers", "far_strides", "interfaces", "meetings", "rewritten", "stress")
     modules = ", ".join(f"nvdla_tb.gate_tests.{name}" for name in names)
     assert refusal(capsys, "regress", "resume", "--results", results) == (
         f"{results}/results.sqlite: tests in Python must be of {modules}, not of {MODULE}, which is not imported"

@@ -8,7 +8,7 @@ from nvdla_models.cdp import LOCAL_SIZES, widths
 from nvdla_models.config import HwConfig
 from nvdla_models.lut import LE_ENTRIES, LO_ENTRIES, LutUnit
 from nvdla_models.precision import Precision
-from nvdla_tb.stimulus.generate.draw.numbers import Cube, Description, draw_converter, draw_gaps, source_of
+from nvdla_tb.stimulus.generate.draw.numbers import Cube, Description, draw_converter, draw_gaps, one_of, source_of
 from nvdla_tb.stimulus.generate.draw.tables import ENTRIES, draw_lut, draw_priorities, draw_sum_table
 
 _MOST_ELEMENTS = 2500
@@ -22,7 +22,7 @@ def draw_cdp(rng: np.random.Generator, config: HwConfig, before: Cube | None) ->
     sums, multiply = bool(rng.random() < 0.8), bool(rng.random() < 0.6)
     layer: Description = {"engine": "CDP", **keys, "dst_gaps": list(dst.gaps), "multiply": multiply}
     if sums:
-        layer["local_size"] = int(rng.choice(LOCAL_SIZES))
+        layer["local_size"] = one_of(rng, LOCAL_SIZES)
     if precision is Precision.FP16:
         lut = draw_lut(rng, LutUnit.CDP, precision, 0)
         return {**layer, "nan_to_zero": bool(rng.random() < 0.3), "lut": lut}, dst

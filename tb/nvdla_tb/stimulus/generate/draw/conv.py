@@ -25,6 +25,7 @@ from nvdla_tb.stimulus.generate.draw.numbers import (
     draw_numbers,
     draw_precision,
     fit_axis,
+    one_of,
 )
 from nvdla_tb.stimulus.generate.draw.sdp import draw_output, draw_processing
 
@@ -106,7 +107,7 @@ def draw_conv(rng: np.random.Generator, config: HwConfig, before: Cube | None) -
     height, width = found
     if not is_read_right(config, pixels, width):
         return None
-    kernels = int(rng.choice(_KERNELS))
+    kernels = one_of(rng, _KERNELS)
     steps = Sizes(precision, kernels, 1, height, width).steps(config)
     if before is not None:
         channels = before.shape[0]
@@ -209,7 +210,7 @@ def is_read_right(config: HwConfig, pixels: PixelFormat | None, width: Axis) -> 
 
 def _spare(rng: np.random.Generator, config: HwConfig) -> int:
     """Draw how many banks are to spare: often few, up to those of half the buffer."""
-    return int(rng.choice([0, 1, 4, int(rng.integers(0, config.cbuf_bank_number // 2 - 1))]))
+    return one_of(rng, [0, 1, 4, int(rng.integers(0, config.cbuf_bank_number // 2 - 1))])
 
 
 def _cubes(rng: np.random.Generator, config: HwConfig, most: int) -> int:
@@ -217,7 +218,7 @@ def _cubes(rng: np.random.Generator, config: HwConfig, most: int) -> int:
     most = min(most, config.max_batch_size)
     if most < 2 or rng.random() >= _BATCHED:
         return 1
-    return min(most, int(rng.choice([2, 2, 3, int(rng.integers(2, most + 1))])))
+    return min(most, one_of(rng, [2, 2, 3, int(rng.integers(2, most + 1))]))
 
 
 def _even(out: tuple[int, int, int], gaps: tuple[int, int]) -> tuple[int, int]:
@@ -230,17 +231,17 @@ def _even(out: tuple[int, int, int], gaps: tuple[int, int]) -> tuple[int, int]:
 def draw_sums(rng: np.random.Generator, precision: Precision, products: int) -> tuple[Description, int]:
     """Draw weights, padding value and truncation, and return with them the magnitude of what the sums become."""
     if precision is Precision.FP16:
-        keys = {"pad_value": int(rng.choice([0, 0x3C00, 0xC500])), "weight_numbers": draw_numbers(rng)}
+        keys = {"pad_value": one_of(rng, [0, 0x3C00, 0xC500]), "weight_numbers": draw_numbers(rng)}
         return keys | {"flush_nan": bool(rng.random() < 0.2)}, 0
     limits = _WEIGHTS[int(rng.integers(len(_WEIGHTS)))]
     if precision is not Precision.INT8:
         limits = _WIDER[int(rng.integers(len(_WIDER)))]
     low, high = precision.limits
     # Products of many signs add up to about the root of their number, and those of one sign to their number.
-    signs = int(rng.choice([1, 2, 2, 2]))
+    signs = one_of(rng, [1, 2, 2, 2])
     sums = precision.bits - 1 + max(map(abs, limits)).bit_length() + products.bit_length() // signs
     truncate = _truncate(rng, sums)
-    value = int(rng.choice([0, low, high, int(rng.integers(low, high + 1))]))
+    value = one_of(rng, [0, low, high, int(rng.integers(low, high + 1))])
     return {"pad_value": value, "weights": list(limits), "truncate": truncate}, sums - truncate
 
 
@@ -250,7 +251,7 @@ def _tiled(rng: np.random.Generator, before: Cube | None) -> tuple[Axis, Axis] |
     for size in before.shape[1:] if before else (0, 0):
         before_it, after = (int(side) for side in rng.integers(0, TILE, 2))
         if size == 0:
-            size = int(rng.choice([8, 8, 12])) + TILE - before_it - after
+            size = one_of(rng, [8, 8, 12]) + TILE - before_it - after
         windows = size + before_it + after - TILE
         if windows < 8 or windows % TILE:
             return None
@@ -280,8 +281,8 @@ def _axes(rng: np.random.Generator, before: Cube | None, pixels: PixelFormat | N
 
 def _axis(rng: np.random.Generator, *, dilated: bool) -> Axis:
     while True:
-        kernel, stride = int(rng.choice([1, 2, 3, 3, int(rng.integers(1, 9))])), int(rng.choice(_STRIDES))
-        dilation = int(rng.choice(_DILATIONS)) if dilated else 1
+        kernel, stride = one_of(rng, [1, 2, 3, 3, int(rng.integers(1, 9))]), one_of(rng, _STRIDES)
+        dilation = one_of(rng, _DILATIONS) if dilated else 1
         if rng.random() < 0.05:
             kernel = int(rng.integers(9, MOST_KERNEL + 1))
         elif dilated and rng.random() < 0.05:
@@ -330,8 +331,8 @@ def _image(
     image: Description = {
         "format": pixels.name,
         "x_offset": int(rng.integers(0, pixels.max_x_offset(config) + 1)),
-        "gaps": [int(rng.choice([0, 0, 1, 6])) for _ in pixels.planes],
-        "post_extension": int(rng.choice([lines for lines in (1, 2, 4, 4) if lines == 1 or lines <= room])),
+        "gaps": [one_of(rng, [0, 0, 1, 6]) for _ in pixels.planes],
+        "post_extension": one_of(rng, [lines for lines in (1, 2, 4, 4) if lines == 1 or lines <= room]),
     }
     if converted:
         image["signed"] = bool(rng.random() < 0.5)

@@ -18,6 +18,7 @@ from nvdla_tb.stimulus.generate.draw.numbers import (
     draw_kind,
     draw_precision,
     draw_wide,
+    one_of,
     stages_of,
 )
 from nvdla_tb.stimulus.generate.draw.padding import draw_padded
@@ -83,7 +84,7 @@ def _line_buffers(rng: np.random.Generator, config: HwConfig) -> tuple[list[Draw
         pads = [int(rng.integers(0, kernel)) for kernel, _ in kernels for _ in range(2)]
     height = windowed(*kernels[0], int(rng.integers(1, _MOST_ROWS + 1)), pads[:2])
     widest = widest_part(height)
-    parts = int(rng.choice([1, 2, 3]))
+    parts = one_of(rng, [1, 2, 3])
     first = widest - int(rng.integers(0, 2))
     middle = min(first, int(rng.integers(1, 9)))
     windows = first + (parts - 2) * middle + int(rng.integers(1, 9)) if parts > 1 else first
@@ -91,7 +92,7 @@ def _line_buffers(rng: np.random.Generator, config: HwConfig) -> tuple[list[Draw
     if not cut_fits(width, widest, parts, first, middle):
         return [], {}
     precision = draw_precision(rng, config, None)
-    shape = (int(rng.choice([1, config.atom_elements(precision)])), height.size, width.size)
+    shape = (one_of(rng, [1, config.atom_elements(precision)]), height.size, width.size)
     src = Cube(shape, draw_gaps(rng, shape), precision)
     layer, dst = pooling(rng, src, height, width)
     if is_padded and precision is not Precision.FP16 and rng.random() < 0.5:
@@ -114,7 +115,7 @@ def _live_rows(rng: np.random.Generator, config: HwConfig) -> tuple[list[Drawn],
     if not overlaps:
         return [], {}
     kernel, stride = overlaps[int(rng.integers(len(overlaps)))]
-    pads = [int(rng.choice([0, kernel - 1, int(rng.integers(0, kernel))])) for _ in range(2)]
+    pads = [one_of(rng, [0, kernel - 1, int(rng.integers(0, kernel))]) for _ in range(2)]
     around = rows * int(rng.integers(1, 3)) + int(rng.integers(-1, 2))
     height = windowed(kernel, stride, max(around, 1), pads)
     side = int(rng.integers(1, MAX_KERNEL + 1))
@@ -138,7 +139,7 @@ def _operands(rng: np.random.Generator, config: HwConfig) -> tuple[list[Drawn], 
     """Draw a layer whose stages read operands of each channel, so many that they lie beside a power of two."""
     precision = draw_precision(rng, config, None)
     power = 1 << int(rng.integers(_LEAST_POWER, _MOST_POWER + 1))
-    beside = int(rng.choice([-1, 0, 1])) * int(rng.choice([1, config.atom_elements(precision)]))
+    beside = one_of(rng, [-1, 0, 1]) * one_of(rng, [1, config.atom_elements(precision)])
     channels = max(min(power + beside, MOST_SIDE), 1)
     height, width = (int(side) for side in rng.integers(1, 1 + max(1, min(3, _MOST_ELEMENTS // channels)), 2))
     return _with_stage(rng, config, (channels, height, width), precision, "channel"), {}
@@ -166,7 +167,7 @@ def _with_stage(
     stages = stages_of(config)
     if not stages or precision is Precision.FP16:
         return []
-    name = str(rng.choice(stages))
+    name = one_of(rng, stages)
     both = bool(rng.random() < 0.5)
     stage = {
         "relu": bool(rng.random() < 0.2),
@@ -177,7 +178,7 @@ def _with_stage(
         "mul_shift": int(rng.integers(1, 12)),
     }
     if both:
-        stage |= {"alu": str(rng.choice(["max", "min", "sum"])), "alu_operand": memory, "alu_shift": 0}
+        stage |= {"alu": one_of(rng, ["max", "min", "sum"]), "alu_operand": memory, "alu_shift": 0}
     if memory == "element":
         stage["operand_gaps"] = list(draw_gaps(rng, shape))
     src, dst = (Cube(shape, draw_gaps(rng, shape), precision) for _ in range(2))

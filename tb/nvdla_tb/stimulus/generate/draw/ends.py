@@ -21,6 +21,7 @@ from nvdla_tb.stimulus.generate.draw.numbers import (
     draw_gaps,
     draw_precision,
     integers_of,
+    one_of,
     stages_of,
 )
 from nvdla_tb.stimulus.generate.draw.pdp import pooling, windowed
@@ -52,7 +53,7 @@ def draw_ends(rng: np.random.Generator, config: HwConfig, engine: str) -> list[D
 def _sums(rng: np.random.Generator, config: HwConfig, precision: Precision) -> list[Drawn]:
     """Draw a convolution that adds up products of one sign, about a power of two of them or as many as there may be."""
     is_most = bool(rng.random() < _MOST)
-    kernels = 1 if is_most else int(rng.choice(_FEW_KERNELS))
+    kernels = 1 if is_most else one_of(rng, _FEW_KERNELS)
     banks = config.cbuf_bank_number - config.weight_compression_enable - 2
     room = (bank_bytes(config, banks) - WEIGHT_SIZE_ALIGNMENT_BYTES) // (precision.nbytes * kernels)
     room = min(room, MAX_KERNEL_BYTES // precision.nbytes, _MOST_STEPS * config.mac_atomic_c_size)
@@ -75,16 +76,16 @@ def _sums(rng: np.random.Generator, config: HwConfig, precision: Precision) -> l
         return []
     layer, dst = describe(rng, config, sizes)
     low, high = precision.limits
-    number = int(rng.choice([low, high]))
-    weight = int(rng.choice([low, low, high, high, int(rng.integers(low, high + 1))]))
+    number = one_of(rng, [low, high])
+    weight = one_of(rng, [low, low, high, high, int(rng.integers(low, high + 1))])
     reached = number * weight * channels * math.prod(kernel)
     spare = max(abs(reached).bit_length() - _DATA_BITS, 0)
-    truncate = min(spare + int(rng.choice([0, 0, 1, int(rng.integers(0, 17))])), MAX_TRUNCATE)
+    truncate = min(spare + one_of(rng, [0, 0, 1, int(rng.integers(0, 17))]), MAX_TRUNCATE)
     kept = {key: value for key, value in layer.items() if key not in _OWN}
     own = {
         "numbers": "lowest" if number == low else "highest",
-        "weights": [weight, min(weight + int(rng.choice([0, 0, 1])), high)],
-        "pad_value": int(rng.choice([number, number, low, high])),
+        "weights": [weight, min(weight + one_of(rng, [0, 0, 1]), high)],
+        "pad_value": one_of(rng, [number, number, low, high]),
         "truncate": truncate,
         "converter": _shown(rng, reached >> truncate, min(precision.bits, _OPERAND_BITS)),
         "tight_weights": True,
@@ -117,7 +118,7 @@ def _shown(rng: np.random.Generator, number: int, bits: int) -> list[int]:
     if rng.random() < 0.6:
         limit = 1 << (_DATA_BITS - 1)
         offset = number + int(rng.integers(-_VISIBLE, _VISIBLE + 1))
-        return [min(max(offset, -limit), limit - 1), int(rng.choice([-1, 1, 1])), 0]
+        return [min(max(offset, -limit), limit - 1), one_of(rng, [-1, 1, 1]), 0]
     return [0, 1, max(abs(number).bit_length() - bits + int(rng.integers(0, 3)), 0)]
 
 
@@ -127,11 +128,11 @@ def _stages(rng: np.random.Generator, config: HwConfig, precision: Precision) ->
     if not stages:
         return []
     shape = _shape(rng, config, precision)
-    sign = int(rng.choice([-1, 1]))
+    sign = one_of(rng, [-1, 1])
     if len(stages) > 1 and rng.random() < 0.4:
         layer = _exact_sum(rng, stages, sign, precision)
     else:
-        layer = _random_sums(rng, str(rng.choice(stages)), precision)
+        layer = _random_sums(rng, one_of(rng, stages), precision)
     src, dst = (Cube(shape, draw_gaps(rng, shape), precision) for _ in range(2))
     return [Drawn({**_ends_of("SDP", src, dst, integers_of(rng)), **layer}, src, dst)]
 
@@ -167,18 +168,18 @@ def _exact_sum(rng: np.random.Generator, stages: tuple[str, ...], sign: int, pre
 
 def _random_sums(rng: np.random.Generator, name: str, precision: Precision) -> Description:
     """Return a stage with operands of elements, whose sums and shifted products are on both sides of both ends."""
-    memory = str(rng.choice(["channel", "element"]))
+    memory = one_of(rng, ["channel", "element"])
     nbytes = int(rng.integers(1, 3)) if precision is Precision.INT8 else precision.nbytes
     bits = 8 * nbytes
     # Operands fill 30 to 33 bits once they are shifted; a product has the operand's bits more.
     filled = int(rng.integers(_DATA_BITS - 2, _DATA_BITS + 2))
     stage: Description = {"operand_bytes": nbytes, "alu": "sum", "alu_operand": memory, "alu_shift": filled - bits}
     if rng.random() < 0.3:
-        stage["alu"] = str(rng.choice(["max", "min"]))
+        stage["alu"] = one_of(rng, ["max", "min"])
     if rng.random() < 0.7:
         stage |= {"mul": True, "mul_operand": memory, "prelu": bool(rng.random() < 0.3)}
         stage["mul_shift"] = max(min(filled, _DATA_BITS) + bits - 2 - _DATA_BITS + int(rng.integers(-1, 3)), 0)
-    end = int(rng.choice([-1, 1])) * (1 << (_DATA_BITS - 1))
+    end = one_of(rng, [-1, 1]) * (1 << (_DATA_BITS - 1))
     return {name: stage, "converter": _shown(rng, end, min(precision.bits, _OPERAND_BITS))}
 
 
@@ -190,7 +191,7 @@ def _means(rng: np.random.Generator, config: HwConfig, precision: Precision) -> 
     layer, dst = pooling(rng, src, height, width)
     low, high = precision.limits
     numbers = integers_of(rng)
-    end = {"lowest": low, "highest": high}.get(numbers, int(rng.choice([low, high])))
+    end = {"lowest": low, "highest": high}.get(numbers, one_of(rng, [low, high]))
     layer = {key: value for key, value in layer.items() if key not in ("pad_value", "pad_values", "reciprocals")}
     layer |= {"method": "average", "pad_value": end}
     if rng.random() < 0.4:

@@ -10,7 +10,7 @@ import numpy as np
 from nvdla_models.config import HwConfig
 from nvdla_models.pdp import MAX_KERNEL
 from nvdla_models.pdp.params import MAX_STRIDE
-from nvdla_tb.stimulus.generate.draw.numbers import Axis, Cube, Description, draw_kind, draw_precision
+from nvdla_tb.stimulus.generate.draw.numbers import Axis, Cube, Description, draw_kind, draw_precision, one_of
 from nvdla_tb.stimulus.generate.draw.pdp import cut_fits, draw_pdp, pooling, widest_part
 from nvdla_tb.stimulus.generate.draw.sizes import (
     MOST_SIDE,
@@ -50,7 +50,7 @@ def _parts(rng: np.random.Generator, config: HwConfig, cycles: int) -> list[Draw
     windows = first + (parts - 2) * middle + last
     size = (windows - 1) * width.stride + width.kernel - width.before - width.after
     width = Axis(size, width.kernel, width.stride, 1, width.before, width.after)
-    surfaces = int(rng.choice([1, 1, 2]))
+    surfaces = one_of(rng, [1, 1, 2])
     shape = (config.atom_elements(precision) * surfaces - int(rng.integers(0, 2)), height.size, size)
     atoms = surfaces * height.size * (size + parts * max(width.kernel - width.stride, 0))
     if not (1 <= size <= MOST_SIDE and atoms * config.memory_atomic_bytes <= cycles):
@@ -65,9 +65,9 @@ def _parts(rng: np.random.Generator, config: HwConfig, cycles: int) -> list[Draw
 def _axis(rng: np.random.Generator) -> Axis:
     """Draw a few windows: kernel, stride and padding up to their limits."""
     kernel, stride = draw_reaching(rng, MAX_KERNEL), draw_reaching(rng, MAX_STRIDE)
-    before, after = (int(rng.choice([0, kernel - 1, int(rng.integers(0, kernel))])) for _ in range(2))
+    before, after = (one_of(rng, [0, kernel - 1, int(rng.integers(0, kernel))]) for _ in range(2))
     least = -(-max(before + after + 1 - kernel, 0) // stride) + 1
-    windows = least + int(rng.choice([0, 0, 1, 3]))
+    windows = least + one_of(rng, [0, 0, 1, 3])
     return Axis((windows - 1) * stride + kernel - before - after, kernel, stride, 1, before, after)
 
 

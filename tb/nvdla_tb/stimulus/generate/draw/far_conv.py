@@ -12,7 +12,7 @@ from nvdla_models.config import HwConfig
 from nvdla_models.conv.params import MAX_DILATION, MAX_PAD_AFTER, MAX_PAD_BEFORE, MAX_STRIDE
 from nvdla_models.layout.alignment import WEIGHT_SIZE_ALIGNMENT_BYTES
 from nvdla_tb.stimulus.generate.draw.conv import MOST_KERNEL, Sizes, describe, draw_format, is_read_right
-from nvdla_tb.stimulus.generate.draw.numbers import Axis, Cube, draw_precision
+from nvdla_tb.stimulus.generate.draw.numbers import Axis, Cube, draw_precision, one_of
 from nvdla_tb.stimulus.generate.draw.sizes import MOST_SIDE, Drawn, draw_reaching, draw_reaching_gaps, work_of
 
 _TRIES = 200
@@ -73,7 +73,7 @@ def far_convs(rng: np.random.Generator, config: HwConfig, cycles: int) -> list[D
     # Those that come again make the pointers wrap more often.
     row = [different[int(rng.integers(len(different)))] for _ in range(count)] if different else []
     data = max((_banks(found.entries, config.cbuf_bank_depth) for found in row), default=0)
-    data += int(rng.choice([0, 0, 1, 2]))
+    data += one_of(rng, [0, 0, 1, 2])
     # Weights without padding leave nothing in front of the next ones.
     return [found.in_banks(data, weight, tight_weights=True) for found in row] if data + weight <= banks else []
 
@@ -83,9 +83,9 @@ def _divided(rng: np.random.Generator, config: HwConfig, found: _Found, banks: i
     data, one = _banks(found.entries, config.cbuf_bank_depth), bank_bytes(config, 1)
     needed = found.weight_bytes if rng.random() < 0.5 else min(found.group_bytes, found.weight_bytes)
     least, most = _banks(needed + WEIGHT_SIZE_ALIGNMENT_BYTES, one), banks - data
-    weight = int(rng.choice([least, most, int(rng.integers(least, most + 1))]))
+    weight = one_of(rng, [least, most, int(rng.integers(least, most + 1))])
     spare = most - weight
-    return found.in_banks(data + int(rng.choice([0, spare, int(rng.integers(0, spare + 1))])), weight)
+    return found.in_banks(data + one_of(rng, [0, spare, int(rng.integers(0, spare + 1))]), weight)
 
 
 def _find(rng: np.random.Generator, config: HwConfig, cycles: int, most_weight_bytes: int) -> _Found | None:
@@ -120,7 +120,7 @@ def _find(rng: np.random.Generator, config: HwConfig, cycles: int, most_weight_b
 
 def _sizes(rng: np.random.Generator, config: HwConfig) -> Sizes | None:
     """Draw sizes, one of which goes to its limit; None where windows and sides do not fit each other."""
-    focus = str(rng.choice(_FOCUSES))
+    focus = one_of(rng, _FOCUSES)
     precision = draw_precision(rng, config, None)
     pixels = draw_format(rng, config, precision) if rng.random() < _IMAGES and focus != "channels" else None
     most_channels = MOST_SIDE if focus == "channels" else 64
@@ -154,7 +154,7 @@ def _axis(rng: np.random.Generator, most: int, most_kernel: int, *, dilated: boo
 
 def _pad(rng: np.random.Generator, most: int) -> int:
     """Draw padding at one side: often none, and often as much as is allowed."""
-    return int(rng.choice([0, 0, most, int(rng.integers(0, most + 1))]))
+    return one_of(rng, [0, 0, most, int(rng.integers(0, most + 1))])
 
 
 def _banks(amount: int, of_one: int) -> int:

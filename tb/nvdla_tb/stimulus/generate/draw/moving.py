@@ -6,7 +6,7 @@ import numpy as np
 
 from nvdla_models.config import HwConfig
 from nvdla_models.precision import Precision
-from nvdla_tb.stimulus.generate.draw.numbers import Cube, Description, draw_gaps, draw_precision, draw_shape
+from nvdla_tb.stimulus.generate.draw.numbers import Cube, Description, draw_gaps, draw_precision, draw_shape, one_of
 
 _MODES = ("contract", "split", "merge")
 _STRIDES = (1, 2, 2, 3, 4)
@@ -21,11 +21,11 @@ def draw_rubik(
     rng: np.random.Generator, config: HwConfig, before: Cube | None
 ) -> tuple[Description, Cube | None] | None:
     """Draw a layer of RUBIK, None where it cannot read what was before it; planes are read by no other layer."""
-    mode = str(rng.choice(_MODES))
+    mode = one_of(rng, _MODES)
     if before is not None and mode == "merge":
         return None
     precision = draw_precision(rng, config, before)
-    stride = [int(rng.choice(_STRIDES)) for _ in range(2)] if mode == "contract" else [1, 1]
+    stride = [one_of(rng, _STRIDES) for _ in range(2)] if mode == "contract" else [1, 1]
     if before is not None:
         shape = before.shape
     elif mode == "contract":
@@ -58,10 +58,10 @@ def draw_bdma(
     """Draw a copy by BDMA, None where it would have to read a cube; no other layer reads what it writes."""
     if before is not None:
         return None
-    lines = [int(rng.choice([1, 2, int(rng.integers(1, _MOST_LINES + 1))])) for _ in range(2)]
+    lines = [one_of(rng, [1, 2, int(rng.integers(1, _MOST_LINES + 1))]) for _ in range(2)]
     layer: Description = {
         "engine": "BDMA",
-        "lines": [*lines, int(rng.choice([1, 2, int(rng.integers(1, _MOST_LINE_UNITS + 1))]))],
+        "lines": [*lines, one_of(rng, [1, 2, int(rng.integers(1, _MOST_LINE_UNITS + 1))])],
         **{f"{end}_gaps": [int(gap) for gap in rng.integers(0, _MOST_GAP_UNITS, 2)] for end in ("src", "dst")},
     }
     return layer, None

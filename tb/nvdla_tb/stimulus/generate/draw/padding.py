@@ -10,7 +10,15 @@ from nvdla_models.layout import PixelFormat, pixel_format, supported_formats
 from nvdla_models.pdp import MAX_KERNEL, PAD_VALUE_BITS
 from nvdla_models.precision import Precision
 from nvdla_tb.stimulus.generate.draw.conv import Sizes, describe, draw_banks, is_read_right
-from nvdla_tb.stimulus.generate.draw.numbers import Axis, Cube, Description, draw_gaps, draw_kind, draw_precision
+from nvdla_tb.stimulus.generate.draw.numbers import (
+    Axis,
+    Cube,
+    Description,
+    draw_gaps,
+    draw_kind,
+    draw_precision,
+    one_of,
+)
 from nvdla_tb.stimulus.generate.draw.pdp import draw_split, pooling, windowed
 from nvdla_tb.stimulus.generate.draw.sizes import Drawn
 
@@ -44,10 +52,10 @@ def draw_padded(rng: np.random.Generator, config: HwConfig, engine: str) -> list
 def draw_padding_number(rng: np.random.Generator, bits: int) -> int:
     """Draw a number of so many bits that is not 0: of either sign, of any size, at an end, or one bit alone."""
     limit = 1 << (bits - 1)
-    sign, power = int(rng.choice([-1, 1])), 1 << int(rng.integers(0, bits - 1))
+    sign, power = one_of(rng, [-1, 1]), 1 << int(rng.integers(0, bits - 1))
     match int(rng.integers(3)):
         case 0:
-            return int(rng.choice([-limit, 1 - limit, limit - 2, limit - 1]))
+            return one_of(rng, [-limit, 1 - limit, limit - 2, limit - 1])
         case 1:
             return sign * power
         case _:
@@ -62,21 +70,21 @@ def _convolution(rng: np.random.Generator, config: HwConfig) -> Drawn | None:
         of_it = [each for each in formats if each.precision is precision]
         pixels = of_it[int(rng.integers(len(of_it)))] if of_it else None
     block = config.mac_atomic_c_size
-    rest = int(rng.choice([1, block - 1, block, int(rng.integers(1, block + 1))]))
+    rest = one_of(rng, [1, block - 1, block, int(rng.integers(1, block + 1))])
     channels = int(rng.integers(0, _MOST_BLOCKS)) * block + rest
     if pixels is not None:
         channels = pixels.channels
     height, width = _sides(rng, dilated=pixels is None)
     if not is_read_right(config, pixels, width):
         return None
-    sizes = Sizes(precision, int(rng.choice(_KERNELS)), channels, height, width, pixels)
+    sizes = Sizes(precision, one_of(rng, _KERNELS), channels, height, width, pixels)
     layer, dst = describe(rng, config, sizes)
     if precision is not Precision.FP16:
         layer["pad_value"] = draw_padding_number(rng, precision.bits)
         layer |= _plain_sums(rng, precision, height.kernel * width.kernel * channels)
     if pixels is not None:
         room = config.mac_atomic_c_size // max(width.kernel, width.stride) // channels
-        layer["image"] |= {"post_extension": int(rng.choice([lines for lines in _LINES if lines <= max(room, 1)]))}
+        layer["image"] |= {"post_extension": one_of(rng, [lines for lines in _LINES if lines <= max(room, 1)])}
     if rng.random() >= _CONVERTED:
         layer = {key: value for key, value in layer.items() if key != "input_converter"}
         if pixels is not None:

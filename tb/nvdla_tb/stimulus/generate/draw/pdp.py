@@ -20,6 +20,7 @@ from nvdla_tb.stimulus.generate.draw.numbers import (
     draw_precision,
     draw_wide,
     fit_axis,
+    one_of,
 )
 
 _ENDED_BY_SDP = ("SDP", "CONV")
@@ -48,7 +49,7 @@ _MOST_PART_WIDTH = 1024
 def draw_pdp(rng: np.random.Generator, config: HwConfig, before: Cube | None) -> tuple[Description, Cube] | None:
     """Draw a PDP layer, None where it cannot read what was before it."""
     height: Axis | None = _axis(rng, _MOST_WINDOWS)
-    columns = int(rng.choice(_MOST_COLUMNS))
+    columns = one_of(rng, _MOST_COLUMNS)
     width: Axis | None = _axis(rng, columns)
     precision = draw_precision(rng, config, before)
     most = _MOST_CHANNELS if columns == min(_MOST_COLUMNS) else _FEW_CHANNELS
@@ -114,7 +115,7 @@ def widest_part(height: Axis) -> int:
 
 def _method(rng: np.random.Generator, precision: Precision) -> Description:
     """Draw the method; for an average also what software decides freely, as a rule sensibly."""
-    method: Description = {"method": str(rng.choice(_METHODS))}
+    method: Description = {"method": one_of(rng, _METHODS)}
     if method["method"] == "average" and precision is Precision.FP16:
         method["pad_value"] = int(rng.integers(-8, 9))
     elif method["method"] == "average":
@@ -125,14 +126,14 @@ def _method(rng: np.random.Generator, precision: Precision) -> Description:
         if rng.random() < 0.3:
             largest = (1 << RECIPROCAL_BITS) - 1
             method["reciprocals"] = [
-                int(rng.choice([0, 1, 1 << 16, largest, int(rng.integers(0, largest + 1))])) for _ in range(2)
+                one_of(rng, [0, 1, 1 << 16, largest, int(rng.integers(0, largest + 1))]) for _ in range(2)
             ]
     return method
 
 
 def _axis(rng: np.random.Generator, most: int) -> Axis:
     """Draw an axis of at most so many windows, or as few as leave one element of the cube itself."""
-    kernel, stride = int(rng.integers(1, MAX_KERNEL + 1)), int(rng.choice(_STRIDES))
+    kernel, stride = int(rng.integers(1, MAX_KERNEL + 1)), one_of(rng, _STRIDES)
     before, after = int(rng.integers(0, kernel)), int(rng.integers(0, kernel))
     least = max(1, -(-(before + after + 1 - kernel) // stride) + 1)
     windows = int(rng.integers(least, max(least, most) + 1))

@@ -13,7 +13,7 @@ from nvdla_models.config import HwConfig
 from nvdla_models.layout import pixel_format
 from nvdla_models.precision import Precision
 from nvdla_tb.stimulus.generate.draw.conv import Sizes, draw_sums, is_read_right
-from nvdla_tb.stimulus.generate.draw.numbers import Axis, Cube, Description, draw_converter, draw_gaps
+from nvdla_tb.stimulus.generate.draw.numbers import Axis, Cube, Description, draw_converter, draw_gaps, one_of
 from nvdla_tb.stimulus.generate.draw.sdp import draw_processing
 from nvdla_tb.stimulus.generate.draw.sizes import Drawn
 
@@ -150,7 +150,7 @@ def _layer(
     channels, height, width = shape
     image = deepcopy(last.get("image"))
     sides: tuple[int | None, int | None] = (None, None)
-    kernels = int(rng.choice(_KERNELS))
+    kernels = one_of(rng, _KERNELS)
     if "weights" in reuse:
         sides, kernels = (last["kernel"][0], last["kernel"][1]), last["kernels"]
     pads = (last["pad"][0], last["pad"][1]) if image and "data" in reuse else None
@@ -196,10 +196,10 @@ def _axis(
     rng: np.random.Generator, size: int, kernel: int | None, pads: tuple[int, int] | None, *, dilated: bool
 ) -> Axis | None:
     """Draw windows over so many elements, with any kernel and padding where None is given; None where none fits."""
-    kernel = int(rng.choice(_SIDES)) if kernel is None else kernel
-    dilation = int(rng.choice(_DILATIONS)) if dilated else 1
+    kernel = one_of(rng, _SIDES) if kernel is None else kernel
+    dilation = one_of(rng, _DILATIONS) if dilated else 1
     extent = (kernel - 1) * dilation + 1
     before, after = pads or (int(side) for side in rng.integers(0, min(extent, 16), 2))
     if max(before, after) >= extent or size + before + after < extent:
         return None
-    return Axis(size, kernel, int(rng.choice(_STRIDES)), dilation, before, after)
+    return Axis(size, kernel, one_of(rng, _STRIDES), dilation, before, after)

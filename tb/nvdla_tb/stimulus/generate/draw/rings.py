@@ -11,7 +11,7 @@ from nvdla_models.cbuf import bank_bytes, bank_entries
 from nvdla_models.config import HwConfig
 from nvdla_models.layout.alignment import WEIGHT_SIZE_ALIGNMENT_BYTES
 from nvdla_tb.stimulus.generate.draw.conv import Sizes, describe, draw_format, is_read_right
-from nvdla_tb.stimulus.generate.draw.numbers import Axis, Cube, draw_precision
+from nvdla_tb.stimulus.generate.draw.numbers import Axis, Cube, draw_precision, one_of
 from nvdla_tb.stimulus.generate.draw.sizes import MOST_SIDE, Drawn
 
 _OF_WEIGHTS = 0.25
@@ -61,7 +61,7 @@ def _lines(rng: np.random.Generator, config: HwConfig, data: int, left: int) -> 
     count = int(rng.integers(2, 4))
     share = ring // count
     sizes = [_shape(rng, int(rng.integers(share // 2, share + 1))) for _ in range(count - 1)]
-    rest = ring - sum(map(math.prod, sizes)) + int(rng.choice(_BESIDE_THE_END))
+    rest = ring - sum(map(math.prod, sizes)) + one_of(rng, _BESIDE_THE_END)
     last = _exact_shape(rng, rest)
     if last is None:
         return []
@@ -74,7 +74,7 @@ def _lines(rng: np.random.Generator, config: HwConfig, data: int, left: int) -> 
 
 def _shape(rng: np.random.Generator, entries: int) -> tuple[int, int, int]:
     """Draw entries per pixel, lines and columns that are about so many entries."""
-    pixel = int(rng.choice([1, 1, 2, 3]))
+    pixel = one_of(rng, [1, 1, 2, 3])
     pixels = max(entries // pixel, 1)
     height = int(rng.integers(1, math.isqrt(pixels) + 1))
     height = min(max(height, -(-pixels // MOST_SIDE)), _MOST_LINES)
@@ -83,11 +83,11 @@ def _shape(rng: np.random.Generator, entries: int) -> tuple[int, int, int]:
 
 def _exact_shape(rng: np.random.Generator, entries: int) -> tuple[int, int, int] | None:
     """Draw entries per pixel, lines and columns that are exactly so many entries; None where the sides get too long."""
-    pixel = int(rng.choice([each for each in (1, 2, 3) if entries % each == 0]))
+    pixel = one_of(rng, [each for each in (1, 2, 3) if entries % each == 0])
     pixels = entries // pixel
-    sides = [side for side in range(1, min(pixels, _MOST_LINES) + 1) if pixels % side == 0]
-    fitting = [side for side in sides if pixels // side <= MOST_SIDE]
-    height = int(rng.choice(fitting)) if fitting else 0
+    sides = np.arange(1, min(pixels, _MOST_LINES) + 1)
+    fitting = sides[(pixels % sides == 0) & (pixels // sides <= MOST_SIDE)].tolist()
+    height = one_of(rng, fitting) if fitting else 0
     return (pixel, height, pixels // height) if height else None
 
 
@@ -104,7 +104,7 @@ def _convolution(
     # Any of the last atom's channels take the entry.
     channels = pixel * entry - int(rng.integers(0, config.atom_elements(precision)))
     height, width = (_axis(rng, length) for length in lengths)
-    sizes = Sizes(precision, int(rng.choice(_KERNELS)), channels, height, width)
+    sizes = Sizes(precision, one_of(rng, _KERNELS), channels, height, width)
     if rng.random() < _IMAGES:
         sizes = _image(rng, config, sizes, pixel * width.size) or sizes
         height, width = sizes.height, sizes.width
@@ -127,7 +127,7 @@ def _image(rng: np.random.Generator, config: HwConfig, sizes: Sizes, entries: in
 
 def _axis(rng: np.random.Generator, length: int, *, padded: bool = True) -> Axis:
     """Draw windows along an axis: wide apart where it is long."""
-    kernel = min(int(rng.choice(_WINDOWS)), length)
+    kernel = min(one_of(rng, _WINDOWS), length)
     most = _MOST_STRIDE if length > _SMALL else 2
     before, after = (int(side) for side in rng.integers(0, kernel, 2)) if padded else (0, 0)
     return Axis(length, kernel, int(rng.integers((most + 1) // 2, most + 1)), 1, before, after)
@@ -137,7 +137,7 @@ def _weights(rng: np.random.Generator, config: HwConfig, banks: int) -> list[Dra
     """Draw a layer whose weights end beside the end of their banks, and which may have lines for all others."""
     weight = int(rng.integers(1, banks))
     precision = draw_precision(rng, config, None)
-    nbytes = bank_bytes(config, weight) + config.cbuf_bank_width_bytes * int(rng.choice(_BESIDE_THE_END))
+    nbytes = bank_bytes(config, weight) + config.cbuf_bank_width_bytes * one_of(rng, _BESIDE_THE_END)
     group = config.kernel_group_size(precision)
     kernel = tuple(int(side) for side in rng.choice([1, 1, 2, 3, 5], 2))
     taps = kernel[0] * kernel[1] * precision.nbytes
@@ -157,7 +157,7 @@ def _weights(rng: np.random.Generator, config: HwConfig, banks: int) -> list[Dra
     fits = nbytes // kernels * group + WEIGHT_SIZE_ALIGNMENT_BYTES <= bank_bytes(config, weight)
     if data + weight > banks or outputs > 2 * _MOST_OUTPUTS or not fits:
         return []
-    data += int(rng.choice([0, banks - weight - data]))
+    data += one_of(rng, [0, banks - weight - data])
     return [_in_banks(_described(rng, config, sizes), data, weight)]
 
 

@@ -17,6 +17,7 @@ from nvdla_tb.stimulus.generate.draw.numbers import (
     draw_numbers,
     draw_shift,
     draw_wide,
+    one_of,
     source_of,
     stages_of,
 )
@@ -100,13 +101,13 @@ def _stage(
     rng: np.random.Generator, shape: tuple[int, int, int], bits: int, precision: Precision, *, wild: bool
 ) -> tuple[Description, int]:
     """Draw a stage, and return with it the magnitude of what comes out."""
-    memory = str(rng.choice(["channel", "element"]))
+    memory = one_of(rng, ["channel", "element"])
     stage: Description = {"relu": bool(rng.random() < 0.3)}
     stage["operand_bytes"] = int(rng.integers(1, 3)) if precision is Precision.INT8 else precision.nbytes
     in_memory = 8 * int(stage["operand_bytes"]) - 1
     if rng.random() < 0.7:
-        operation = str(rng.choice(_OPERATIONS))
-        stage["alu"], stage["alu_operand"] = operation, str(rng.choice([memory, "register"]))
+        operation = one_of(rng, _OPERATIONS)
+        stage["alu"], stage["alu_operand"] = operation, one_of(rng, [memory, "register"])
         width = in_memory
         if stage["alu_operand"] == "register":
             register = _register(rng, bits - 2, wild=wild)
@@ -117,7 +118,7 @@ def _stage(
         stage["alu_shift"] = draw_shift(rng) if wild else max(0, bits - width - int(rng.integers(0, 4)))
         bits = min(max(bits, width + stage["alu_shift"]) + (operation == "sum"), _MOST_BITS)
     if rng.random() < 0.7:
-        stage |= {"mul": True, "prelu": bool(rng.random() < 0.3), "mul_operand": str(rng.choice([memory, "register"]))}
+        stage |= {"mul": True, "prelu": bool(rng.random() < 0.3), "mul_operand": one_of(rng, [memory, "register"])}
         width = in_memory
         if stage["mul_operand"] == "register":
             stage["mul_register"] = _register(rng, _OPERAND_BITS, wild=wild)
@@ -143,7 +144,7 @@ def _element_wise(
     wild: bool,
 ) -> tuple[Description, int]:
     """Draw Y for integers, and return with it the magnitude of what comes out."""
-    memory = str(rng.choice(["channel", "element"]))
+    memory = one_of(rng, ["channel", "element"])
     stage: Description = {"operand_bytes": int(rng.integers(1, 3)) if precision is Precision.INT8 else 2}
     operand_bits = 8 * int(stage["operand_bytes"]) - 1
     if memory == "element":
@@ -155,7 +156,7 @@ def _element_wise(
         stage["truncate"] = int(rng.integers(0, 64)) if wild else max(0, bits - int(rng.integers(8, 24)))
         bits = min(max(bits - int(stage["truncate"]), 1), _MOST_BITS)
     if rng.random() < 0.7:
-        operation = str(rng.choice(_OPERATIONS))
+        operation = one_of(rng, _OPERATIONS)
         stage["alu"] = operation
         bits = min(max(bits, _operand(rng, stage, "alu", memory, operand_bits, wild=wild)) + 1, _MOST_BITS)
     if config.sdp_lut_enable and rng.random() < _LOOKED_UP:
@@ -168,7 +169,7 @@ def _operand(
     rng: np.random.Generator, stage: Description, component: str, memory: str, bits: int, *, wild: bool
 ) -> int:
     """Draw where an operand comes from, add the keys, and return its magnitude."""
-    source = str(rng.choice([memory, "register"]))
+    source = one_of(rng, [memory, "register"])
     stage[f"{component}_operand"] = source
     if source == "register":
         register = draw_wide(rng, _REGISTER_BITS) if wild else draw_magnitude(rng, 16)
@@ -194,12 +195,12 @@ def _float_processing(rng: np.random.Generator, config: HwConfig, shape: tuple[i
 
 
 def _float_stage(rng: np.random.Generator, shape: tuple[int, int, int]) -> Description:
-    memory = str(rng.choice(["channel", "element"]))
+    memory = one_of(rng, ["channel", "element"])
     stage: Description = {"numbers": draw_numbers(rng)}
     if rng.random() < 0.7:
-        stage |= {"alu": str(rng.choice(_OPERATIONS)), "alu_operand": str(rng.choice([memory, "register"]))}
+        stage |= {"alu": one_of(rng, _OPERATIONS), "alu_operand": one_of(rng, [memory, "register"])}
     if rng.random() < 0.7:
-        stage |= {"mul": True, "prelu": bool(rng.random() < 0.3), "mul_operand": str(rng.choice([memory, "register"]))}
+        stage |= {"mul": True, "prelu": bool(rng.random() < 0.3), "mul_operand": one_of(rng, [memory, "register"])}
     if memory == "element":
         stage["operand_gaps"] = list(draw_gaps(rng, shape))
     return stage

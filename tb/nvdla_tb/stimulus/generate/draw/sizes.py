@@ -10,7 +10,7 @@ import numpy as np
 from nvdla_models.config import HwConfig
 from nvdla_models.precision import Precision
 from nvdla_models.winograd_transform import TILE
-from nvdla_tb.stimulus.generate.draw.numbers import Cube, Description
+from nvdla_tb.stimulus.generate.draw.numbers import Cube, Description, one_of
 
 MOST_WEIGHTS = 60_000
 """Of all convolutions of a scenario, so that the convolution buffer has room for all of them at once."""
@@ -53,7 +53,7 @@ class Drawn:
 def draw_reaching(rng: np.random.Generator, most: int, least: int = 1) -> int:
     """Draw a number from ``least`` to ``most``: often the limit, or beside a power of two, as likely a high one."""
     if rng.random() < _AT_THE_LIMIT:
-        return int(rng.choice([most, max(most - 1, least)]))
+        return one_of(rng, [most, max(most - 1, least)])
     power = 1 << int(rng.integers(0, most.bit_length() + 1))
     near = power + int(rng.integers(-1, 2)) if rng.random() < 0.6 else int(rng.integers(power, 2 * power))
     return min(max(near, least), most)
@@ -74,7 +74,7 @@ def draw_reaching_shape(
     for other in rng.permutation([side for side in range(3) if side != axis]):
         left = most // (sides[1] * sides[2] * -(-sides[0] // atom))
         room = left * atom if other == 0 else left
-        sides[other] = min(int(rng.choice([1, 2, 3, draw_reaching(rng, 64)])), max(room, 1))
+        sides[other] = min(one_of(rng, [1, 2, 3, draw_reaching(rng, 64)]), max(room, 1))
     return sides[0], sides[1], sides[2]
 
 

@@ -8,7 +8,7 @@ from nvdla_models.cdp import widths
 from nvdla_models.fp16 import FP16, FP32
 from nvdla_models.lut import INDEX_OFFSET_RANGE, INDEX_SELECT_RANGE, LE_ENTRIES, LO_ENTRIES, LutUnit
 from nvdla_models.precision import Precision
-from nvdla_tb.stimulus.generate.draw.numbers import Description, draw_numbers, draw_wide
+from nvdla_tb.stimulus.generate.draw.numbers import Description, draw_numbers, draw_wide, one_of
 
 _ALL = (-(1 << 15), (1 << 15) - 1)
 ENTRIES = (_ALL, _ALL, (-200, 200), (-200, 200), (-1, 1), ((1 << 15) - 2, (1 << 15) - 1))
@@ -18,7 +18,7 @@ _FLOAT_STARTS = (0.0, -1.0, 1.0, -8.0, 0.001)
 
 def draw_priorities(rng: np.random.Generator) -> Description:
     """Draw which table is taken where both could be."""
-    return {case: str(rng.choice(_CHOICES)) for case in ("underflow", "overflow", "hybrid")}
+    return {case: one_of(rng, _CHOICES) for case in ("underflow", "overflow", "hybrid")}
 
 
 def draw_lut(rng: np.random.Generator, unit: LutUnit, precision: Precision, bits: int) -> Description:
@@ -64,11 +64,7 @@ def _end(rng: np.random.Generator, table: Description, unit: LutUnit, count: int
 
 def _float_table(rng: np.random.Generator, unit: LutUnit, count: int) -> Description:
     """Draw one table of FP16: ``start`` is a pattern of FP32, and scales of slopes are patterns of FP16."""
-    value = (
-        float(rng.choice(_FLOAT_STARTS))
-        if rng.random() < 0.7
-        else float(rng.normal()) * 2.0 ** int(rng.integers(-6, 7))
-    )
+    value = one_of(rng, _FLOAT_STARTS) if rng.random() < 0.7 else float(rng.normal()) * 2.0 ** int(rng.integers(-6, 7))
     table: Description = {"start": int(FP32.encode(np.array([value]))[0])}
     for side in ("underflow", "overflow"):
         table[side] = [int(FP16.encode(np.array([rng.normal()]))[0]), 0]
@@ -91,7 +87,7 @@ def draw_sum_table(rng: np.random.Generator, precision: Precision, count: int, *
     usual = [0, -1, 1, int(rng.integers(-300, 301)) << more]
     usual += [int(rng.integers(0, 60_000)) << (2 * more)] if sums else []
     table: Description = {
-        "start": draw_wide(rng, widths(precision).start) if rng.random() < 0.2 else int(rng.choice(usual)),
+        "start": draw_wide(rng, widths(precision).start) if rng.random() < 0.2 else one_of(rng, usual),
         **_slopes(rng),
     }
     if count == LE_ENTRIES and rng.random() < 0.5:

@@ -8,7 +8,7 @@ import numpy as np
 
 from nvdla_models.config import HwConfig
 from nvdla_models.precision import Precision
-from nvdla_tb.stimulus.generate.draw.numbers import Cube, Description, draw_kind, draw_precision
+from nvdla_tb.stimulus.generate.draw.numbers import Cube, Description, draw_kind, draw_precision, one_of
 from nvdla_tb.stimulus.generate.draw.pdp import draw_pooled, may_be_pooled
 from nvdla_tb.stimulus.generate.draw.sizes import Drawn, atoms_of, work_of
 
@@ -57,7 +57,7 @@ def draw_together(
     kinds = [_ends, _between, _answers, _pending, _full] if len(draws) > 1 else [_ends, _pending]
     kind = kinds[int(rng.integers(len(kinds)))]
     names, port = kind(rng, list(draws))
-    most = int(rng.choice(_MOST_ACCESSES)) if kind is not _full else _MOST_WAITING
+    most = one_of(rng, _MOST_ACCESSES) if kind is not _full else _MOST_WAITING
     # Of a layer with a single write the last one is the first: it is answered right beside that of another unit.
     is_least = kind in (_ends, _answers) and rng.random() < _LEAST
     if kind is _pending:
@@ -113,7 +113,7 @@ def _draw_least(rng: np.random.Generator, config: HwConfig, draw: Draw) -> Drawn
 
 
 def _ends(rng: np.random.Generator, names: list[str]) -> tuple[list[str], Description]:
-    one = str(rng.choice(names))
+    one = one_of(rng, names)
     late = round(2 ** rng.uniform(*_LATEST_WRITES))
     return [one] * int(rng.integers(3, _MOST_ENDS + 1)), {**_quick(rng), "write_latency_cycles": late}
 
@@ -122,7 +122,7 @@ def _between(rng: np.random.Generator, names: list[str]) -> tuple[list[str], Des
     one, other = (str(name) for name in rng.permutation(names)[:2])
     count = int(rng.integers(3, 6))
     jitter = int(rng.integers(1, 100))
-    port = {"latency_cycles": int(rng.choice([20, 50, 100])), "jitter_cycles": jitter, "reorder": True}
+    port = {"latency_cycles": one_of(rng, [20, 50, 100]), "jitter_cycles": jitter, "reorder": True}
     return [one if turn % 2 == 0 else other for turn in range(count)], port
 
 
@@ -137,7 +137,7 @@ def _answers(rng: np.random.Generator, names: list[str]) -> tuple[list[str], Des
 def _pending(rng: np.random.Generator, names: list[str]) -> tuple[list[str], Description]:
     some = [str(name) for name in rng.permutation(names)[: int(rng.integers(1, 3))]]
     late = int(rng.integers(0, _MOST_PENDING))
-    port = {"write_latency_cycles": late, "jitter_cycles": int(rng.choice(_PENDING_JITTER))}
+    port = {"write_latency_cycles": late, "jitter_cycles": one_of(rng, _PENDING_JITTER)}
     return some * (_AGAIN // len(some)), {**_quick(rng), **port, "reorder": bool(rng.random() < 0.5)}
 
 
@@ -151,4 +151,4 @@ def _full(rng: np.random.Generator, names: list[str]) -> tuple[list[str], Descri
 
 
 def _quick(rng: np.random.Generator) -> Description:
-    return {"latency_cycles": int(rng.choice(_LATENCIES)), "ready_stall": 0.0, "valid_stall": 0.0}
+    return {"latency_cycles": one_of(rng, _LATENCIES), "ready_stall": 0.0, "valid_stall": 0.0}

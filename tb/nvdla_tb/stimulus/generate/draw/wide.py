@@ -7,7 +7,7 @@ import numpy as np
 from nvdla_models.config import HwConfig
 from nvdla_models.layout import pixel_format
 from nvdla_models.precision import Precision
-from nvdla_tb.stimulus.generate.draw.numbers import Cube, Description
+from nvdla_tb.stimulus.generate.draw.numbers import Cube, Description, one_of
 from nvdla_tb.stimulus.generate.draw.sizes import draw_reaching, draw_wide_gaps
 
 _MOST_BYTES = 1 << 22
@@ -32,7 +32,7 @@ def widened(
         sides.append("image")
     if not sides:
         return layer, dst
-    side = str(rng.choice(sides))
+    side = one_of(rng, sides)
     if side == "image":
         line = draw_reaching(rng, _MOST_BYTES // config.memory_atomic_bytes // layer["shape"][1])
         planes = len(pixel_format(layer["image"]["format"]).planes)

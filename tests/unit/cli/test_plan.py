@@ -60,7 +60,7 @@ def test_without_a_store_every_feature_lacks_something(tb: Tb, tmp_path: Path) -
 def test_results_and_coverage_of_a_store_are_shown(tb: Tb, results: Path) -> None:
     lines = tb(f"plan --results {results}").out.splitlines()
     (units,) = [line for line in lines if line.startswith("units_at_once")]
-    assert "1 failed, 5 not played" in units
+    assert "1 failed, 8 not played" in units
     assert "100.0 % of" in units
     assert "failed: units_at_once: conv_chain" in lines
     assert "random scenarios: 1 passed, 1 failed (1 mismatch), 0 refused" in lines

@@ -30,8 +30,9 @@ def test_the_help_lists_every_subcommand_with_its_example() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("words", "code"), [("run --list", 141), ("cache", 141), ("--help", 0)])
-def test_a_command_whose_output_nobody_reads_ends_without_a_word(tmp_path: Path, words: str, code: int) -> None:
+@pytest.mark.parametrize(("words", "codes"), [("run --list", {141}), ("cache", {141}), ("--help", {0, 141})])
+def test_a_command_whose_output_nobody_reads_ends_without_a_word(tmp_path: Path, words: str, codes: set[int]) -> None:
+    # argparse forgives that its help is not read, if it sees that at once.
     unread, out = os.pipe()
     os.close(unread)
     environment = {**os.environ, "NVDLA_CACHE": str(tmp_path)}
@@ -40,7 +41,8 @@ def test_a_command_whose_output_nobody_reads_ends_without_a_word(tmp_path: Path,
         ran = subprocess.run(
             command, cwd=tmp_path, env=environment, stdout=stream, stderr=subprocess.PIPE, text=True, timeout=60
         )
-    assert (ran.returncode, ran.stderr) == (code, "")
+    assert ran.stderr == ""
+    assert ran.returncode in codes
 
 
 @pytest.mark.parametrize("name", COMMANDS)

@@ -85,7 +85,11 @@ def main(arguments: list[str] | None = None) -> int:
     simulations. Whatever it prints, a terminal can show.
     """
     with printable_output():
-        return _main(sys.argv[1:] if arguments is None else arguments)
+        try:
+            return _main(sys.argv[1:] if arguments is None else arguments)
+        finally:
+            # Python would drop the error of a stream that is flushed when it goes.
+            sys.stdout.flush()
 
 
 def _main(words: list[str]) -> int:

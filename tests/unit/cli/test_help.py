@@ -30,19 +30,18 @@ def test_the_help_lists_every_subcommand_with_its_example() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("words", "codes"), [("run --list", {141}), ("cache", {141}), ("--help", {0, 141})])
-def test_a_command_whose_output_nobody_reads_ends_without_a_word(tmp_path: Path, words: str, codes: set[int]) -> None:
-    # argparse forgives that its help is not read, if it sees that at once.
+@pytest.mark.parametrize("words", ["run --list", "cache", "--help"])
+def test_a_command_whose_output_nobody_reads_ends_without_a_word(tmp_path: Path, words: str) -> None:
     unread, out = os.pipe()
     os.close(unread)
-    environment = {**os.environ, "NVDLA_CACHE": str(tmp_path)}
+    # Without a buffer argparse sees that its help is not read, and forgives it.
+    environment = {**os.environ, "NVDLA_CACHE": str(tmp_path), "PYTHONUNBUFFERED": ""}
     command = [sys.executable, "-m", "nvdla_tb", *words.split()]
     with open(out, "w") as stream:
         ran = subprocess.run(
             command, cwd=tmp_path, env=environment, stdout=stream, stderr=subprocess.PIPE, text=True, timeout=60
         )
-    assert ran.stderr == ""
-    assert ran.returncode in codes
+    assert (ran.returncode, ran.stderr) == (141, "")
 
 
 @pytest.mark.parametrize("name", COMMANDS)

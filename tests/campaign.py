@@ -27,7 +27,7 @@ from nvdla_tb.cli.parsing import Parser
 from nvdla_tb.run.compile.build import build
 from nvdla_tb.run.dut import build_spec
 from nvdla_tb.run.folders import MARKER
-from nvdla_tb.run.regress.credentials import FILE_NAME
+from nvdla_tb.run.regress.defaults import FILE_NAME
 from nvdla_tb.run.regress.store import Store
 from nvdla_tb.stimulus.result import Dut, Result
 from tests.marked import Mark, marked

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from nvdla_tb.run.regress.batch import Batch, batch_cluster
 from nvdla_tb.run.regress.credentials import security_of
+from nvdla_tb.run.regress.dask_pool import DaskPool
 from nvdla_tb.run.regress.schedule import drive
 from nvdla_tb.run.regress.store import Store
 from nvdla_tb.run.regress.worker import Limits
@@ -23,7 +24,9 @@ def main(folder: Path, address: str, tasks: int) -> None:
     batch = Batch("slurm", WORKERS, address, SETTINGS, security, folder / "jobs")
     with Store(folder / "results.sqlite") as store, batch_cluster(batch) as client:
         run = store.start("random", [task(seed) for seed in range(tasks)])
-        for _ in drive(store, run, client, Limits(run.folder, folder, 1.0), patience_seconds=math.inf, play=pretend):
+        for _ in drive(
+            store, run, DaskPool(client), Limits(run.folder, folder, 1.0), patience_seconds=math.inf, play=pretend
+        ):
             pass
 
 

@@ -15,7 +15,7 @@ import msgspec
 from nvdla_models.limits import SECONDS
 from nvdla_tb.cli import numbers
 from nvdla_tb.judge.verdict import Verdict
-from nvdla_tb.run.regress.cluster import cluster
+from nvdla_tb.run.regress.local import local_pool
 from nvdla_tb.run.regress.schedule import drive
 from nvdla_tb.run.regress.store import Store
 from nvdla_tb.run.regress.worker import Limits
@@ -79,9 +79,9 @@ def measure(tasks: int, workers: list[int], seconds: float) -> Iterator[Sample]:
             many = [Task("empty", seed, "random", "SDP", _DUT, "none") for seed in range(tasks)]
             run = store.start("bench", many)
             limits = Limits(run.folder, Path(folder), seconds)
-            with cluster(None, count, "127.0.0.1") as client:
+            with local_pool(count) as pool:
                 started, worked = time.perf_counter(), time.process_time()
-                ended = sum(1 for _ in drive(store, run, client, limits, play=pretend))
+                ended = sum(1 for _ in drive(store, run, pool, limits, play=pretend))
                 taken, worked = time.perf_counter() - started, time.process_time() - worked
             if ended != tasks or store.missing(run):
                 raise RuntimeError(f"{ended} of {tasks} tasks ended")

@@ -7,16 +7,16 @@ import asyncio
 import os
 import shlex
 import threading
-from pathlib import Path
 
 from distributed.security import Security
 
 from nvdla_models.errors import InputError
 from nvdla_tb.cli.dut_options import BUILD_ROOT
 from nvdla_tb.cli.numbers import count
-from nvdla_tb.run.errors import LOOPBACK, PORT
+from nvdla_tb.cli.workers import credentials_options
 from nvdla_tb.run.regress.cluster import cluster, join, local_cluster, quiet
-from nvdla_tb.run.regress.credentials import FILE_NAME, security_of
+from nvdla_tb.run.regress.credentials import security_of
+from nvdla_tb.run.regress.defaults import FILE_NAME, LOOPBACK, PORT
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -31,18 +31,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--port", type=int, default=PORT, metavar="N", help=f"of the scheduler (default: {PORT})")
     parser.add_argument("--join", metavar="ADDRESS", help="start workers only, for the scheduler at this address")
     credentials_options(parser)
-
-
-def credentials_options(parser: argparse._ActionsContainer) -> None:
-    """Add the options that say who may play on a cluster: whoever can read the file of its credentials."""
-    path = BUILD_ROOT / FILE_NAME
-    about = f"of a cluster, made by the first that is started; its readers execute anything as you (default: {path})"
-    parser.add_argument("--credentials", type=Path, default=path, metavar="FILE", help=about.replace("%", "%%"))
-    parser.add_argument(
-        "--insecure",
-        action="store_true",
-        help="no credentials: whoever reaches the cluster executes anything as you",
-    )
 
 
 def main(args: argparse.Namespace) -> int:

@@ -1,4 +1,4 @@
-"""``regress``: play many scenarios on a Dask cluster, keep every result, and take up what is missing."""
+"""``regress``: play many scenarios here or on a cluster, keep every result, and take up what is missing."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ import msgspec
 from nvdla_models.config import HwConfig
 from nvdla_models.errors import InputError
 from nvdla_tb.cli import numbers
-from nvdla_tb.cli.cluster import credentials_options
 from nvdla_tb.cli.console import Console
 from nvdla_tb.cli.dut import STORE, build_dut, compiled, existing_store
 from nvdla_tb.cli.dut_options import BUILD_ROOT, add_dut_options, add_results_option, build_option
 from nvdla_tb.cli.earlier import cycles_before
 from nvdla_tb.cli.parsing import Renamed
 from nvdla_tb.cli.patterns import only_option, patterns, plan_option
-from nvdla_tb.cli.regress_play import Player, batch_of, conclude, credentials_of, deadline, is_over
+from nvdla_tb.cli.regress_play import Player, conclude, deadline, is_over
 from nvdla_tb.cli.regress_tasks import check_random_alone, engines_of, feature_plan, random_tasks, seed_lots, tasks_of
 from nvdla_tb.cli.run_options import cycles_options, exact_option, scenario_options, waves_option
+from nvdla_tb.cli.workers import check_workers, workers_options
 from nvdla_tb.paths import COMMAND
 from nvdla_tb.run import folders
 from nvdla_tb.run.compile.spec import CODE_COVERAGE
-from nvdla_tb.run.errors import LOOPBACK, LaunchError
+from nvdla_tb.run.errors import LaunchError
 from nvdla_tb.run.evidence import check_unchanged, with_evidence
 from nvdla_tb.run.regress.code_exclusions import load_exclusions
 from nvdla_tb.run.regress.named import Named
@@ -87,7 +87,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             "run", nargs="?", type=numbers.ordinal, metavar="RUN", help="number of the run (default: the newest)"
         )
     for kind in (drawn, planned, traces, resumed, again):
-        _add_cluster_options(kind)
+        _add_playing_options(kind)
     for kind in (drawn, planned, traces, resumed, again, shown):
         add_results_option(kind)
         cycles_options(kind)
@@ -107,24 +107,9 @@ def _seed_option(parser: argparse.ArgumentParser, default: int) -> None:
     parser.add_argument("--first", action=Renamed, now="--seed", type=numbers.seed)
 
 
-def _add_cluster_options(parser: argparse.ArgumentParser) -> None:
+def _add_playing_options(parser: argparse.ArgumentParser) -> None:
     group = scenario_options(parser)
-    group.add_argument(
-        "--scheduler", metavar="ADDRESS", help="address of a running Dask cluster (default: a local one)"
-    )
-    group.add_argument(
-        "--cluster", choices=("slurm", "lsf"), help="workers are jobs of this batch system (needs dask-jobqueue)"
-    )
-    group.add_argument(
-        "--cluster-settings",
-        type=Path,
-        metavar="TOML",
-        help="TOML file with queue, memory, walltime and the like of its jobs",
-    )
-    group.add_argument(
-        "--listen", default=LOOPBACK, metavar="HOST", help=f"address of a scheduler started here (default: {LOOPBACK})"
-    )
-    credentials_options(group)
+    workers_options(group)
     waves_option(group, "play failures again for their waves", default=True)
     group.add_argument(
         "--time-budget", type=numbers.budget, metavar="SECONDS", help="start nothing later (default: no limit)"
@@ -134,8 +119,8 @@ def _add_cluster_options(parser: argparse.ArgumentParser) -> None:
 def main(args: argparse.Namespace) -> int:
     """Carry the subcommand out and return the exit code."""
     args.code_exclusions = tuple(exclusion for path in args.code_exclusions for exclusion in load_exclusions(path))
-    if args.kind != "show" and batch_of(args) is None:
-        credentials_of(args)
+    if args.kind != "show":
+        check_workers(args)
     until = deadline(args)
     reads = args.kind in ("show", "resume", "rerun-failed")
     if not reads:

@@ -9,21 +9,17 @@ import time
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from contextlib import closing
-from dataclasses import replace
 from functools import partial
 
 import msgspec
-from dask.distributed import Client
-from distributed.security import Security
 
 from nvdla_models.config import HwConfig
-from nvdla_models.errors import InputError
 from nvdla_models.reading import resolved
 from nvdla_tb.cli.console import Console, Progress
 from nvdla_tb.cli.dut import MODELS
-from nvdla_tb.cli.dut_options import BUILD_ROOT
 from nvdla_tb.cli.earlier import cycles_before, slower_than_before
 from nvdla_tb.cli.regress_tasks import engines_of, random_tasks
+from nvdla_tb.cli.workers import workers_of
 from nvdla_tb.coverage.model import CoverageModel, load_model
 from nvdla_tb.coverage.status import Hits, item_status, table, totals
 from nvdla_tb.judge.verdict import Ending, Verdict
@@ -35,15 +31,13 @@ from nvdla_tb.report.live import LiveReport
 from nvdla_tb.report.page_coverage import code_lines, code_sections, coverage_sections
 from nvdla_tb.report.summary import after_regression
 from nvdla_tb.run import folders
-from nvdla_tb.run.errors import LOOPBACK, ClusterError
+from nvdla_tb.run.errors import ClusterError
 from nvdla_tb.run.optimise import Optimiser
 from nvdla_tb.run.regress import code_coverage
 from nvdla_tb.run.regress.again import look_again, worth_looking_at
-from nvdla_tb.run.regress.batch import Batch, batch_cluster, read_settings
-from nvdla_tb.run.regress.cluster import cluster
-from nvdla_tb.run.regress.credentials import security_of
 from nvdla_tb.run.regress.features import FEATURES, load_feature_plan
 from nvdla_tb.run.regress.named import options_of
+from nvdla_tb.run.regress.pool import Pool
 from nvdla_tb.run.regress.schedule import PATIENCE_SECONDS, drive, reach, run_tasks, search
 from nvdla_tb.run.regress.store import Run, Store
 from nvdla_tb.run.regress.worker import Limits, remove_worker_folders, worker_folder_name
@@ -61,9 +55,6 @@ _LOOK_AT = 400
 
 _LEADS_SECONDS = 60.0
 """How long failures without a cause are compared with tests that passed."""
-
-_JOBS_DIR = "jobs"
-"""Folder of results for what jobs of batch systems print."""
 
 _FRUITLESS_ROUNDS = 3
 """Rounds without a useful seed after which nothing more is expected."""
@@ -91,8 +82,6 @@ class Player:
         self._live = LiveReport({key: played.get(key, result) for key, result in planned.items()}, write)
         self._model = model_of(store, run)
         self._failures: list[Result] = []
-        self._batch = batch_of(args)
-        self._security = None if self._batch else credentials_of(args)
 
     def play(self, looked_at: int = 0, steered: int | None = None) -> int:
         """Play what the run lacks, and random scenarios that reach what it would miss; return the exit code.
@@ -104,35 +93,29 @@ class Player:
         args = self._args
         goal: float | None = getattr(args, "until_coverage", None)
         scratch = folders.made(self._run.folder, worker_folder_name("dask"))
-        batch = self._batch
         with self._live:
-            workers = (
-                batch_cluster(batch)
-                if batch
-                else cluster(args.scheduler, args.jobs, args.listen, scratch, security=self._security)
-            )
-            with workers as client:
+            with workers_of(args, scratch) as pool:
                 if looked_at:
                     with Console.of(args).waiting("finding out what the tests of the level reach"):
                         tasks = self._store.tasks(self._run)
-                        beforehand = reach(client, COVERAGE_DIR, tasks, self._coverage.reachable())
-                    self._steer(client, range(looked_at), steered, beforehand)
-                self._drive(client)
+                        beforehand = reach(pool, COVERAGE_DIR, tasks, self._coverage.reachable())
+                    self._steer(pool, range(looked_at), steered, beforehand)
+                self._drive(pool)
                 if goal is not None:
-                    self._go_on(client, goal, looked_at)
-                self._look_again(client)
+                    self._go_on(pool, goal, looked_at)
+                self._look_again(pool)
             remove_worker_folders(self._run.folder)
             return conclude(self._store, self._store.run(self._run.id), args, min(_LEADS_SECONDS, args.explain))
 
-    def _drive(self, client: Client) -> None:
+    def _drive(self, pool: Pool) -> None:
         total, missing = len(self._store.tasks(self._run)), len(self._store.missing(self._run))
         where = self._run.folder.parent
         print(f"run {self._run.id} ({self._run.title}): {missing} of {total} to play; results: {where}", flush=True)
         console = Console.of(self._args)
         progress = Progress(console, total, total - missing)
         # Jobs may wait in a queue for hours.
-        patience = math.inf if self._batch else PATIENCE_SECONDS
-        drive_on = drive(self._store, self._run, client, self._limits, until=self._until, patience_seconds=patience)
+        patience = math.inf if self._args.cluster else PATIENCE_SECONDS
+        drive_on = drive(self._store, self._run, pool, self._limits, until=self._until, patience_seconds=patience)
         with closing(Optimiser(self._optimised(), MODELS)) as optimiser:
             for record in drive_on:
                 self._live.add(record.key, _without_layers(record))
@@ -145,7 +128,7 @@ class Player:
         if optimiser.refusal is not None:
             console.say(f"played on the quick model, as the optimised one could not be built: {optimiser.refusal}")
 
-    def _look_again(self, client: Client) -> None:
+    def _look_again(self, pool: Pool) -> None:
         """Say how the run ended and what failed; then play failures of each kind again, if the options allow it."""
         args, console = self._args, Console.of(self._args)
         if not self._failures:
@@ -163,7 +146,7 @@ class Player:
         look = partial(look_again, failures=known, limits=self._limits, until=until)
         with console.waiting(f"looking inside failures, {len(chosen)} in all, at most {args.explain:g} s"):
             try:
-                for results in run_tasks(client, [tasks[result.key] for result in chosen], look, until=left):
+                for results in run_tasks(pool, [tasks[result.key] for result in chosen], look, until=left):
                     for result in results:
                         # A worker that dies meanwhile takes nothing back.
                         if result.ending is not Ending.LOST:
@@ -174,7 +157,7 @@ class Player:
     def _optimised(self) -> Dut | None:
         """Return the device whose optimised model is to be built beside the run, None without any."""
         # Workers elsewhere have processors of their own to build for; a system without coverage has no such models.
-        elsewhere = self._args.scheduler is not None or self._batch is not None
+        elsewhere = self._args.scheduler is not None or self._args.cluster is not None
         if self._args.build is not None or elsewhere or self._model is None:
             return None
         duts = Counter(task.dut for task in self._store.missing(self._run) if SIMULATORS[task.dut.simulator].optimises)
@@ -186,20 +169,20 @@ class Player:
         assert self._model is not None
         return self._model
 
-    def _steer(self, client: Client, seeds: range, most: int | None, covered: Iterable[str]) -> int:
+    def _steer(self, pool: Pool, seeds: range, most: int | None, covered: Iterable[str]) -> int:
         """Enter the random scenarios of some seeds that reach what is not covered; return how many."""
         started = time.monotonic()
         engines = engines_of(self._args) if self._args.kind == "random" else ",".join(ENGINES)
         tasks = random_tasks(self._args, engines, seeds)
         wanted = set(self._coverage.reachable()) - set(covered)
         with Console.of(self._args).waiting(f"looking at {len(seeds)} seeds for layers that reach more"):
-            fresh = self._store.extend(self._run, search(client, COVERAGE_DIR, tasks, wanted, most))
+            fresh = self._store.extend(self._run, search(pool, COVERAGE_DIR, tasks, wanted, most))
         self._live.plan(_planned(fresh))
         seconds = time.monotonic() - started
         print(f"{len(seeds)} seeds looked at in {seconds:.0f} s: {len(fresh)} reach more", flush=True)
         return len(fresh)
 
-    def _go_on(self, client: Client, goal: float, first: int) -> None:
+    def _go_on(self, pool: Pool, goal: float, first: int) -> None:
         """Play rounds of more seeds until enough is covered, time is over, or nothing new comes."""
         fruitless = 0
         while fruitless < _FRUITLESS_ROUNDS and not is_over(self._until):
@@ -208,11 +191,11 @@ class Player:
             print(f"coverage: {percent:.1f} % of the reachable bins, wanted {goal:g} %", flush=True)
             if percent >= goal:
                 return
-            found = self._steer(client, range(first, first + _LOOK_AT), None, covered)
+            found = self._steer(pool, range(first, first + _LOOK_AT), None, covered)
             first += _LOOK_AT
             fruitless = 0 if found else fruitless + 1
             if found:
-                self._drive(client)
+                self._drive(pool)
 
 
 def deadline(args: argparse.Namespace) -> float | None:
@@ -224,38 +207,6 @@ def deadline(args: argparse.Namespace) -> float | None:
 def is_over(until: float | None) -> bool:
     """Return whether the time of a command is over; None sets no limit."""
     return until is not None and time.monotonic() >= until
-
-
-def batch_of(args: argparse.Namespace) -> Batch | None:
-    """Return the batch system that the options name, or None.
-
-    Raises:
-        InputError: for options that contradict each other, and for settings that cannot be.
-    """
-    if args.cluster is None:
-        if args.cluster_settings is not None:
-            raise InputError("--cluster-settings must come with --cluster")
-        return None
-    if args.scheduler is not None:
-        raise InputError("--cluster must not come with --scheduler, which is a cluster of its own")
-    batch = Batch(args.cluster, args.jobs, args.listen, read_settings(args.cluster_settings))
-    batch.arguments()
-    security = security_of(None, args.credentials, insecure=args.insecure)
-    return replace(batch, security=security, logs=folders.made(BUILD_ROOT.resolve(), _JOBS_DIR))
-
-
-def credentials_of(args: argparse.Namespace) -> Security | None:
-    """Return the credentials of a cluster that others may join, or that runs already.
-
-    None stands for a cluster of this run's own, which nobody can join, and for a running one that wants no credentials.
-
-    Raises:
-        InputError: when it wants none although the user does, or the credentials cannot be used.
-    """
-    if args.scheduler is None and args.listen == LOOPBACK and not args.insecure:
-        return None
-    security = security_of(args.scheduler, args.credentials, insecure=args.insecure)
-    return Security() if security is None and args.scheduler is None else security
 
 
 def write_live(run: Run, results: Sequence[Result], problems: Sequence[str]) -> None:

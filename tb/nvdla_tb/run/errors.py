@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 from nvdla_models.errors import InputError
@@ -36,10 +37,6 @@ class BuildError(LaunchError):
         self.log_path = log_path
 
 
-LOOPBACK = "127.0.0.1"
-PORT = 8786
-"""Where Dask's own commands look for a scheduler."""
-
 SCHEDULER_LOST = "the connection to the scheduler is lost"
 STARTED_BY = f"start scheduler and workers with: {COMMAND} cluster"
 
@@ -62,3 +59,17 @@ class VersionError(ClusterError):
 
 class StoreError(InputError):
     """A store that cannot be read or written: damaged, locked, read-only, of another version, or its disk is full."""
+
+
+def in_words(error: BaseException) -> str:
+    """Return an error, or what caused it, in one line."""
+    *_, first = causes(error)
+    return f"{type(first).__name__}: {first}".splitlines()[0]
+
+
+def causes(error: BaseException) -> Iterator[BaseException]:
+    """Yield an error, what caused it, and so on."""
+    link: BaseException | None = error
+    while link is not None:
+        yield link
+        link = link.__cause__

@@ -14,18 +14,17 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from dask.distributed import Client
 
 from nvdla_tb.cli import regress as regress_cli
 from nvdla_tb.run.errors import StoreError
 from nvdla_tb.run.regress import store as store_module
-from nvdla_tb.run.regress.cluster import cluster
-from nvdla_tb.run.regress.schedule import drive, on_each_worker
+from nvdla_tb.run.regress.local import local_pool
+from nvdla_tb.run.regress.pool import Pool
+from nvdla_tb.run.regress.schedule import drive
 from nvdla_tb.run.regress.store import Store
 from nvdla_tb.run.regress.worker import Limits
 from tests.repository import ROOT
 from tests.unit.conftest import Run
-from tests.unit.run.regress.processes import LOOPBACK
 from tests.unit.run.regress.tasks import played, pretend, stored, task
 
 pytestmark = pytest.mark.slow
@@ -133,29 +132,26 @@ def test_results_below_a_file_cannot_be_made_and_that_is_said_so(tb: Run, comman
 
 def test_a_store_on_a_full_device_loses_no_result(tmp_path: Path) -> None:
     many = [task(seed) for seed in range(400)]
-    with cluster(None, 1, LOOPBACK) as client:
-        with Store(tmp_path / "store.sqlite") as store:
-            run = store.start("full", many)
-        limits = Limits(run.folder, tmp_path, 0.0)
-        started = limits.folder / "started"
-        with pytest.raises(StoreError, match=r"cannot be used: database or disk is full$"):
-            play_with_little_room(tmp_path / "store.sqlite", client, limits)
-        # One that was begun before is ended first.
-        on_each_worker(client, os.getpid)
-        begun = len(list(started.iterdir()))
-        with Store(tmp_path / "store.sqlite") as store:
-            kept = len(store.results(run))
-            list(drive(store, run, client, limits, play=pretend))
-            assert store.results(run) == [stored(entry) for entry in many]
+    with Store(tmp_path / "store.sqlite") as store:
+        run = store.start("full", many)
+    limits = Limits(run.folder, tmp_path, 0.0)
+    started = limits.folder / "started"
+    with local_pool(1) as pool, pytest.raises(StoreError, match=r"cannot be used: database or disk is full$"):
+        play_with_little_room(tmp_path / "store.sqlite", pool, limits)
+    begun = len(list(started.iterdir()))
+    with local_pool(1) as pool, Store(tmp_path / "store.sqlite") as store:
+        kept = len(store.results(run))
+        list(drive(store, run, pool, limits, play=pretend))
+        assert store.results(run) == [stored(entry) for entry in many]
     assert kept < begun < len(many)
     assert len(list(started.iterdir())) == len(many), "what was played must not be played again"
 
 
-def play_with_little_room(path: Path, client: Client, limits: Limits) -> None:
+def play_with_little_room(path: Path, pool: Pool, limits: Limits) -> None:
     with Store(path) as store:
         pages = store._database.execute("PRAGMA page_count").fetchone()[0]
         store._database.execute(f"PRAGMA max_page_count = {pages + 2}")
-        list(drive(store, store.run(), client, limits, play=pretend))
+        list(drive(store, store.run(), pool, limits, play=pretend))
 
 
 @pytest.mark.parametrize("seconds", [0.3, 1.0, 2.5])

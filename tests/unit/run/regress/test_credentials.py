@@ -20,6 +20,7 @@ from nvdla_tb.run.owners import OwnerError
 from nvdla_tb.run.regress import credentials
 from nvdla_tb.run.regress.cluster import cluster
 from nvdla_tb.run.regress.credentials import CredentialsError, security_of
+from nvdla_tb.run.regress.defaults import FILE_NAME
 from tests.repository import ROOT
 from tests.strangers import STRANGER, needs_strangers
 from tests.unit.run.regress.processes import LOOPBACK
@@ -76,7 +77,7 @@ def test_whoever_reaches_a_cluster_without_credentials_executes_anything() -> No
 
 
 def test_a_cluster_is_used_with_the_file_of_whoever_started_it(tmp_path: Path) -> None:
-    path = tmp_path / "new" / credentials.FILE_NAME
+    path = tmp_path / "new" / FILE_NAME
     security = security_of(None, path, insecure=False)
     assert oct(path.stat().st_mode & 0o777) == "0o600"
     assert [entry.name for entry in path.parent.glob("*.pem")] == [path.name]

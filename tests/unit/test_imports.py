@@ -131,6 +131,7 @@ LATER = {
     "tb/nvdla_tb/__init__.py": "a test that asks for a name of the front door",
     "tb/nvdla_tb/cli/commands.py": "the user's choice of a subcommand, and a shell that asks what completes one",
     "tb/nvdla_tb/cli/run.py": "the user's choice to play, not to list",
+    "tb/nvdla_tb/cli/workers.py": "the user's choice of a cluster",
     "tb/nvdla_score/bench/model.py": "PyTorch, which need not be installed",
     "tb/nvdla_tb/sim/answer.py": "a failure, which few simulations end with",
     "tb/nvdla_tb/sim/python_tests.py": "the launcher's request, which names the user's tests",

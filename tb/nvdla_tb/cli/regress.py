@@ -45,9 +45,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=numbers.seeds,
         default=100,
         metavar="N",
-        help="number of scenarios (default: 100)",
+        help="number of scenarios, with --seed too (default: 100)",
     )
-    _seed_option(drawn, 0, "first seed (default: 0)")
+    _seed_option(drawn, 0, "first of the --seeds: --seed 7 --seeds 3 plays the seeds 7, 8 and 9 (default: 0)")
     only_option(drawn, f"engines, of {','.join(ENGINES)},", "'SDP,PDP'")
     drawn.add_argument("--engines", action=Renamed, now="--only", type=patterns)
     planned = kinds.add_parser("plan", help="every scenario of a plan with several seeds")
@@ -170,6 +170,9 @@ def main(args: argparse.Namespace) -> int:
             return Player(args, store, store.start(f"failures of {old.title}", now), until).play()
         if not is_nvdla(args.config):
             check_random_alone(args)
+        if args.kind == "random":
+            last = args.seed + args.seeds - 1
+            Console.of(args).say(f"seed {last}" if args.seeds == 1 else f"seeds {args.seed} to {last}")
         note = system_of(args.config).note(args.rtl)
         if note:
             Console.of(args).say(f"note: {note}")

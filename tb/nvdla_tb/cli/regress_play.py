@@ -25,7 +25,7 @@ from nvdla_tb.coverage.status import Hits, item_status, table, totals
 from nvdla_tb.judge.verdict import Ending, Verdict
 from nvdla_tb.paths import COMMAND
 from nvdla_tb.report import failures, page, performance, report, summary
-from nvdla_tb.report.features_table import feature_status, section
+from nvdla_tb.report.features_table import feature_status, folded, section
 from nvdla_tb.report.leads import with_leads
 from nvdla_tb.report.live import LiveReport
 from nvdla_tb.report.page_coverage import code_lines, code_sections, coverage_sections
@@ -230,10 +230,11 @@ def conclude(store: Store, run: Run, args: argparse.Namespace, leads_seconds: fl
     trend = [(earlier, store.endings(earlier)) for earlier in store.runs_of(store.device(run))]
     folders.made(run.folder.parent, run.folder.name)
     hits, model, sections = store.coverage(run), model_of(store, run), []
+    drawn = all(task.kind == "random" for task in store.tasks(run))
     if model is not None:
         plan = load_feature_plan(FEATURES, model.config)
-        features = section(feature_status(plan, plan.features, store.latest(run), hits))
-        sections = [features, *coverage_sections(model, hits)]
+        features = feature_status(plan, plan.features, store.latest(run), hits)
+        sections = [folded(features) if drawn else section(features), *coverage_sections(model, hits)]
     counted = code_coverage.of_run(run.folder)
     reached = code_coverage.coverage_of(counted, args.code_exclusions) if counted else None
     if reached is not None:
@@ -244,7 +245,7 @@ def conclude(store: Store, run: Run, args: argparse.Namespace, leads_seconds: fl
         *slower_than_before(args, performance.cycles_of(results), cycles_before(args)),
         *summary.problems_of(counts),
     ]
-    page.write_html(run, everything, trend, run.folder / page.PAGE, sections, problems)
+    page.write_html(run, everything, trend, run.folder / page.PAGE, sections, problems, tasks_first=drawn)
     page.write_junit(_head(run, problems), everything, run.folder / page.JUNIT)
     failures.write(everything, run.folder)
     report.remove_parts(run.folder)

@@ -109,6 +109,15 @@ def section(statuses: Sequence[FeatureStatus]) -> Section:
     return Section("Test plan", ("feature", "level:s", "tests:n", "result", "random", "coverage", "lacks"), rows)
 
 
+def folded(statuses: Sequence[FeatureStatus]) -> Section:
+    """Return the plan as lines that are folded, for the page of a run that plays none of its tests."""
+    found = []
+    for status in statuses:
+        name, _, _, result, _, coverage, holes = _row(status)
+        found.append("; ".join(part for part in (f"{name}: {result}", f"coverage {coverage}", holes) if part))
+    return Section("Test plan, whose tests a random run does not play", lines=found)
+
+
 def _row(status: FeatureStatus) -> tuple[str, ...]:
     feature, coverage = status.feature, status.coverage
     counts = {

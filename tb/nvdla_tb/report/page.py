@@ -78,16 +78,19 @@ def write_html(
     problems: Sequence[str] = (),
     *,
     whole: bool = True,
+    tasks_first: bool = False,
 ) -> None:
     """Write the page of a run: what was tested, summary, failures by cause, trend, slowest tests, every task.
 
-    The trend, if any, begins with the oldest run and holds this one; other sections come before the tables of tasks.
+    The trend, if any, begins with the oldest run and holds this one; other sections come before the tables of tasks,
+    unless ``tasks_first`` puts both behind them.
     Links to what failures left behind are relative to the folder of the page. ``problems`` are those of ``Head``.
     Tasks that one page cannot show have pages of their own beside it, unless it is not ``whole``, as it is
     written often.
     """
     sections = [*trend_sections(trend, run, path), *sections]
-    _write(f"Run {run.id}: {run.title}", run.read_about(), problems, results, sections, path, whole=whole)
+    title = f"Run {run.id}: {run.title}"
+    _write(title, run.read_about(), problems, results, sections, path, whole=whole, tasks_first=tasks_first)
 
 
 def write_results(head: Head, results: Sequence[Result], path: Path) -> None:
@@ -105,7 +108,11 @@ def _write(
     path: Path,
     *,
     whole: bool = True,
+    tasks_first: bool = False,
 ) -> None:
+    slow = Section("Slowest", ("task", "seconds:n"), [(r.key, f"{r.seconds:.1f}") for r in slowest(results)])
+    tasks = _tasks(results, path, whole=whole)
+    refused = _refused(results)
     text = render(
         "results.html",
         title=": ".join((title, *tested[:1])),
@@ -114,10 +121,7 @@ def _write(
         problems=problems,
         failures=[_failure(group, path.parent) for group in groups(results)],
         sections=[
-            *sections,
-            *_refused(results),
-            Section("Slowest", ("task", "seconds:n"), [(r.key, f"{r.seconds:.1f}") for r in slowest(results)]),
-            _tasks(results, path, whole=whole),
+            *([*refused, tasks, slow, *sections] if tasks_first else [*sections, *refused, slow, tasks]),
             Section("Environment", lines=_environment(results)),
         ],
     )

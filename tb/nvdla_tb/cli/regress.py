@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -23,7 +22,6 @@ from nvdla_tb.cli.regress_play import Player, conclude, deadline, is_over
 from nvdla_tb.cli.regress_tasks import check_random_alone, engines_of, feature_plan, random_tasks, seed_lots, tasks_of
 from nvdla_tb.cli.run_options import cycles_options, exact_option, output_file, scenario_options, waves_option
 from nvdla_tb.cli.workers import check_workers, workers_options
-from nvdla_tb.paths import COMMAND
 from nvdla_tb.run import folders
 from nvdla_tb.run.compile.spec import CODE_COVERAGE
 from nvdla_tb.run.errors import LaunchError
@@ -208,9 +206,7 @@ def _check_resumable(run: Run, tasks: Sequence[Task]) -> None:
 
 def _check_named(args: argparse.Namespace, tasks: Sequence[Task]) -> None:
     """Check that the user has named what stored tasks would build and execute."""
-    run = "" if args.run is None else f" {args.run}"
-    again = f"{COMMAND} regress {args.kind}{run} --results {shlex.quote(str(args.results))}"
-    Named(args.rtl, args.plusarg).check(str(args.results / STORE), tasks, again)
+    Named(args.rtl, args.plusarg).check(str(args.results / STORE), "the run", tasks, args.command_line)
 
 
 def _play_random(args: argparse.Namespace, store: Store, until: float | None) -> int:

@@ -20,6 +20,7 @@ from nvdla_tb.cli.dut import MODELS
 from nvdla_tb.cli.earlier import cycles_before, slower_than_before
 from nvdla_tb.cli.regress_tasks import engines_of, random_tasks
 from nvdla_tb.cli.workers import workers_of
+from nvdla_tb.counting import counted
 from nvdla_tb.coverage.model import CoverageModel, load_model
 from nvdla_tb.coverage.status import Hits, item_status, table, totals
 from nvdla_tb.judge.verdict import Ending, Verdict
@@ -175,11 +176,12 @@ class Player:
         engines = engines_of(self._args) if self._args.kind == "random" else ",".join(ENGINES)
         tasks = random_tasks(self._args, engines, seeds)
         wanted = set(self._coverage.reachable()) - set(covered)
-        with Console.of(self._args).waiting(f"looking at {len(seeds)} seeds for layers that reach more"):
+        with Console.of(self._args).waiting(f"looking at {counted(len(seeds), 'seed')} for layers that reach more"):
             fresh = self._store.extend(self._run, search(pool, COVERAGE_DIR, tasks, wanted, most))
         self._live.plan(_planned(fresh))
         seconds = time.monotonic() - started
-        print(f"{len(seeds)} seeds looked at in {seconds:.0f} s: {len(fresh)} reach more", flush=True)
+        reach_more = counted(len(fresh), "reaches more", "reach more")
+        print(f"{counted(len(seeds), 'seed')} looked at in {seconds:.0f} s: {reach_more}", flush=True)
         return len(fresh)
 
     def _go_on(self, pool: Pool, goal: float, first: int) -> None:

@@ -16,6 +16,7 @@ import msgspec
 
 from nvdla_models.errors import InputError
 from nvdla_models.reading import read_json, resolved
+from nvdla_tb.counting import counted
 from nvdla_tb.explain.runs import OWN_CONFIG, own_config
 from nvdla_tb.judge.text import complaints
 from nvdla_tb.paths import COMMAND
@@ -151,7 +152,7 @@ def differences(before: Result, after: Result) -> list[str]:
     found += [f"now: {line}" for line in later if line not in earlier]
     found += [f"no more: {line}" for line in earlier if line not in later]
     if before.verdict.cycles != after.verdict.cycles:
-        found.append(f"took {after.verdict.cycles} cycles, not {before.verdict.cycles}")
+        found.append(f"took {counted(after.verdict.cycles, 'cycle')}, not {before.verdict.cycles}")
     return found
 
 

@@ -191,8 +191,8 @@ def after_plan(plan: str, scenarios: int, only: Sequence[str] | None, *, passed:
         passed: whether nothing failed.
         dut: options that select the device.
     """
-    which = counted(scenarios, "scenario" if only is None else "chosen scenario")
-    which = f"{which if only is not None or scenarios == 1 else f'the {which}'} of {plan}"
+    every = "the scenario" if scenarios == 1 else f"the {scenarios} scenarios"
+    which = f"{every if only is None else counted(scenarios, 'chosen scenario')} of {plan}"
     lines = [
         f"proven: every byte that {which} {'writes' if scenarios == 1 else 'write'} is right, with one seed",
         "not proven: other sizes, modes, overlaps and orders, in which random layers find bugs that it misses",

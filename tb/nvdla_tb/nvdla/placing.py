@@ -30,9 +30,13 @@ from nvdla_tb.nvdla.layers import Layer, LinesSurface, OperandSurface, PlanarSur
 from nvdla_tb.nvdla.memory import MemoryImage, Ram
 from nvdla_tb.nvdla.placing_checks import (
     check_array,
+    check_extension,
+    check_format,
+    check_kernels,
     check_precision,
     check_ram,
     check_readable,
+    check_scale,
     checked_shape,
     precision_of,
 )
@@ -148,6 +152,7 @@ class Placing:
         check_array("image", image)
         if image.ndim != 3:
             raise InputError(f"image must have the axes (C, H, W), not the shape {image.shape}")
+        check_format(self.config, pixel_format)
         shape = (image.shape[0], image.shape[1], image.shape[2])
         layout = PixelLayout.packed(self.config, pixel_format, shape, x_offset)
         data = layout.pack(image)
@@ -185,13 +190,9 @@ class Placing:
         Raises:
             InputError: for other axes or sizes, another dtype, or a format that the configuration lacks.
         """
-        check_array("weights", weights)
-        if weights.ndim != 4:
-            raise InputError(f"weights must have the axes (K, C, R, S), not the shape {weights.shape}")
-        if image and winograd:
-            raise InputError("winograd must be False for the kernels of an image, which are multiplied directly")
-        if post_extension != 1 and not image:
-            raise InputError(f"post_extension must be 1 but for the kernels of an image, not {post_extension}")
+        check_kernels(weights, image=image, winograd=winograd)
+        check_extension(post_extension, image=image)
+        check_scale(winograd_scale, winograd=winograd)
         config, precision = self.config, precision_of("weights", weights)
         shape = (weights.shape[0], weights.shape[1], weights.shape[2], weights.shape[3])
         layout: KernelLayout
@@ -246,7 +247,8 @@ class Placing:
         kind = precision_of("values", values)
         computed = precision or (Precision.FP16 if kind is Precision.FP16 else Precision.INT8)
         if (computed is Precision.FP16) != (kind is Precision.FP16):
-            raise InputError(f"operands must be float16 for FP16 and integers for the others, not {values.dtype}")
+            allowed = "float16" if computed is Precision.FP16 else "int8 or int16"
+            raise InputError(f"values must be {allowed} for {computed.name}, not {values.dtype}")
         shape = (values.shape[0], 1, 1) if values.ndim == 1 else (values.shape[0], values.shape[1], values.shape[2])
         layout = OperandLayout.packed(self.config, computed, shape, tuple(arrays), kind.nbytes)
         surface = OperandSurface(layout, self._allocate(ram, layout.nbytes, "operands"), ram)

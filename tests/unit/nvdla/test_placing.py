@@ -107,6 +107,26 @@ REFUSED: list[tuple[Callable[[Desk], Any], str]] = [
         r"winograd must be False for the kernels of an image, which are multiplied directly",
     ),
     (
+        lambda desk: desk.place_weights(np.zeros((8, 2, 3, 3), np.int8), image=True, post_extension=3),
+        r"post_extension must be 1, 2 or 4, not 3",
+    ),
+    (
+        lambda desk: desk.place_weights(np.zeros((8, 2, 5, 5), np.int8), winograd=True),
+        r"weights must be kernels of 3 x 3 for Winograd, not of 5 x 5",
+    ),
+    (
+        lambda desk: desk.place_weights(np.ones((8, 2, 3, 3), np.int8), winograd=True, winograd_scale=0),
+        r"winograd_scale must be a finite number above 0, not 0",
+    ),
+    (
+        lambda desk: desk.place_weights(np.ones((8, 2, 3, 3), np.int8), winograd_scale=0.5),
+        r"winograd_scale must be 1 without winograd, not 0\.5",
+    ),
+    (
+        lambda desk: desk.place_image(np.zeros((3, 8, 8), np.uint8), "T_R8G8B8"),
+        r"pixel_format must be one of T_R8, (\w+, )+\w+ for nv_small, not T_R8G8B8",
+    ),
+    (
         lambda desk: desk.place_weights(np.zeros((8, 2, 3, 3), np.int8), post_extension=2),
         r"post_extension must be 1 but for the kernels of an image, not 2",
     ),
@@ -120,7 +140,7 @@ REFUSED: list[tuple[Callable[[Desk], Any], str]] = [
     ),
     (
         lambda desk: desk.place_operands(np.zeros(8, np.int8), precision=Precision.FP16),
-        r"operands must be float16 for FP16 and integers for the others, not int8",
+        r"values must be float16 for FP16, not int8",
     ),
     (
         lambda desk: desk.place_lines(np.zeros((1, 1, 32), np.int8)),

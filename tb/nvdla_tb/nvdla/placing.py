@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -26,13 +26,14 @@ from nvdla_models.layout import (
 from nvdla_models.layout.alignment import WEIGHT_START_ALIGNMENT_BYTES
 from nvdla_models.precision import Precision
 from nvdla_tb.nvdla.compressed_weights import store_compressed
-from nvdla_tb.nvdla.layers import Layer, LinesSurface, OperandSurface, PlanarSurface, Surface, on_the_fly
+from nvdla_tb.nvdla.layers import Layer, LinesSurface, OperandSurface, PlanarSurface, Surface
 from nvdla_tb.nvdla.memory import MemoryImage, Ram
 from nvdla_tb.nvdla.placing_checks import (
     check_array,
     check_extension,
     check_format,
     check_kernels,
+    check_layers,
     check_precision,
     check_ram,
     check_readable,
@@ -367,19 +368,14 @@ class Placing:
             )
         return layout.unpack(memory.read_array(surface.address, layout.nbytes))
 
-    def check_placed(self, layer: Layer) -> None:
-        """Check that a layer writes to memory.
+    def check_placed(self, layers: Sequence[Layer]) -> None:
+        """Check that layers find their input in memory, and write to memory.
 
         Raises:
-            InputError: for one that was made without destination, so that ``Pdp`` takes its result on the fly, and
-                for anything but a layer.
+            InputError: for a cube that nobody has written and no layer before writes, for a layer that was made without
+                destination, so that ``Pdp`` takes its result on the fly, and for anything but a layer.
         """
-        if not isinstance(layer, Layer):
-            raise InputError(f"layers must be those that Conv, Sdp and the like return, not {type(layer).__name__}")
-        dst = layer.dst
-        is_flying = isinstance(dst, Surface) and dst == on_the_fly(self.config, dst.layout.precision, dst.shape)
-        if is_flying and self._memory(dst.ram).allocation_at(dst.address) is None:
-            raise InputError("dst must be given, because no Pdp takes the result on the fly")
+        check_layers(self.config, self.memories, layers)
 
     def _memory(self, ram: Ram) -> MemoryImage:
         check_ram(ram)

@@ -44,7 +44,12 @@ class _Ending:
         except CancelledError:
             if _Ending.latest is self:
                 _Ending.latest = None
-            text = "\n".join(self.complaints)
+            try:
+                text = "\n".join(self.complaints)
+            except Exception:
+                # cocotb says that something was raised, and not what.
+                cocotb.log.exception("the bench could not judge the test")
+                raise
             if text and not _has_failed(test):
                 cocotb.log.error("the test must not pass: %s", text)
                 raise FindingsError(text) from None

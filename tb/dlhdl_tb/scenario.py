@@ -150,6 +150,7 @@ class DlhdlEntry:
     name: str
     about: str
     data: dict[str, Any]
+    seed: int | None = None
 
     def build(self, config: DlhdlConfig, seed: int) -> DlhdlScenario:
         """Return the scenario for one seed and core; the same seed gives the same bytes.
@@ -221,7 +222,7 @@ def load_plan(path: Path) -> tuple[DlhdlEntry, ...]:
     for one in scenarios:
         named = {key: one.keys[key] for key in _FILES if isinstance(one.keys.get(key), str)}
         files = {key: str(path.parent / name) for key, name in named.items()}
-        entries.append(DlhdlEntry(one.name, one.about, one.keys | files))
+        entries.append(DlhdlEntry(one.name, one.about, one.keys | files, one.seed))
     return tuple(entries)
 
 

@@ -16,7 +16,7 @@ from nvdla_tb.explain import Explanation
 from nvdla_tb.explain.record import Record
 from nvdla_tb.paths import HDL
 from nvdla_tb.run.compile.ports import Port, PortMap
-from nvdla_tb.run.system import System
+from nvdla_tb.run.system import Entry, System
 
 _STAND_IN = "the embedded stand-in proves the bench, not the vendor's arithmetic"
 _OWN_BOUND = "the bound of single is the bench's own, as none is published"
@@ -49,6 +49,12 @@ class Dlhdl(System[DlhdlConfig, DlhdlScenario]):
     def random_entry(self, config: DlhdlConfig, seed: int, source: str) -> DlhdlEntry:
         """Return the scenario that a seed draws."""
         return random_entry(config, seed)
+
+    def in_short(self, entry: Entry[DlhdlConfig, DlhdlScenario], config: DlhdlConfig, seed: int) -> str:
+        """Return the input's shape and the kinds of the layers of a scenario in a line."""
+        assert isinstance(entry, DlhdlEntry)
+        kinds = ", ".join(layer["kind"] for layer in entry.data["layer"])
+        return f"{'x'.join(map(str, entry.data['input']))}: {kinds}"
 
     def save(self, scenario_: DlhdlScenario, folder: Path) -> None:
         """Write a scenario where the simulator's side reads it."""

@@ -15,13 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nvdla_models.errors import InputError
-from nvdla_steer.plan_text import plan_text, scenario_text
 from nvdla_steer.points import Levels
 from nvdla_tb.run import folders
 from nvdla_tb.run.space import write_whole
 from nvdla_tb.stimulus.generate.draw.numbers import Description
 from nvdla_tb.stimulus.generate.plan import load_plan
 from nvdla_tb.stimulus.generate.plan_file import with_layers
+from nvdla_tb.stimulus.generate.plan_text import plan_text, scenario_text
 
 PLAN, LEAST_PLAN = "corpus.toml", "least.toml"
 _POINTS = "points"

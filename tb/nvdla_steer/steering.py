@@ -17,7 +17,6 @@ import numpy as np
 from nvdla_models.reading import resolved
 from nvdla_steer.candidates import SEED, Candidate, Candidates
 from nvdla_steer.corpus import Corpus
-from nvdla_steer.plan_text import plan_text
 from nvdla_steer.points import Points
 from nvdla_tb.cli.console import Console
 from nvdla_tb.cli.dut import dut_arguments
@@ -41,6 +40,7 @@ from nvdla_tb.run.regress.worker import (
 )
 from nvdla_tb.run.space import write_whole
 from nvdla_tb.run.task import Task
+from nvdla_tb.stimulus.generate.plan_text import plan_text
 from nvdla_tb.stimulus.result import Dut, Result
 
 TITLE = "steer"

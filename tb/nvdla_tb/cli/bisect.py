@@ -9,11 +9,11 @@ from pathlib import Path
 
 from nvdla_models.errors import InputError
 from nvdla_models.reading import resolved, shown
-from nvdla_tb.cli import numbers
 from nvdla_tb.cli.console import Console
 from nvdla_tb.cli.dut import again, dut_arguments
 from nvdla_tb.cli.dut_options import BUILD_ROOT, add_dut_options
 from nvdla_tb.cli.patterns import only_option, plan_option
+from nvdla_tb.cli.run import seed_option
 from nvdla_tb.cli.run_options import plusarg_option
 from nvdla_tb.run import folders
 from nvdla_tb.run.history import History
@@ -27,7 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("bad", metavar="BAD", help="later commit on which one fails")
     only_option(parser, "scenarios")
     plan_option(parser)
-    parser.add_argument("--seed", type=numbers.seed, default=1, metavar="N", help="seed of all data (default: 1)")
+    seed_option(parser)
     add_dut_options(parser)
     plusarg_option(parser)
 

@@ -10,6 +10,7 @@ from datetime import datetime
 from nvdla_models.reading import shown
 from nvdla_tb.cli import numbers
 from nvdla_tb.cli.dut import MODELS
+from nvdla_tb.counting import counted
 from nvdla_tb.report.summary import aligned
 from nvdla_tb.run import cache
 
@@ -35,7 +36,7 @@ def main(args: argparse.Namespace) -> int:
     oldest = time.time() - (args.clean or 0) * _DAY
     going = [model for model in held if args.all or model.used < oldest]
     gone = [model for model in going if cache.remove(MODELS, model)]
-    print(f"{len(gone)} of {len(held)} models removed, {_gigabytes(sum(model.nbytes for model in gone))} GB")
+    print(f"{len(gone)} of {counted(len(held), 'model')} removed, {_gigabytes(sum(model.nbytes for model in gone))} GB")
     busy = [model.name for model in going if model not in gone]
     if busy:
         print(f"being built, so they stay: {', '.join(busy)}")

@@ -8,6 +8,7 @@ from dataclasses import fields
 
 from nvdla_models.config import HwConfig, builtin_names
 from nvdla_models.precision import Precision
+from nvdla_tb.counting import counted
 
 _LONG = ("image_formats_packed", "image_formats_semi_planar", "register_bits", "register_resets")
 """Long lists, of which only the lengths are compared."""
@@ -50,7 +51,7 @@ def _differences(first: HwConfig, other: HwConfig) -> Iterator[str]:
         if field.name == "name" or ours == theirs:
             continue
         if field.name in _LONG:
-            yield f"{field.name}: {len(theirs)} entries, not {len(ours)}"
+            yield f"{field.name}: {counted(len(theirs), 'entry', 'entries')}, not {len(ours)}"
         else:
             yield f"{field.name}: {_text(theirs)}, not {_text(ours)}"
 

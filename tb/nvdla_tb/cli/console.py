@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from typing import IO
 
 from nvdla_tb.cli.terminal import beneath, escaped
+from nvdla_tb.counting import counted
 from nvdla_tb.stimulus.result import Result
 
 _COLOURS = {"red": "31", "green": "32", "yellow": "33"}
@@ -146,7 +147,7 @@ class Progress:
         count = f"[{self._done:{len(str(self._total))}}/{self._total}]"
         news = result.ending.is_failure and self._failed <= _TOLD_AT_ONCE
         if self._console.verbose or news:
-            cycles = f"{result.verdict.cycles} cycles"
+            cycles = counted(result.verdict.cycles, "cycle")
             self._console.say(f"{count} {result.ending.value:8} {result.key}  {cycles}  {estimate}")
         if not self._console.verbose:
             self._console.progress(f"{count} {self._failed} failed, {estimate}")

@@ -7,6 +7,7 @@ import argparse
 from nvdla_models.reading import shown
 from nvdla_tb.cli.dut import existing_store
 from nvdla_tb.cli.dut_options import add_results_option
+from nvdla_tb.counting import counted
 from nvdla_tb.run.regress.flaky import flaky
 
 
@@ -24,5 +25,6 @@ def main(args: argparse.Namespace) -> int:
         for ending, runs in test.runs.items():
             print(f"  {ending.value}: run {', '.join(map(str, runs))}")
         print(f"  rerun: {shown(test.rerun)}")
-    print(f"{len(found)} flaky of {played} tests that were played twice or more with the same content")
+    tests = counted(played, "test that was", "tests that were")
+    print(f"{len(found)} flaky of {tests} played twice or more with the same content")
     return int(bool(found))

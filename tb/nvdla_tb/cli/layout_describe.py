@@ -12,6 +12,7 @@ from nvdla_models.limits import MEMORY_BYTES
 from nvdla_models.reading import shown
 from nvdla_tb.cli.layout_files import MEMORY_SUFFIXES, check_suffix, read_memory
 from nvdla_tb.cli.layout_formats import add_layout_options, chosen
+from nvdla_tb.counting import counted
 from nvdla_tb.stimulus.trace.lines import headers, read_memory_file
 
 _MOST_PLACES, _MOST_HEADERS = 16, 32
@@ -43,16 +44,16 @@ def _of_file(path: Path) -> Iterator[str]:
     check_suffix(path, MEMORY_SUFFIXES)
     if path.suffix == ".bin":
         data = read_memory(path, MEMORY_BYTES, None).tobytes()
-        yield f"{path}: {len(data)} bytes, CRC-32 {zlib.crc32(data):#010x}"
+        yield f"{path}: {counted(len(data), 'byte')}, CRC-32 {zlib.crc32(data):#010x}"
         return
     chunks = read_memory_file(path)
     nbytes = sum(len(data) for _, data in chunks)
     crc = 0
     for _, data in chunks:
         crc = zlib.crc32(data, crc)
-    yield f"{path}: {nbytes} bytes, CRC-32 {crc:#010x}"
+    yield f"{path}: {counted(nbytes, 'byte')}, CRC-32 {crc:#010x}"
     yield from (f"  {shown(line)}" for line in islice(headers(path), _MOST_HEADERS))
     if len(chunks) > 1 or any(offset for offset, _ in chunks):
-        yield from (f"  {offset:#x}: {len(data)} bytes" for offset, data in chunks[:_MOST_PLACES])
+        yield from (f"  {offset:#x}: {counted(len(data), 'byte')}" for offset, data in chunks[:_MOST_PLACES])
         if len(chunks) > _MOST_PLACES:
-            yield f"  and {len(chunks) - _MOST_PLACES} more places"
+            yield f"  and {counted(len(chunks) - _MOST_PLACES, 'more place')}"

@@ -16,6 +16,7 @@ from nvdla_models.layout import PixelFormat
 from nvdla_models.layout.raw import Array, ByteArray
 from nvdla_models.limits import DATA_BYTES, IMAGE_BYTES, MEMORY_BYTES, PIXELS
 from nvdla_models.reading import opened, read_bytes
+from nvdla_tb.counting import counted
 from nvdla_tb.stimulus.trace.data import format_data
 from nvdla_tb.stimulus.trace.lines import read_memory_file
 
@@ -89,7 +90,7 @@ def write_memory(path: Path, data: ByteArray) -> str:
         else:
             with path.open("w", encoding="ascii") as file:
                 file.writelines(format_data(((0, data.tobytes()),)))
-    return f"{path}: {data.size} bytes, CRC-32 {zlib.crc32(data.data):#010x}"
+    return f"{path}: {counted(data.size, 'byte')}, CRC-32 {zlib.crc32(data.data):#010x}"
 
 
 def _read_dat(path: Path, limit: int, fill: int | None) -> ByteArray:

@@ -11,6 +11,7 @@ from nvdla_tb.cli import numbers
 from nvdla_tb.cli.dut import STORE, dut_of, existing_store
 from nvdla_tb.cli.dut_options import add_results_option, device_options
 from nvdla_tb.cli.run_options import plusarg_option
+from nvdla_tb.counting import counted
 from nvdla_tb.coverage.status import Hits, item_status, totals
 from nvdla_tb.report.features_table import feature_status, lines, random_endings
 from nvdla_tb.report.summary import counts_line
@@ -48,10 +49,11 @@ def main(args: argparse.Namespace) -> int:
         print(f"random scenarios: {counts_line(drawn)}")
     holes = sum(bool(status.holes) for status in statuses)
     covered = totals(item_status(plan.model, hits))
+    named, bins = counted(len(statuses), "feature"), counted(covered.reachable, "bin")
+    points, crosses = counted(covered.points, "point"), counted(covered.crosses, "cross", "crosses")
     print(
-        f"{len(statuses)} features, {sum(not status.holes for status in statuses)} without holes, {holes} with; "
-        f"coverage {covered.percent:.1f} % of {covered.reachable} bins in {covered.points} points and "
-        f"{covered.crosses} crosses"
+        f"{named}, {sum(not status.holes for status in statuses)} without holes, {holes} with; "
+        f"coverage {covered.percent:.1f} % of {bins} in {points} and {crosses}"
     )
     return 0
 
@@ -76,7 +78,7 @@ def _of_dut(args: argparse.Namespace) -> _Shown:
         others = len([run for run in store.runs() if store.device(run) == dut.device]) - len(runs)
         if others > 0:
             what = "of other content, options or simulators, or of another testbench"
-            heading.append(f"not shown: {others} runs of {dut.device} {what}")
+            heading.append(f"not shown: {counted(others, 'run')} of {dut.device} {what}")
         return dut.config, heading, store.latest(*runs), store.coverage(*runs)
 
 

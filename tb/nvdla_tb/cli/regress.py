@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -18,11 +17,11 @@ from nvdla_tb.cli.dut_options import BUILD_ROOT, add_dut_options, add_results_op
 from nvdla_tb.cli.earlier import cycles_before
 from nvdla_tb.cli.parsing import Renamed
 from nvdla_tb.cli.patterns import only_option, patterns, plan_option
+from nvdla_tb.cli.regress_list import print_list, write_plan
 from nvdla_tb.cli.regress_play import Player, conclude, deadline, is_over
 from nvdla_tb.cli.regress_tasks import check_random_alone, engines_of, feature_plan, random_tasks, seed_lots, tasks_of
-from nvdla_tb.cli.run_options import cycles_options, exact_option, scenario_options, waves_option
+from nvdla_tb.cli.run_options import cycles_options, exact_option, output_file, scenario_options, waves_option
 from nvdla_tb.cli.workers import check_workers, workers_options
-from nvdla_tb.paths import COMMAND
 from nvdla_tb.run import folders
 from nvdla_tb.run.compile.spec import CODE_COVERAGE
 from nvdla_tb.run.errors import LaunchError
@@ -40,9 +39,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     kinds = parser.add_subparsers(dest="kind", required=True, metavar="KIND")
     drawn = kinds.add_parser("random", help="layers of all units, sizes and modes, one scenario per seed")
     drawn.add_argument(
-        "--seeds", type=numbers.seeds, default=100, metavar="N", help="number of scenarios (default: 100)"
+        "--seeds",
+        type=numbers.seeds,
+        default=100,
+        metavar="N",
+        help="number of scenarios, with --seed too (default: 100)",
     )
-    _seed_option(drawn, 0)
+    _seed_option(drawn, 0, "first of the --seeds: --seed 7 --seeds 3 plays the seeds 7, 8 and 9 (default: 0)")
     only_option(drawn, f"engines, of {','.join(ENGINES)},", "'SDP,PDP'")
     drawn.add_argument("--engines", action=Renamed, now="--only", type=patterns)
     planned = kinds.add_parser("plan", help="every scenario of a plan with several seeds")
@@ -56,7 +59,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     planned.add_argument(
         "--seeds", type=numbers.count, metavar="N", help="seeds of each scenario (default: 1, or the level's)"
     )
-    _seed_option(planned, 1)
+    _seed_option(planned, None, "first of the seeds (default: that of the plan, or 1)")
+    for kind in (drawn, planned):
+        kind.add_argument("--list", action="store_true", help=_LIST)
+    drawn.add_argument(
+        "--write-plan",
+        type=output_file,
+        metavar="TOML",
+        help="write the scenario of --seed, with --seeds 1, as a plan that run plays, and exit",
+    )
     traces = kinds.add_parser("traces", help="traces of the public format")
     traces.add_argument("paths", nargs="+", type=Path, metavar="PATH", help="trace folder, .cfg, or folder of traces")
     for kind in (drawn, planned, traces):
@@ -101,8 +112,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         )
 
 
-def _seed_option(parser: argparse.ArgumentParser, default: int) -> None:
-    about = f"first seed (default: {default})"
+_LIST = (
+    "print each scenario with its layers, cubes as channels x height x width, and exit: what a level searches for "
+    "coverage is not among them"
+)
+
+
+def _seed_option(parser: argparse.ArgumentParser, default: int | None, about: str) -> None:
     parser.add_argument("--seed", type=numbers.seed, default=default, metavar="N", help=about)
     parser.add_argument("--first", action=Renamed, now="--seed", type=numbers.seed)
 
@@ -119,6 +135,10 @@ def _add_playing_options(parser: argparse.ArgumentParser) -> None:
 def main(args: argparse.Namespace) -> int:
     """Carry the subcommand out and return the exit code."""
     args.code_exclusions = tuple(exclusion for path in args.code_exclusions for exclusion in load_exclusions(path))
+    if getattr(args, "list", False):
+        return print_list(args)
+    if getattr(args, "write_plan", None) is not None:
+        return write_plan(args)
     if args.kind != "show":
         check_workers(args)
     until = deadline(args)
@@ -148,6 +168,9 @@ def main(args: argparse.Namespace) -> int:
             return Player(args, store, store.start(f"failures of {old.title}", now), until).play()
         if not is_nvdla(args.config):
             check_random_alone(args)
+        if args.kind == "random":
+            last = args.seed + args.seeds - 1
+            Console.of(args).say(f"seed {last}" if args.seeds == 1 else f"seeds {args.seed} to {last}")
         note = system_of(args.config).note(args.rtl)
         if note:
             Console.of(args).say(f"note: {note}")
@@ -183,9 +206,7 @@ def _check_resumable(run: Run, tasks: Sequence[Task]) -> None:
 
 def _check_named(args: argparse.Namespace, tasks: Sequence[Task]) -> None:
     """Check that the user has named what stored tasks would build and execute."""
-    run = "" if args.run is None else f" {args.run}"
-    again = f"{COMMAND} regress {args.kind}{run} --results {shlex.quote(str(args.results))}"
-    Named(args.rtl, args.plusarg).check(str(args.results / STORE), tasks, again)
+    Named(args.rtl, args.plusarg).check(str(args.results / STORE), "the run", tasks, args.command_line)
 
 
 def _play_random(args: argparse.Namespace, store: Store, until: float | None) -> int:

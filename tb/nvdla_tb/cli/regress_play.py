@@ -20,12 +20,13 @@ from nvdla_tb.cli.dut import MODELS
 from nvdla_tb.cli.earlier import cycles_before, slower_than_before
 from nvdla_tb.cli.regress_tasks import engines_of, random_tasks
 from nvdla_tb.cli.workers import workers_of
+from nvdla_tb.counting import counted
 from nvdla_tb.coverage.model import CoverageModel, load_model
 from nvdla_tb.coverage.status import Hits, item_status, table, totals
 from nvdla_tb.judge.verdict import Ending, Verdict
 from nvdla_tb.paths import COMMAND
 from nvdla_tb.report import failures, page, performance, report, summary
-from nvdla_tb.report.features_table import feature_status, section
+from nvdla_tb.report.features_table import feature_status, folded, section
 from nvdla_tb.report.leads import with_leads
 from nvdla_tb.report.live import LiveReport
 from nvdla_tb.report.page_coverage import code_lines, code_sections, coverage_sections
@@ -175,11 +176,12 @@ class Player:
         engines = engines_of(self._args) if self._args.kind == "random" else ",".join(ENGINES)
         tasks = random_tasks(self._args, engines, seeds)
         wanted = set(self._coverage.reachable()) - set(covered)
-        with Console.of(self._args).waiting(f"looking at {len(seeds)} seeds for layers that reach more"):
+        with Console.of(self._args).waiting(f"looking at {counted(len(seeds), 'seed')} for layers that reach more"):
             fresh = self._store.extend(self._run, search(pool, COVERAGE_DIR, tasks, wanted, most))
         self._live.plan(_planned(fresh))
         seconds = time.monotonic() - started
-        print(f"{len(seeds)} seeds looked at in {seconds:.0f} s: {len(fresh)} reach more", flush=True)
+        reach_more = counted(len(fresh), "reaches more", "reach more")
+        print(f"{counted(len(seeds), 'seed')} looked at in {seconds:.0f} s: {reach_more}", flush=True)
         return len(fresh)
 
     def _go_on(self, pool: Pool, goal: float, first: int) -> None:
@@ -230,10 +232,11 @@ def conclude(store: Store, run: Run, args: argparse.Namespace, leads_seconds: fl
     trend = [(earlier, store.endings(earlier)) for earlier in store.runs_of(store.device(run))]
     folders.made(run.folder.parent, run.folder.name)
     hits, model, sections = store.coverage(run), model_of(store, run), []
+    drawn = all(task.kind == "random" for task in store.tasks(run))
     if model is not None:
         plan = load_feature_plan(FEATURES, model.config)
-        features = section(feature_status(plan, plan.features, store.latest(run), hits))
-        sections = [features, *coverage_sections(model, hits)]
+        features = feature_status(plan, plan.features, store.latest(run), hits)
+        sections = [folded(features) if drawn else section(features), *coverage_sections(model, hits)]
     counted = code_coverage.of_run(run.folder)
     reached = code_coverage.coverage_of(counted, args.code_exclusions) if counted else None
     if reached is not None:
@@ -244,7 +247,7 @@ def conclude(store: Store, run: Run, args: argparse.Namespace, leads_seconds: fl
         *slower_than_before(args, performance.cycles_of(results), cycles_before(args)),
         *summary.problems_of(counts),
     ]
-    page.write_html(run, everything, trend, run.folder / page.PAGE, sections, problems)
+    page.write_html(run, everything, trend, run.folder / page.PAGE, sections, problems, tasks_first=drawn)
     page.write_junit(_head(run, problems), everything, run.folder / page.JUNIT)
     failures.write(everything, run.folder)
     report.remove_parts(run.folder)

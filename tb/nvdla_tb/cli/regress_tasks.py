@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import shlex
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 
 import msgspec
 
@@ -17,7 +17,7 @@ from nvdla_tb.cli.dut import anywhere, dut_arguments, dut_of
 from nvdla_tb.cli.patterns import matches
 from nvdla_tb.cli.playing import plusarg_arguments
 from nvdla_tb.cli.run import planned, plans_of
-from nvdla_tb.cli.run_play import devices
+from nvdla_tb.cli.run_play import devices, first_seed
 from nvdla_tb.cli.trace import check_different
 from nvdla_tb.paths import COMMAND
 from nvdla_tb.run.compile.kinds import CSB
@@ -56,7 +56,7 @@ def seed_lots(args: argparse.Namespace) -> Iterator[range]:
     Raises:
         InputError: for so many that ``--until-coverage`` would come to them in another run.
     """
-    seeds = _seeds(args)
+    seeds = range(args.seed, args.seed + args.seeds)
     if args.until_coverage is not None and len(seeds) > RUN_SEEDS:
         raise InputError(f"--seeds must be at most {RUN_SEEDS} with --until-coverage, not {len(seeds)}")
     for first in range(seeds.start, seeds.stop, RUN_SEEDS):
@@ -79,7 +79,7 @@ def random_tasks(args: argparse.Namespace, engines: str, seeds: Iterable[int]) -
     system = system_of(args.config).name
     drawn, option = (engines, f" --only {engines}") if is_nvdla(args.config) else (system, "")
     again = f"{COMMAND} regress random --seeds 1{option}"
-    cores = [(counting_dut(core), f"{again} {_again(core)}") for core, _ in devices(args)]
+    cores = [(counting_dut(core), f"{again} {same_device(core)}") for core, _ in devices(args)]
     tasks, plusargs = [], tuple(args.plusarg)
     for seed in seeds:
         dut, rerun = cores[seed % len(cores)]
@@ -123,21 +123,17 @@ def counting_dut(args: argparse.Namespace) -> Dut:
     return with_evidence(dut, args.plusarg)
 
 
-def _again(args: argparse.Namespace) -> str:
+def same_device(args: argparse.Namespace) -> str:
     """Return the options that play on the same device, with the same arguments for the simulator, as strictly again."""
     exact = ["--exact"] if args.exact else []
     return " ".join([dut_arguments(args), *([plusarg_arguments(args.plusarg)] if args.plusarg else []), *exact])
 
 
-def _seeds(args: argparse.Namespace) -> range:
-    count = 1 if args.seeds is None else args.seeds
-    return range(args.seed, args.seed + count)
-
-
 def _plan_tasks(args: argparse.Namespace) -> list[Task]:
     paths = [resolved(path) for path in plans_of(args.plan, HwConfig.load(args.config))]
-    tests = [PlannedTest(entry.name, str(path), "plan") for entry, path in planned(paths, args.only)]
-    return _test_tasks(args, tests, _seeds(args))
+    chosen = planned(paths, args.only)
+    tests = {PlannedTest(entry.name, str(path), "plan"): first_seed(args.seed, entry) for entry, path in chosen}
+    return _test_tasks(args, tests, 1 if args.seeds is None else args.seeds)
 
 
 def _level_tasks(args: argparse.Namespace) -> list[Task]:
@@ -155,7 +151,7 @@ def _level_tasks(args: argparse.Namespace) -> list[Task]:
         if not any(matches(test.name, [pattern]) for test in tests):
             raise PlanError(f"no test of level {level.name} matches {pattern}")
     tests = [test for test in tests if matches(test.name, args.only)]
-    tasks = _test_tasks(args, tests, range(args.seed, args.seed + level.seeds))
+    tasks = _test_tasks(args, dict.fromkeys(tests, 1 if args.seed is None else args.seed), level.seeds)
     if args.only is None:
         tasks += random_tasks(args, ",".join(ENGINES), range(level.random))
     as_chosen = not SIMULATORS[args.sim].random_registers or any(map(_chooses_state, args.plusarg))
@@ -176,27 +172,29 @@ def _powered_up(task: Task) -> Task:
     return msgspec.structs.replace(task, plusargs=(*task.plusargs, *state), rerun=again)
 
 
-def _test_tasks(args: argparse.Namespace, tests: Sequence[PlannedTest], seeds: range) -> list[Task]:
-    if len(tests) * len(seeds) > RUN_TASKS:
-        raise InputError(f"a run must have at most {RUN_TASKS} tasks, not {len(seeds)} seeds of {len(tests)} tests")
+def _test_tasks(args: argparse.Namespace, tests: Mapping[PlannedTest, int], count: int) -> list[Task]:
+    """Return the tasks of tests, each with so many seeds from its first one on."""
+    if len(tests) * count > RUN_TASKS:
+        raise InputError(f"a run must have at most {RUN_TASKS} tasks, not {count} seeds of {len(tests)} tests")
     dut = counting_dut(args)
     tasks, plusargs = [], tuple(args.plusarg)
-    for test in tests:
+    for test, first in tests.items():
         if test.kind == BENCH:
             # Nothing in it follows from a seed.
-            rerun = f"{COMMAND} regress plan --level {args.level} {_again(args)} --only {test.name}"
-            tasks.append(Task(test.name, seeds[0], BENCH, test.source, dut, rerun, plusargs=plusargs))
+            rerun = f"{COMMAND} regress plan --level {args.level} {same_device(args)} --only {test.name}"
+            tasks.append(Task(test.name, first, BENCH, test.source, dut, rerun, plusargs=plusargs))
             continue
-        options = f"--plan {shlex.quote(test.source)} {_again(args)} --only {shlex.quote(test.name)}"
+        options = f"--plan {shlex.quote(test.source)} {same_device(args)} --only {shlex.quote(test.name)}"
         rerun = f"{COMMAND} run {options} --seed"
         tasks += [
-            Task(test.name, seed, "plan", test.source, dut, f"{rerun} {seed}", args.exact, plusargs) for seed in seeds
+            Task(test.name, seed, "plan", test.source, dut, f"{rerun} {seed}", args.exact, plusargs)
+            for seed in range(first, first + count)
         ]
     return tasks
 
 
 def _trace_tasks(args: argparse.Namespace) -> list[Task]:
-    paths, dut, options = find_traces(args.paths), counting_dut(args), _again(args)
+    paths, dut, options = find_traces(args.paths), counting_dut(args), same_device(args)
     check_different([name_of(path) for path in paths], paths)
     reruns = [f"{COMMAND} trace {shlex.quote(anywhere(path))} {options}" for path in paths]
     return [

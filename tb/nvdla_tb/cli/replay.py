@@ -37,7 +37,7 @@ def main(args: argparse.Namespace) -> int:
     """Carry the subcommand out; the exit code is 0 when the failure is reproduced."""
     found = bundle.load(args.bundle).on(args.rtl)
     job = found.job()
-    found.check_named(Named(args.rtl, args.plusarg))
+    found.check_named(Named(args.rtl, args.plusarg), args.command_line)
     dut = msgspec.structs.replace(found.dut, coverage=None)
     console = Console()
     built = build(build_spec(dut, waves=args.waves), MODELS, console)

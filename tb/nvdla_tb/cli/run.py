@@ -25,11 +25,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the subcommand's options."""
     plan_option(parser, "tb/nvdla_tb/plans/CONFIG.toml, else nv_small.toml")
     only_option(parser, "scenarios")
-    parser.add_argument("--seed", type=numbers.seed, default=1, metavar="N", help="seed of all data (default: 1)")
+    seed_option(parser)
     parser.add_argument("--list", action="store_true", help="print the scenarios and exit")
     add_dut_options(parser)
     add_run_options(parser)
     add_reports_option(parser)
+
+
+def seed_option(parser: argparse.ArgumentParser) -> None:
+    """Add ``--seed`` of commands that play scenarios of plans with one seed."""
+    about = "seed of all data (default: that of the plan, or 1)"
+    parser.add_argument("--seed", type=numbers.seed, metavar="N", help=about)
 
 
 def main(args: argparse.Namespace) -> int:

@@ -24,7 +24,7 @@ from nvdla_tb.run.evidence import with_evidence
 from nvdla_tb.run.jobs import Job
 from nvdla_tb.run.nvdla import NVDLA
 from nvdla_tb.run.regress.store import Store
-from nvdla_tb.run.system import AnyConfig, System
+from nvdla_tb.run.system import AnyConfig, Entry, System
 from nvdla_tb.run.systems import refuse, system_of, system_with
 from nvdla_tb.run.task import planned_job
 
@@ -98,11 +98,19 @@ def _device(args: argparse.Namespace, system: System[Any, Any], config: AnyConfi
     return altered(args, config=name, top=top, backend="coroutine")
 
 
+def first_seed(given: int | None, entry: Entry[Any, Any]) -> int:
+    """Return the seed of a scenario: the one that an option gives, else that of its plan, else 1."""
+    if given is not None:
+        return given
+    return 1 if entry.seed is None else entry.seed
+
+
 def _job(entry: Any, plan: Path | None, config: AnyConfig, device: argparse.Namespace) -> Job:
     """Return the job that plays a scenario on a device; on one of several, its name ends with the device's."""
     own = "" if plan is None else f" --plan {shlex.quote(anywhere(plan))}"
-    rerun = f"{COMMAND} run --only {shlex.quote(entry.name)} --seed {device.seed}{own} {dut_arguments(device)}"
+    seed = first_seed(device.seed, entry)
+    rerun = f"{COMMAND} run --only {shlex.quote(entry.name)} --seed {seed}{own} {dut_arguments(device)}"
     if isinstance(config, HwConfig):
-        return planned_job(entry, config, device.seed, rerun)
+        return planned_job(entry, config, seed, rerun)
     name = f"{entry.name}.{config.name.removeprefix(f'{system_with(config).name}_')}"
-    return Job(name, device.seed, rerun, partial(entry.build, config, device.seed))
+    return Job(name, seed, rerun, partial(entry.build, config, seed))

@@ -18,6 +18,7 @@ from nvdla_tb.cli.dut import anywhere, build_dut, dut_arguments
 from nvdla_tb.cli.dut_options import add_dut_options, add_reports_option
 from nvdla_tb.cli.playing import check_model_only, check_run_options, dump_folder, play_and_report, remove_earlier_file
 from nvdla_tb.cli.run_options import add_run_options
+from nvdla_tb.counting import counted
 from nvdla_tb.judge.finding import Check
 from nvdla_tb.judge.text import complaints, margin_part
 from nvdla_tb.judge.verdict import Ending, Verdict
@@ -162,7 +163,8 @@ def _unchecked(results: Sequence[Result]) -> list[str]:
     count = sum(result.verdict.unchecked for result in lacking)
     names = ", ".join(result.identity for result in lacking[:_NAMES])
     more = f" and {len(lacking) - _NAMES} more" if len(lacking) > _NAMES else ""
-    what = f"{count} polls and expected reads were not checked, as the model does not predict their registers"
+    polls, were = counted(count, "poll or expected read", "polls and expected reads"), "was" if count == 1 else "were"
+    what = f"{polls} {were} not checked, as the model does not predict their registers"
     return [f"not checked: {names}{more}: {what}"]
 
 

@@ -41,12 +41,14 @@ def workers_options(parser: argparse._ActionsContainer) -> None:
 def credentials_options(parser: argparse._ActionsContainer) -> None:
     """Add the options that say who may play on a cluster: whoever can read the file of its credentials."""
     path = BUILD_ROOT / FILE_NAME
-    about = f"of a cluster, made by the first that is started; its readers execute anything as you (default: {path})"
+    about = (
+        f"of a cluster, made by the first that is started; anyone who can read it can run code as you (default: {path})"
+    )
     parser.add_argument("--credentials", type=Path, default=path, metavar="FILE", help=about.replace("%", "%%"))
     parser.add_argument(
         "--insecure",
         action="store_true",
-        help="no credentials: whoever reaches the cluster executes anything as you",
+        help="no credentials: anyone who can reach the cluster can run code as you",
     )
 
 

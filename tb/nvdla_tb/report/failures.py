@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from nvdla_tb.counting import counted
 from nvdla_tb.explain.page import FILE_NAME as PAGE_FILE
 from nvdla_tb.explain.units import Suspect, Unit, common, shared
 from nvdla_tb.judge.finding import Check
@@ -42,7 +43,7 @@ def whole(results: Sequence[Result]) -> str:
     """Return why each test that was played and did not pass did not, with the command that repeats it."""
     found = [result for result in results if result.ending not in (Ending.PASSED, Ending.NOT_PLAYED)]
     missing = sum(result.ending is Ending.NOT_PLAYED for result in results)
-    return "\n\n".join([*([f"not played: {missing} tests"] if missing else []), *map(_block, found)])
+    return "\n\n".join([*([f"not played: {counted(missing, 'test')}"] if missing else []), *map(_block, found)])
 
 
 def write(results: Sequence[Result], folder: Path) -> None:
@@ -73,7 +74,8 @@ def headings(results: Sequence[Result]) -> str:
 
 def _by_name(found: Sequence[Group], most: int) -> list[str]:
     rest = found[most:]
-    more = f"failed: {sum(len(group.members) for group in rest)} more tests of {len(rest)} more kinds"
+    tests = counted(sum(len(group.members) for group in rest), "more test")
+    more = f"failed: {tests} of {counted(len(rest), 'more kind')}"
     return [*map(_heading, found[:most]), *([more] if rest else [])]
 
 
@@ -190,7 +192,9 @@ def _refused(results: Sequence[Result]) -> list[str]:
         lines += [f"{ending.value}: {many}", *(f"  {line}" for line in _clipped(reason.splitlines(), 2))]
     rest = list(reasons.values())[_REASONS:]
     if rest:
-        lines.append(f"not predicted: {sum(map(len, rest))} more tests for {len(rest)} more reasons")
+        lines.append(
+            f"not predicted: {counted(sum(map(len, rest)), 'more test')} for {counted(len(rest), 'more reason')}"
+        )
     return lines
 
 
@@ -207,4 +211,4 @@ def _clipped(lines: Sequence[str], most: int) -> list[str]:
     """Return at most so many lines, the last of which says how many there are besides."""
     if len(lines) <= most:
         return list(lines)
-    return [] if most < 1 else [*lines[: most - 1], f"... {len(lines) - most + 1} more lines"]
+    return [] if most < 1 else [*lines[: most - 1], f"... {counted(len(lines) - most + 1, 'more line')}"]

@@ -17,6 +17,10 @@ RANDOM = "random"
 """The name of all random scenarios in a store."""
 
 _NOT_PREDICTED = frozenset((Ending.REFUSED, Ending.GOLDEN))
+_LEGEND = (
+    "Random: units whose random layers exercise the feature. Lacks: a HOLE is a feature without a test, a test that "
+    "passed, a coverage point or a bin that was hit."
+)
 _COLUMNS = ("feature", "level", "tests", "result", "random", "coverage", "")
 
 
@@ -106,7 +110,17 @@ def section(statuses: Sequence[FeatureStatus]) -> Section:
                 Cell(holes, "bad"),
             )
         )
-    return Section("Test plan", ("feature", "level:s", "tests:n", "result", "random", "coverage", "lacks"), rows)
+    columns = ("feature", "level:s", "tests:n", "result", "random", "coverage", "lacks")
+    return Section("Test plan", columns, rows, more=_LEGEND)
+
+
+def folded(statuses: Sequence[FeatureStatus]) -> Section:
+    """Return the plan as lines that are folded, for the page of a run that plays none of its tests."""
+    found = []
+    for status in statuses:
+        name, _, _, result, _, coverage, holes = _row(status)
+        found.append("; ".join(part for part in (f"{name}: {result}", f"coverage {coverage}", holes) if part))
+    return Section("Test plan, whose tests a random run does not play", lines=found)
 
 
 def _row(status: FeatureStatus) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from nvdla_tb.counting import counted
 from nvdla_tb.explain.page import FILE_NAME as PAGE_FILE
 from nvdla_tb.judge.text import margin_part, why_not_passed
 from nvdla_tb.judge.verdict import Ending
@@ -66,6 +67,10 @@ class Head:
 
 
 _NOT_PREDICTED = (Ending.REFUSED, Ending.GOLDEN)
+_LEGEND = (
+    "Worst margin: the largest share of a published FP16 threshold that a result used; - where all results were "
+    "compared bit by bit."
+)
 _COLUMNS = ("result:s", "task", "layers:n", "bytes judged:n", "worst margin:n", "cycles:n", "seconds:n")
 
 
@@ -78,16 +83,19 @@ def write_html(
     problems: Sequence[str] = (),
     *,
     whole: bool = True,
+    tasks_first: bool = False,
 ) -> None:
     """Write the page of a run: what was tested, summary, failures by cause, trend, slowest tests, every task.
 
-    The trend, if any, begins with the oldest run and holds this one; other sections come before the tables of tasks.
+    The trend, if any, begins with the oldest run and holds this one; other sections come before the tables of tasks,
+    unless ``tasks_first`` puts both behind them.
     Links to what failures left behind are relative to the folder of the page. ``problems`` are those of ``Head``.
     Tasks that one page cannot show have pages of their own beside it, unless it is not ``whole``, as it is
     written often.
     """
     sections = [*trend_sections(trend, run, path), *sections]
-    _write(f"Run {run.id}: {run.title}", run.read_about(), problems, results, sections, path, whole=whole)
+    title = f"Run {run.id}: {run.title}"
+    _write(title, run.read_about(), problems, results, sections, path, whole=whole, tasks_first=tasks_first)
 
 
 def write_results(head: Head, results: Sequence[Result], path: Path) -> None:
@@ -105,7 +113,11 @@ def _write(
     path: Path,
     *,
     whole: bool = True,
+    tasks_first: bool = False,
 ) -> None:
+    slow = Section("Slowest", ("task", "seconds:n"), [(r.key, f"{r.seconds:.1f}") for r in slowest(results)])
+    tasks = _tasks(results, path, whole=whole)
+    refused = _refused(results)
     text = render(
         "results.html",
         title=": ".join((title, *tested[:1])),
@@ -114,10 +126,7 @@ def _write(
         problems=problems,
         failures=[_failure(group, path.parent) for group in groups(results)],
         sections=[
-            *sections,
-            *_refused(results),
-            Section("Slowest", ("task", "seconds:n"), [(r.key, f"{r.seconds:.1f}") for r in slowest(results)]),
-            _tasks(results, path, whole=whole),
+            *([*refused, tasks, slow, *sections] if tasks_first else [*sections, *refused, slow, tasks]),
             Section("Environment", lines=_environment(results)),
         ],
     )
@@ -129,7 +138,7 @@ def _tasks(results: Sequence[Result], path: Path, *, whole: bool) -> Section:
     base = path.parent
     if len(results) <= MOST_ROWS:
         _remove_parts(base)
-        return Section("Tasks", _COLUMNS, rows=[_row(result, base) for result in results])
+        return Section("Tasks", _COLUMNS, rows=[_row(result, base) for result in results], more=_LEGEND)
     first = sorted(results, key=lambda result: result.ending is Ending.PASSED)[:MOST_ROWS]
     more = f"{len(first)} of {len(results)} tasks, those first that did not pass."
     links: list[tuple[str, str]] = []
@@ -143,7 +152,7 @@ def _tasks(results: Sequence[Result], path: Path, *, whole: bool) -> Section:
             write_whole(base / name, render("sections.html", title=heading, heading=heading, sections=[table]))
             links.append((title, name))
         more += " All of them, in their order:"
-    return Section("Tasks", _COLUMNS, [_row(result, base) for result in first], more=more, links=links)
+    return Section("Tasks", _COLUMNS, [_row(result, base) for result in first], more=f"{_LEGEND} {more}", links=links)
 
 
 def _remove_parts(folder: Path) -> None:
@@ -195,6 +204,7 @@ def _failure(group: Group, base: Path) -> dict[str, Any]:
         "name": f"{group.ending.value}: {group.title}",
         "tasks": [{"name": result.identity, "link": _link(result, base)} for result in group.members[:_MOST_NAMES]],
         "times": len(group.members),
+        "played": counted(len(group.members), "time"),
         "others": max(0, len(group.members) - _MOST_NAMES),
         "checks": "; ".join(group.checks) if group.cause is not None else "",
         "text": "\n".join(known_lines(first)),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from nvdla_tb.counting import counted
 from nvdla_tb.coverage.model import CoverageModel
 from nvdla_tb.coverage.status import Hits, ItemStatus, exclusions, item_status, open_reasons, totals
 from nvdla_tb.markup import Cell, Section, render
@@ -54,7 +55,7 @@ def _bins(model: CoverageModel, hits: Hits, statuses: Sequence[ItemStatus]) -> l
     for status in statuses:
         item, part = status.item, totals([status])
         parts = [_bin(model, hits, item.bin_name(key), "*".join(key)) for key in item.keys]
-        summary = f"{len(parts)} bins" + (f", {len(status.holes)} not hit" if status.holes else "")
+        summary = counted(len(parts), "bin") + (f", {len(status.holes)} not hit" if status.holes else "")
         numbers = (str(part.hit), str(part.reachable), f"{part.percent:.1f}")
         rows.append((item.unit, "*".join(item.points), *numbers, Cell(summary, parts=parts)))
     return rows
@@ -64,7 +65,7 @@ def _bin(model: CoverageModel, hits: Hits, name: str, label: str) -> tuple[str, 
     """Return the kind of a bin and its label with its hits."""
     count = hits.get(name, 0)
     if name in model.excluded:
-        return "other", f"{label}: excluded" + (f", but hit {count} times" if count else "")
+        return "other", f"{label}: excluded" + (f", but hit {counted(count, 'time')}" if count else "")
     return "good" if count else "bad", f"{label}: {count}"
 
 

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from nvdla_tb.counting import counted
 from nvdla_tb.judge.text import signature_line
 from nvdla_tb.judge.verdict import Ending
 from nvdla_tb.paths import COMMAND
@@ -190,9 +191,10 @@ def after_plan(plan: str, scenarios: int, only: Sequence[str] | None, *, passed:
         passed: whether nothing failed.
         dut: options that select the device.
     """
-    which = f"the {scenarios} scenarios of {plan}" if only is None else f"{scenarios} chosen scenarios of {plan}"
+    which = counted(scenarios, "scenario" if only is None else "chosen scenario")
+    which = f"{which if only is not None or scenarios == 1 else f'the {which}'} of {plan}"
     lines = [
-        f"proven: every byte that {which} write is right, with one seed",
+        f"proven: every byte that {which} {'writes' if scenarios == 1 else 'write'} is right, with one seed",
         "not proven: other sizes, modes, overlaps and orders, in which random layers find bugs that it misses",
     ]
     return "\n".join([*(lines if passed else ()), f"the gate is: {gate_command(dut)}"])

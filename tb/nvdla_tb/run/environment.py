@@ -7,6 +7,7 @@ import platform
 from functools import cache
 from importlib.metadata import version
 
+from nvdla_tb.counting import counted
 from nvdla_tb.run.compile.toolchain import tool_versions
 from nvdla_tb.run.errors import ToolError
 
@@ -29,5 +30,5 @@ def _tools(simulators: frozenset[str]) -> tuple[str, ...]:
             versions |= tool_versions(simulator)
         except ToolError as error:
             versions[simulator] = str(error)
-    machine = f"machine: {platform.platform()}, {os.cpu_count()} processors"
+    machine = f"machine: {platform.platform()}, {counted(os.cpu_count() or 1, 'processor')}"
     return (machine, *(f"{name}: {text}" for name, text in versions.items()))

@@ -13,7 +13,8 @@ from nvdla_tb.explain.record import Record, seen_of
 from nvdla_tb.paths import HDL, PACKAGE, PLANS
 from nvdla_tb.run.compile.ports import Port, PortMap, check, expected_ports, load_port_map
 from nvdla_tb.run.compile.wrapper import wrapper_text
-from nvdla_tb.run.system import System
+from nvdla_tb.run.system import Entry, System
+from nvdla_tb.stimulus.generate.layer_text import layers_text
 from nvdla_tb.stimulus.generate.plan import NvdlaPlanFile, PlanEntry, ScenarioEntry, load_plan
 from nvdla_tb.stimulus.generate.random import random_entry
 from nvdla_tb.stimulus.handed_over import FILE_NAME as HANDED_OVER
@@ -48,6 +49,11 @@ class Nvdla(System[HwConfig, Scenario]):
     def random_entry(self, config: HwConfig, seed: int, source: str) -> PlanEntry:
         """Return the scenario that a seed draws of some engines."""
         return random_entry(config, seed, tuple(source.split(",")))
+
+    def in_short(self, entry: Entry[HwConfig, Scenario], config: HwConfig, seed: int) -> str:
+        """Return the layers of a scenario in a line; what it is for, for one without layers."""
+        assert isinstance(entry, PlanEntry)
+        return layers_text(entry.layers(config, seed)) or entry.about
 
     def save(self, scenario: Scenario, folder: Path) -> None:
         """Write a scenario as a trace, in the place of what was handed over."""

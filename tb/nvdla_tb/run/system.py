@@ -55,6 +55,10 @@ class Entry(Protocol[Played, Made]):
     def about(self) -> str:
         """What it is for, in a line."""
 
+    @property
+    def seed(self) -> int | None:
+        """The seed of its plan; None for a plan without one."""
+
     def build(self, config: Played, seed: int) -> Made:
         """Return the scenario for a configuration; the same seed gives the same bytes."""
 
@@ -117,6 +121,14 @@ class System(ABC, Generic[C, S]):
     @abstractmethod
     def random_entry(self, config: C, seed: int, source: str) -> Entry[C, S]:
         """Return the scenario that a seed draws; ``source`` is that of the task: its engines, or the system's name."""
+
+    def in_short(self, entry: Entry[C, S], config: C, seed: int) -> str:
+        """Return the layers of a scenario in a line; what it is for, for a system that says nothing of layers.
+
+        Raises:
+            InputError: for a scenario that cannot be built.
+        """
+        return entry.about
 
     @abstractmethod
     def save(self, scenario: S, folder: Path) -> None:

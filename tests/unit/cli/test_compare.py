@@ -45,4 +45,4 @@ def test_a_run_that_is_not_worse_is_a_success_and_one_of_other_tests_is_none(tb:
     assert tb(f"compare 1 2 --results {tmp_path}").code == 0
     ran = tb(f"compare 2 3 --results {tmp_path}")
     assert (ran.code, ran.out.splitlines()[-1]) == (1, "runs 2 and 3 have no test in common")
-    assert tb(f"compare 2 9 --results {tmp_path}").refusal == "there is no run 9; there are 3"
+    assert tb(f"compare 2 9 --results {tmp_path}").refusal == "no run 9: the newest is 3"

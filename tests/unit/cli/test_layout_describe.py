@@ -35,7 +35,7 @@ def test_a_file_of_packets_shows_where_its_bytes_lie(tmp_path: Path, capsys: pyt
     assert described(path, text, capsys) == [
         f"{path}: 3 bytes, CRC-32 {crc:#010x}",
         "  0x20: 2 bytes",
-        "  0x40: 1 bytes",
+        "  0x40: 1 byte",
     ]
 
 

@@ -69,7 +69,7 @@ def test_results_and_coverage_of_a_store_are_shown(tb: Tb, results: Path) -> Non
 
 def test_a_level_shows_its_features_and_one_run_its_own_coverage(tb: Tb, results: Path) -> None:
     out = tb(f"plan --level L0 --run 2 --results {results}").out
-    assert "1 features, 0 without holes, 1 with; coverage 0.0 % of" in out
+    assert "1 feature, 0 without holes, 1 with; coverage 0.0 % of" in out
 
 
 @pytest.fixture
@@ -106,7 +106,7 @@ def test_the_rtl_of_the_project_file_is_meant_and_its_results_are_shown(tb: Tb, 
     lines = tb(f"plan --results {tmp_path}").out.splitlines()
     assert any(line.startswith("smoke") and "4 not played" in line for line in lines), "the RTL has changed since"
     what = "of other content, options or simulators, or of another testbench"
-    assert f"not shown: 1 runs of nv_small on {tmp_path / 'my.f'} {what}" in lines
+    assert f"not shown: 1 run of nv_small on {tmp_path / 'my.f'} {what}" in lines
 
 
 def test_a_scenario_of_the_same_name_in_another_plan_is_another_test(tb: Tb, tmp_path: Path) -> None:
@@ -134,7 +134,7 @@ def test_what_run_plays_reaches_the_plan_and_is_no_regression(tb: Tb, tmp_path: 
     assert "passed" in line
     assert " 0.0 % of" not in line
     assert "1 passed" not in tb("plan --results sim_build/regress").out, "Verilator has played nothing"
-    assert tb("regress show --results sim_build/regress").refusal == "the store holds no run"
+    assert tb("regress show --results sim_build/regress").refusal == "the store holds no run of regress"
 
 
 def test_one_run_is_shown_as_what_it_is_of(tb: Tb, results: Path, own: Path) -> None:

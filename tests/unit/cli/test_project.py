@@ -92,7 +92,7 @@ def test_the_cache_is_listed_and_cleaned(tb: Run, tmp_path: Path, monkeypatch: p
     assert [line.split()[0] for line in listed[:3]] == ["model", "new", "old"]
     assert listed[3].endswith(f" of 20.00 GB in {root} (NVDLA_CACHE, NVDLA_CACHE_GB)")
     assert tb("cache --clean 30").out.startswith("1 of 2 models removed")
-    assert tb("cache --all").out.startswith("1 of 1 models removed")
+    assert tb("cache --all").out.startswith("1 of 1 model removed")
 
 
 @pytest.mark.parametrize(("service", "file"), WORKFLOWS.items())

@@ -203,7 +203,20 @@ def test_runs_of_seeds_follow_each_other_until_the_time_is_over(
     words = f"random --seed 10 --seeds 100 --results {tmp_path}"
     assert regress.main(options(words)) == 1
     assert played == [[10, 11, 12], [13, 14, 15], [16, 17, 18]], "those of the last run stand there as not played"
-    assert "the time is over; more seeds that are left: --seed 19 --seeds 91" in capsys.readouterr().out
+    said = capsys.readouterr().out.splitlines()
+    assert said[0] == "seeds 10 to 109"
+    assert "the time is over; more seeds that are left: --seed 19 --seeds 91" in said
+    regress.main(options(f"random --seed 7 --seeds 1 --results {tmp_path}"))
+    assert capsys.readouterr().out.splitlines()[0] == "seed 7"
+    regress.main(options(f"random --seed 7 --seeds 1 --quiet --results {tmp_path}"))
+    assert "seed" not in capsys.readouterr().out.partition("the time")[0]
+
+
+def test_the_help_says_that_a_seed_is_the_first_of_several(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        options("random --help")
+    said = " ".join(capsys.readouterr().out.split())
+    assert "--seed N first of the --seeds: --seed 7 --seeds 3 plays the seeds 7, 8 and 9 (default: 0)" in said
 
 
 def test_random_scenarios_of_the_second_system_take_turns_on_its_cores() -> None:

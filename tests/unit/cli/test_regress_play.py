@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Sequence
 from pathlib import Path
@@ -81,6 +82,25 @@ def test_tests_that_were_not_played_are_errors_and_keep_a_feature_from_being_gre
     assert html.count('<span class="bad">not played</span>') == 2
     features = html.partition("<h2>Test plan</h2>")[2].partition("</table>")[0]
     assert '<span class="good">1 passed' not in features
+    assert (
+        "Lacks: a HOLE is a feature without a test, a test that passed, a coverage point or a bin that was hit." in html
+    )
+
+
+def test_the_page_of_a_random_run_begins_with_its_tasks_and_folds_the_test_plan(tmp_path: Path) -> None:
+    drawn = [task(seed) for seed in range(3)]
+    with Store(tmp_path / "results.sqlite") as store:
+        run = store.start("random", drawn)
+        store.add(run, *(one.result(PASSED) for one in drawn))
+        assert conclude(store, run, ARGS) == 0
+    html = (run.folder / page.PAGE).read_text(encoding="utf-8")
+    assert re.findall("<h2>(.*?)</h2>", html)[:4] == ["Failures by cause and check", "Tasks", "Slowest", "Trend"]
+    plan = html.partition("<summary>Test plan, whose tests a random run does not play (")[2].partition("</details>")[0]
+    holes = [line for line in plan.split("<br>") if line.endswith("HOLE: nothing passed, nothing covered")]
+    assert len(holes) > 30, "every feature is there, and none is green"
+    assert "passed;" not in plan
+    assert "<p>Worst margin: the largest share of a published FP16 threshold that a result used; - where" in html
+    assert "HOLE" not in html.replace(plan, "")
 
 
 @pytest.mark.parametrize(
@@ -113,6 +133,6 @@ def test_a_comparison_with_a_run_of_other_tasks_loses_no_summary(
 
 def test_cycles_of_a_run_that_there_is_not_are_refused_before_anything_is_played(tb: Run, tmp_path: Path) -> None:
     ran = tb(f"regress plan --only sdp_x1_* --results {tmp_path} --cycles-against 7")
-    assert (ran.out, ran.refusal) == ("", "there is no run 7; there are 0")
+    assert (ran.out, ran.refusal) == ("", "no run 7: the store holds no runs")
     with Store(tmp_path / "results.sqlite") as store:
         assert store.runs() == []

@@ -117,7 +117,8 @@ def test_a_large_run_has_failures_on_its_page_and_all_tasks_on_pages_of_their_ow
     told = [read(part).text for part in parts]
     assert [text.count(f"random.{seed}.nv_small") for seed, text in zip((3, 4, 9), told, strict=True)] == [1, 1, 1]
     assert all(read(part).links == ["index.html"] for part in parts)
-    page.write_html(run, results[:4], (), tmp_path / "index.html")
+    page.write_html(run, results[2:6], (), tmp_path / "index.html")
+    assert "mismatch: wrong value, SDP, group 0, 1 time: random.2" in read("index.html").text
     assert not list(tmp_path.glob("tasks-*")), "a small report has one page"
 
 

@@ -27,6 +27,9 @@ def test_what_fails_proves_nothing_and_a_choice_is_called_so() -> None:
     assert failed == f"the gate is: {GATE} {DUT}"
     chosen = summary.after_plan("p.toml", 2, ["a*"], passed=True, dut=DUT)
     assert chosen.startswith("proven: every byte that 2 chosen scenarios of p.toml write is right, with one seed\n")
+    for only, which in ((["a*"], "1 chosen scenario"), (None, "1 scenario")):
+        one = summary.after_plan("p.toml", 1, only, passed=True, dut=DUT)
+        assert one.startswith(f"proven: every byte that {which} of p.toml writes is right, with one seed\n")
 
 
 def test_the_gate_is_a_command_and_a_level_that_exist() -> None:

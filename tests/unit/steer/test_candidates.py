@@ -13,8 +13,8 @@ from nvdla_models.errors import InputError
 from nvdla_steer import candidates as module
 from nvdla_steer.candidates import SEED, Candidates, estimate
 from nvdla_steer.corpus import Corpus, Described
-from nvdla_steer.plan_text import plan_text
 from nvdla_tb.stimulus.generate.plan import PlanEntry
+from nvdla_tb.stimulus.generate.plan_text import plan_text
 from nvdla_tb.stimulus.generate.random import ENGINES, random_entry
 from nvdla_tb.stimulus.refusal import refusal
 

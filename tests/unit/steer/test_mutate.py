@@ -14,9 +14,9 @@ from nvdla_models.config import HwConfig
 from nvdla_models.errors import InputError
 from nvdla_steer import mutate
 from nvdla_steer.mutate import MOST_LAYERS, mutated
-from nvdla_steer.plan_text import plan_text
 from nvdla_tb.stimulus.generate.draw.numbers import Description
 from nvdla_tb.stimulus.generate.plan import load_plan
+from nvdla_tb.stimulus.generate.plan_text import plan_text
 from nvdla_tb.stimulus.generate.random import ENGINES, random_entry
 
 CONFIG = HwConfig.load("nv_small")

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Protocol
 
 from nvdla_models.reading import resolved
+from nvdla_tb.counting import counted
 from nvdla_tb.run import cache, folders
 from nvdla_tb.run.compile import vendors
 from nvdla_tb.run.compile.advice import refused
@@ -77,7 +78,7 @@ def step_of(command: Sequence[str], directory: Path, teller: Teller) -> Callable
     is_make = command[0] == "make"
     total = _files_of(command, directory) if is_make else 0
     if total:
-        teller.say(f"compiling {total} files")
+        teller.say(f"compiling {counted(total, 'file')}")
 
     def look() -> None:
         what = "compiling" if is_make else "translating"

@@ -14,6 +14,7 @@ from msgspec import Meta
 
 from nvdla_models.config import HwConfig
 from nvdla_models.reading import read_toml, shown
+from nvdla_tb.counting import counted
 from nvdla_tb.plain_data import converted
 from nvdla_tb.run.compile.kinds import (
     CSB,
@@ -219,7 +220,7 @@ def refuse_differences(top: str, config: str, differences: Sequence[str]) -> Non
         PortError: listing the differences, if there are any.
     """
     if differences:
-        places = "1 place" if len(differences) == 1 else f"{len(differences)} places"
+        places = counted(len(differences), "place")
         lines = (f"  {difference}" for difference in differences)
         raise PortError(f"ports of {top} differ from {config} in {places}:", *lines)
 

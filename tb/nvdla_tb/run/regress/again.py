@@ -102,10 +102,13 @@ def _add_waves(task: Task, job: Job, folder: Path, limits: Limits, until: float)
     _left(limits, until)
     built = build(build_spec(task.dut, waves=True), limits.build_root, _Clock(until))
     again = folders.emptied(folder, _FOLDER)
-    run_job(replace(job, kept=folder), Setup(built, task.dut, _left(limits, until), waves=True), again)
+    played = run_job(replace(job, kept=folder), Setup(built, task.dut, _left(limits, until), waves=True), again)
     left = list(again.glob("waves.*"))
     for path in left:
         path.replace(folder / path.name)
     folders.remove(folder, _FOLDER)
-    if left:
+    if played.ending is Ending.TIMEOUT:
+        # Save files are written when the failure has been explained, at the end.
+        note_no_waves(job, folder, "the time was over before waves and save files were whole")
+    elif left:
         (folder / NO_WAVES_FILE).unlink(missing_ok=True)

@@ -6,6 +6,7 @@ it ended, and what is the user's own: configuration and port map. Whoever plays 
 
 from __future__ import annotations
 
+import os
 import shlex
 import shutil
 from dataclasses import dataclass, replace
@@ -15,6 +16,7 @@ import msgspec
 
 from nvdla_models.errors import InputError
 from nvdla_models.reading import read_json, resolved
+from nvdla_tb.counting import counted
 from nvdla_tb.explain.runs import OWN_CONFIG, own_config
 from nvdla_tb.judge.text import complaints
 from nvdla_tb.paths import COMMAND
@@ -76,13 +78,17 @@ class Bundle:
         dut = msgspec.structs.replace(self.task.dut, rtl=str(resolved(rtl)))
         return replace(self, task=msgspec.structs.replace(self.task, dut=dut))
 
-    def check_named(self, named: Named) -> None:
+    def check_named(self, named: Named, again: str) -> None:
         """Check that the user has named what a replay would build and execute.
+
+        Args:
+            named: What the user has named.
+            again: The command that is being carried out, with all options of the user.
 
         Raises:
             NotNamedError: with the command that would allow it.
         """
-        named.check(str(self.folder), [self.task], _replay(self.folder))
+        named.check(str(self.folder), "the bundle", [self.task], again)
 
     def job(self) -> Job:
         """Return the job that plays the failure again, from the trace alone.
@@ -118,6 +124,12 @@ def load(folder: Path) -> Bundle:
         BundleError: when it is none, or of another version.
     """
     path = folder / BUNDLE_FILE
+    if os.path.isdir(folder) and not os.path.lexists(path):
+        raise BundleError(
+            f"{folder} must be a failure bundle, and has no {BUNDLE_FILE}: only a failure of regress leaves one. A "
+            f"scenario that passed is played again by {COMMAND} run --only NAME --seed N --waves, and a random one by "
+            f"{COMMAND} run --plan FILE --waves after {COMMAND} regress random --seed N --seeds 1 --write-plan FILE"
+        )
     try:
         data = read_json(path)
         version = converted(data, _Head, "content").version
@@ -140,14 +152,10 @@ def differences(before: Result, after: Result) -> list[str]:
     found += [f"now: {line}" for line in later if line not in earlier]
     found += [f"no more: {line}" for line in earlier if line not in later]
     if before.verdict.cycles != after.verdict.cycles:
-        found.append(f"took {after.verdict.cycles} cycles, not {before.verdict.cycles}")
+        found.append(f"took {counted(after.verdict.cycles, 'cycle')}, not {before.verdict.cycles}")
     return found
 
 
 def replay_command(folder: Path, task: Task) -> str:
     """Return the command that plays the bundle of a task in a folder again."""
-    return f"{_replay(folder)}{options_of(task.dut, task.plusargs)}"
-
-
-def _replay(folder: Path) -> str:
-    return f"{COMMAND} replay {shlex.quote(str(folder))}"
+    return f"{COMMAND} replay {shlex.quote(str(folder))}{options_of(task.dut, task.plusargs)}"

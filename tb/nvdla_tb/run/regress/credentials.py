@@ -49,8 +49,8 @@ def security_of(scheduler: str | None, path: Path, *, insecure: bool) -> Securit
         return _security(_made(path))
     if not scheduler.startswith(ENCRYPTED):
         raise CredentialsError(
-            f"the scheduler must be one that wants credentials, {ENCRYPTED}HOST:PORT, not {scheduler}: with others "
-            "whoever reaches them executes anything as you (--insecure allows it)"
+            f"the scheduler must be one that wants credentials, {ENCRYPTED}HOST:PORT, not {scheduler}: with others, "
+            "anyone who can reach it can run code as you (--insecure allows it)"
         )
     return _security(_checked(path))
 
@@ -87,7 +87,7 @@ def _checked(path: Path) -> Path:
         owners.check_executed(path)
         if not stat.S_ISREG(found.st_mode) or found.st_uid != os.geteuid() or stat.S_IMODE(found.st_mode) & 0o077:
             raise CredentialsError(
-                f"{path} must be a file of your own that nobody else may read, as it lets its readers execute anything "
+                f"{path} must be a file of your own that nobody else may read, as anyone who can read it can run code "
                 "as you: remove it, and start the cluster anew"
             )
         return path

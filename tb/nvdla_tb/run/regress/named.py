@@ -35,13 +35,14 @@ class Named:
     rtl: Path | None
     plusargs: Sequence[str]
 
-    def check(self, where: str, tasks: Iterable[Task], again: str) -> None:
+    def check(self, where: str, what: str, tasks: Iterable[Task], again: str) -> None:
         """Check that nothing is built or executed which only the file that the tasks were read from names.
 
         Args:
             where: That file or folder.
+            what: What it holds, such as ``the bundle``.
             tasks: Tasks to be played.
-            again: The command that is being carried out, without the options of ``options_of``.
+            again: The command that is being carried out, with all options of the user.
 
         Raises:
             NotNamedError: with what would be built or executed, and the command that would allow it.
@@ -54,11 +55,15 @@ class Named:
                     "which is not imported"
                 )
             strange = [text for text in _strange(task.plusargs) if text not in self.plusargs]
-            if strange or not self._has(task.dut):
-                what = [*([] if self._has(task.dut) else [f"the RTL {shown(task.dut.rtl)}"]), *map(shown, strange)]
+            rtl = None if self._has(task.dut) else task.dut.rtl
+            if strange or rtl is not None:
+                # What is recorded is data: whoever wrote it would choose what is built and executed here.
+                found = [*([] if rtl is None else [f"the RTL {shown(rtl)}"]), *map(shown, strange)]
+                options = [*([] if rtl is None else ["--rtl"]), *(["--plusarg"] if strange else [])]
+                them = "it" if len(found) == 1 else "them"
                 raise NotNamedError(
-                    f"{where}: name {' and '.join(what)} to play with: it is data, and would build and execute it; "
-                    f"to allow it: {again}{shown(options_of(task.dut, task.plusargs))}"
+                    f"{where}: {what} was recorded with {' and '.join(found)}; pass {them} with "
+                    f"{' and '.join(options)} to allow it: {again}{shown(_words(rtl, strange))}"
                 )
 
     def _has(self, dut: Dut) -> bool:
@@ -70,8 +75,12 @@ class Named:
 
 def options_of(dut: Dut, plusargs: Sequence[str]) -> str:
     """Return the options that name what a bundle or store is played with, each after a blank; often none."""
-    words = [] if dut.rtl is None else ["--rtl", dut.rtl]
-    words += [word for text in _strange(plusargs) for word in ("--plusarg", text)]
+    return _words(dut.rtl, _strange(plusargs))
+
+
+def _words(rtl: str | None, plusargs: Sequence[str]) -> str:
+    words = [] if rtl is None else ["--rtl", rtl]
+    words += [word for text in plusargs for word in ("--plusarg", text)]
     return "".join(f" {shlex.quote(word)}" for word in words)
 
 

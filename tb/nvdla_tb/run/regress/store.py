@@ -267,7 +267,9 @@ class Store:
         for run in reversed(runs):
             if run.id == number or (number is None and run.title != BY_HAND):
                 return run
-        raise InputError(f"there is no run {number}; there are {len(runs)}" if number else "the store holds no run")
+        if number is None:
+            raise InputError("the store holds no run of regress")
+        raise InputError(f"no run {number}: " + (f"the newest is {runs[-1].id}" if runs else "the store holds no runs"))
 
     def tasks(self, run: Run) -> list[Task]:
         """Return all tasks of a run, in their order."""

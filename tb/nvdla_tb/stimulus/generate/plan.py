@@ -79,13 +79,23 @@ class ScenarioEntry(Entry, frozen=True, kw_only=True):
 
 @dataclass(frozen=True)
 class PlanEntry:
-    """One scenario of a plan before its data exist; ``TEST.SEED`` is its identity, pytest chooses by ``markers``."""
+    """One scenario of a plan before its data exist; ``TEST.SEED`` is its identity.
+
+    Attributes:
+        name: its name.
+        about: what it is for.
+        config: the configuration that its plan was written for.
+        data: all else that the plan says of it.
+        markers: by which pytest chooses.
+        seed: the seed of its plan; None for a plan without one.
+    """
 
     name: str
     about: str
     config: str
     data: dict[str, Any]
     markers: tuple[str, ...] = ()
+    seed: int | None = None
 
     def build(self, config: HwConfig, seed: int) -> Scenario:
         """Return the scenario for one seed; the same seed gives the same bytes.
@@ -97,16 +107,34 @@ class PlanEntry:
         Raises:
             PlanError: when the description cannot be understood.
         """
-        if seed < 0:
-            raise PlanError(f"seed must be at least 0, not {seed}")
-        described = plan_file.with_layers(self.name, self.data)
-        entry = converted(described, ScenarioEntry, self.name, PlanError)
+        entry = self._entry(seed)
         try:
             return self._built(entry, config, seed)
         except PlanError as error:
             raise PlanError(f"{self.name}: {error}") from error
 
-    def _built(self, entry: ScenarioEntry, config: HwConfig, seed: int) -> Scenario:
+    def layers(self, config: HwConfig, seed: int) -> tuple[Layer, ...]:
+        """Return the layers of the scenario that ``build`` returns; none for accesses to registers.
+
+        Raises:
+            PlanError: when the description cannot be understood.
+        """
+        entry = self._entry(seed)
+        try:
+            return tuple(self._prepared(entry, config, seed)[2])
+        except PlanError as error:
+            raise PlanError(f"{self.name}: {error}") from error
+
+    def _entry(self, seed: int) -> ScenarioEntry:
+        if seed < 0:
+            raise PlanError(f"seed must be at least 0, not {seed}")
+        described = plan_file.with_layers(self.name, self.data)
+        return converted(described, ScenarioEntry, self.name, PlanError)
+
+    def _prepared(
+        self, entry: ScenarioEntry, config: HwConfig, seed: int
+    ) -> tuple[Workshop, BenchSettings, list[Layer]]:
+        """Return memory and randomness after all layers have been built, the settings of the bench, and the layers."""
         in_turn, registers = entry.order == "in_turn", entry.registers
         if entry.counters and not in_turn:
             raise PlanError(f"counters needs the order in_turn, not {entry.order}")
@@ -132,6 +160,11 @@ class PlanEntry:
         for number, described in enumerate(entry.layer):
             with of_key(f"layer[{number}]"):
                 layers.append(build_layer(shop, f"l{number}", described, layers))
+        return shop, settings, layers
+
+    def _built(self, entry: ScenarioEntry, config: HwConfig, seed: int) -> Scenario:
+        shop, settings, layers = self._prepared(entry, config, seed)
+        rng, registers, in_turn = shop.rng, entry.registers, entry.order == "in_turn"
         program: tuple[Op, ...]
         if registers == "running":
             program = running_program(layers, config, rng)
@@ -177,5 +210,5 @@ def load_plan(path: Path) -> tuple[PlanEntry, ...]:
     for one in described:
         own = dict(one.keys)
         markers = converted(own.pop("markers", ()), tuple[str, ...], one.where, PlanError, "markers")
-        entries.append(PlanEntry(one.name, one.about, file.config, own, markers))
+        entries.append(PlanEntry(one.name, one.about, file.config, own, markers, one.seed))
     return tuple(entries)

@@ -20,11 +20,11 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import msgspec
 
-from nvdla_models.limits import LAYERS, RUN_TASKS
+from nvdla_models.limits import LAYERS, NUMBER_BITS, RUN_TASKS
 from nvdla_models.reading import read_toml, shown
 from nvdla_tb.plain_data import converted
 from nvdla_tb.stimulus.generate.errors import PlanError
@@ -43,12 +43,14 @@ class Described:
         name: its name, which no other has.
         about: what it is for.
         keys: all else that the plan says of it.
+        seed: the seed of the plan; None for a plan without one.
     """
 
     where: str
     name: str
     about: str
     keys: dict[str, Any]
+    seed: int | None = None
 
 
 class PlanFile(Entry, frozen=True, kw_only=True):
@@ -57,10 +59,12 @@ class PlanFile(Entry, frozen=True, kw_only=True):
     Attributes:
         scenario: the scenarios.
         variant: keys of the scenarios whose name asks for it, by the name of the variant.
+        seed: seed of the scenarios unless a command names another; 1 without the key.
     """
 
     scenario: tuple[dict[str, Any], ...]
     variant: Mapping[str, dict[str, Any]] = {}
+    seed: Annotated[int, msgspec.Meta(ge=0, le=(1 << (NUMBER_BITS - 1)) - 1)] | None = None
 
 
 class _About(msgspec.Struct):
@@ -93,7 +97,7 @@ def read_plan(path: Path, kind: type[F]) -> tuple[F, tuple[Described, ...]]:
         except ScenarioError as error:
             raise PlanError(f"{path.name}: {place}.{error}") from error
         keys = {key: value for key, value in data.items() if key not in ("name", "about")}
-        found.append(Described(f"{path.name}: {place}", one.name, one.about, keys))
+        found.append(Described(f"{path.name}: {place}", one.name, one.about, keys, file.seed))
     for name, count in Counter(one.name for one in found).items():
         if count > 1:
             raise PlanError(f"{path.name}: scenario name {name} must be unique")

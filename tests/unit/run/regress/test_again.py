@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from nvdla_tb.judge.finding import Check
 from nvdla_tb.judge.verdict import Verdict
 from nvdla_tb.run.compile.build import Teller
 from nvdla_tb.run.compile.spec import BuildSpec
@@ -43,9 +44,11 @@ def played(monkeypatch: pytest.MonkeyPatch) -> Played:
     """What is played again, with which setup, and leaves waves."""
     found: Played = []
 
-    def run_job(job: Job, setup: Setup, folder: Path) -> None:
+    def run_job(job: Job, setup: Setup, folder: Path) -> Result:
         found.append((job, setup))
         (folder / "waves.fst").touch()
+        (folder / "waves.gtkw").touch()
+        return failed(1, 9)
 
     monkeypatch.setattr(again, "build", lambda *_: "model with waves")
     monkeypatch.setattr(again, "run_job", run_job)
@@ -66,8 +69,24 @@ def test_it_leaves_waves_in_the_folder_of_the_failure(played: Played, tmp_path: 
     result = looked_at(task(1), tmp_path)
     ((job, setup),) = played
     assert (setup.built, setup.waves, job.kept) == ("model with waves", True, tmp_path / task(1).key)
-    assert [path.name for path in (tmp_path / task(1).key).iterdir()] == ["waves.fst"]
+    assert sorted(path.name for path in (tmp_path / task(1).key).iterdir()) == ["waves.fst", "waves.gtkw"]
     assert result.folder == str(tmp_path / task(1).key)
+
+
+def test_waves_that_end_early_say_so_and_how_to_get_all_of_them(
+    played: Played, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def run_job(job: Job, setup: Setup, folder: Path) -> Result:
+        (folder / "waves.fst").touch()
+        return task(1).result(Verdict.of(Check.TIMEOUT, "killed"))
+
+    monkeypatch.setattr(again, "run_job", run_job)
+    looked_at(task(1), tmp_path)
+    folder = tmp_path / task(1).key
+    assert (folder / "waves.fst").is_file()
+    reason, command = (folder / NO_WAVES_FILE).read_text(encoding="utf-8").splitlines()
+    assert reason == "the time was over before waves and save files were whole"
+    assert command == f"nvdla-tb replay {folder} --waves"
 
 
 def test_a_test_in_python_is_played_again_with_its_plusargs(played: Played, tmp_path: Path) -> None:

@@ -113,7 +113,19 @@ def test_a_test_in_python_has_no_scenario(tmp_path: Path) -> None:
         bundle.load(tmp_path).job()
 
 
-@pytest.mark.parametrize("text", [None, "{", '{"version": 9}', '{"version": 3}'])
+def test_a_folder_without_a_bundle_says_how_a_scenario_that_passed_is_played_again(tmp_path: Path) -> None:
+    with pytest.raises(BundleError) as refused:
+        bundle.load(tmp_path)
+    assert str(refused.value) == (
+        f"{tmp_path} must be a failure bundle, and has no bundle.json: only a failure of regress leaves one. A "
+        "scenario that passed is played again by nvdla-tb run --only NAME --seed N --waves, and a random one by "
+        "nvdla-tb run --plan FILE --waves after nvdla-tb regress random --seed N --seeds 1 --write-plan FILE"
+    )
+    with pytest.raises(BundleError, match=r"gone must be a failure bundle with bundle\.json: "):
+        bundle.load(tmp_path / "gone")
+
+
+@pytest.mark.parametrize("text", ["{", '{"version": 9}', '{"version": 3}'])
 def test_another_folder_is_not_taken_for_a_bundle(tmp_path: Path, text: str | None) -> None:
     if text is not None:
         (tmp_path / bundle.BUNDLE_FILE).write_text(text, encoding="utf-8")

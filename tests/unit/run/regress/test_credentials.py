@@ -123,7 +123,7 @@ def test_credentials_that_others_may_have_read_are_not_used(
     path = tmp_path / "cluster.pem"
     security_of(None, path, insecure=False)
     spoil(path)
-    rule = "must be a file of your own that nobody else may read, as it lets its readers execute anything as you: "
+    rule = "must be a file of your own that nobody else may read, as anyone who can read it can run code as you: "
     with pytest.raises(CredentialsError, match=rf"^{path} {rule}remove it, and start the cluster anew$"):
         security_of(scheduler, path, insecure=False)
 
@@ -157,8 +157,8 @@ def test_a_scheduler_that_wants_no_credentials_is_refused(
 ) -> None:
     assert main(list(words)) == 2
     assert capsys.readouterr().err == (
-        "error: the scheduler must be one that wants credentials, tls://HOST:PORT, not tcp://127.0.0.1:1: with others "
-        "whoever reaches them executes anything as you (--insecure allows it)\n"
+        "error: the scheduler must be one that wants credentials, tls://HOST:PORT, not tcp://127.0.0.1:1: with others, "
+        "anyone who can reach it can run code as you (--insecure allows it)\n"
     )
 
 

@@ -65,6 +65,6 @@ def test_the_command_names_runs_and_the_way_to_play_it_again(tb: Run, tmp_path: 
             "  passed: run 1, 3",
             "  mismatch: run 2",
             f"  rerun: {task(1).rerun}",
-            "1 flaky of 1 tests that were played twice or more with the same content",
+            "1 flaky of 1 test that was played twice or more with the same content",
         ],
     )

@@ -31,9 +31,9 @@ LEVELS = ("+verilator+rand+reset+2", "+verilator+seed+3")
 MODULE = "evil_tests"
 
 
-def wants(where: object, what: str, again: str) -> str:
-    rule = "to play with: it is data, and would build and execute it; to allow it:"
-    return f"{where}: name {what} {rule} {again}"
+def wants(where: object, what: str, again: str, holds: str = "the bundle") -> str:
+    option = "--rtl" if what.startswith("the RTL") else "--plusarg"
+    return f"{where}: {holds} was recorded with {what}; pass it with {option} to allow it: {again}"
 
 
 @pytest.fixture
@@ -91,7 +91,7 @@ def test_rtl_that_only_a_store_names_is_shown_and_not_built(
         number = 1 if kind == "rerun-failed" else 2
         said = refusal(capsys, "regress", kind, number, "--results", results)
         again = f"nvdla-tb regress {kind} {number} --results {results} --rtl {theirs.dut.rtl}"
-        assert said == wants(results / "results.sqlite", f"the RTL {theirs.dut.rtl}", again)
+        assert said == wants(results / "results.sqlite", f"the RTL {theirs.dut.rtl}", again, "the run")
     assert not (tmp_path / "hit").exists()
     assert sorted(path.name for path in results.iterdir()) == ["results.sqlite"]
 
@@ -118,26 +118,40 @@ def test_arguments_that_only_a_bundle_names_do_not_reach_a_simulator(
     folder = bundled(tmp_path / "bundle", armed)
     again = f"nvdla-tb replay {folder} --plusarg {plusarg}"
     assert refusal(capsys, "replay", folder) == wants(folder, plusarg, again)
-    Named(None, (plusarg,)).check("x", [armed], "again")
+    more = f"nvdla-tb replay --waves {folder} --plusarg +quiet --timeout 60 --plusarg {plusarg}"
+    words = ("replay", "--waves", folder, "--plusarg", "+quiet", "--timeout", "60")
+    assert refusal(capsys, *words) == wants(folder, plusarg, more), "the command keeps the user's options"
+    Named(None, (plusarg,)).check("x", "the bundle", [armed], "again")
+
+
+def test_all_that_was_not_named_is_named_in_one_command(theirs: Task) -> None:
+    armed = replace(theirs, plusargs=("+a", "+b"))
+    assert armed.dut.rtl is not None
+    with pytest.raises(NotNamedError) as refused:
+        Named(None, ("+a",)).check("x", "the run", [armed], "again --plusarg +a")
+    assert str(refused.value) == (
+        f"x: the run was recorded with the RTL {armed.dut.rtl} and +b; pass them with --rtl and --plusarg to allow it: "
+        f"again --plusarg +a --rtl {armed.dut.rtl} --plusarg +b"
+    )
 
 
 def test_what_the_user_or_the_project_file_names_is_played(theirs: Task, tmp_path: Path) -> None:
     assert theirs.dut.rtl is not None
     rtl = Path(theirs.dut.rtl)
-    Named(rtl, ()).check("x", [theirs], "again")
-    Named(Path(os.path.relpath(rtl)), ()).check("x", [theirs], "again")
+    Named(rtl, ()).check("x", "the bundle", [theirs], "again")
+    Named(Path(os.path.relpath(rtl)), ()).check("x", "the bundle", [theirs], "again")
     for named in (None, tmp_path / "other.f"):
         with pytest.raises(NotNamedError, match=rf"^{re.escape(wants('x', f'the RTL {rtl}', f'again --rtl {rtl}'))}$"):
-            Named(named, ()).check("x", [theirs], "again")
+            Named(named, ()).check("x", "the bundle", [theirs], "again")
     Path(PROJECT_FILE).write_text('rtl = "../theirs/evil.f"\n', encoding="utf-8")
-    Named(None, ()).check("x", [theirs], "again")
+    Named(None, ()).check("x", "the bundle", [theirs], "again")
 
 
 def test_the_embedded_device_the_test_plan_and_the_levels_need_no_name() -> None:
     tests = [test for feature in load_feature_plan(FEATURES, CONFIG).features for test in feature.tests]
     (module, *_) = {test.source for test in tests if test.kind == BENCH}
     entry = replace(task(1), test="checkers.x", kind=BENCH, source=module, plusargs=LEVELS)
-    Named(None, ()).check("x", [entry], "again")
+    Named(None, ()).check("x", "the bundle", [entry], "again")
     assert options_of(entry.dut, entry.plusargs) == ""
 
 

@@ -249,10 +249,10 @@ def test_a_result_must_belong_to_the_run(store: Store) -> None:
 
 
 def test_a_run_that_is_not_there_is_an_error(store: Store) -> None:
-    with pytest.raises(InputError, match=r"^the store holds no run$"):
+    with pytest.raises(InputError, match=r"^the store holds no run of regress$"):
         store.run()
     store.start("random", TASKS)
-    with pytest.raises(InputError, match=r"^there is no run 7; there are 1$"):
+    with pytest.raises(InputError, match=r"^no run 7: the newest is 1$"):
         store.run(7)
 
 

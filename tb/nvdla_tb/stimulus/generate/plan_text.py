@@ -1,4 +1,4 @@
-"""Scenarios as the text of a plan file, which is the format of a corpus."""
+"""Scenarios as the text of a plan file."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from nvdla_tb.stimulus.generate.draw.numbers import Description
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 
 
-def plan_text(config: str, scenarios: Iterable[tuple[str, str, Description]], about: str = "") -> str:
+def plan_text(
+    config: str, scenarios: Iterable[tuple[str, str, Description]], about: str = "", seed: int | None = None
+) -> str:
     """Return a plan.
 
     ::
@@ -23,9 +25,14 @@ def plan_text(config: str, scenarios: Iterable[tuple[str, str, Description]], ab
         config: configuration of the plan.
         scenarios: name, purpose and keys of each.
         about: comment at the top.
+        seed: the seed with which they are played unless a command names another.
+
+    Raises:
+        TypeError: for a value that no plan holds.
     """
     head = f"# {about}\n" if about else ""
-    return "\n".join([f"{head}config = {_value(config)}\n", *(scenario_text(*each) for each in scenarios)])
+    own = "" if seed is None else f"seed = {_value(seed)}\n"
+    return "\n".join([f"{head}config = {_value(config)}\n{own}", *(scenario_text(*each) for each in scenarios)])
 
 
 def scenario_text(name: str, about: str, data: Description) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from nvdla_steer.plan_text import plan_text
+from nvdla_tb.stimulus.generate.plan_text import plan_text
 
 
 @pytest.mark.parametrize(

@@ -28,6 +28,11 @@ FOUND_ON_BROKEN_RTL = (
 WRONG_ON_ANY_RTL = {
     "expects_a_wrong_value": (Ending.CHECK, "the test expects a finding of the check wrong value, and there was none"),
     "enables_half_a_layer": (Ending.EMPTY, "nothing was compared: no layer wrote a byte that was expected"),
+    "drives_a_layer_that_is_refused": (
+        Ending.TEST_ERROR,
+        "refused: SDP_RDMA.D_FEATURE_MODE_CFG.in_precision must be INT8, not INT16: nv_small",
+    ),
+    "breaks_its_own_verdict": (Ending.TEST_ERROR, "TypeError: 'NoneType' object is not callable"),
     "writes_where_no_register_is": (Ending.PROTOCOL, "register: write of 0x1 to 0x2f008 hits no register (cycle "),
     "leaves_a_layer_running": (Ending.MISMATCH, "missing write: 192 elements; layer 0 (SDP, group 0): first at "),
     "enables_a_layer_as_its_last_act": (

@@ -84,6 +84,24 @@ async def enables_half_a_layer(dut: SimHandleBase) -> None:
 
 
 @cocotb.test()
+async def drives_a_layer_that_is_refused(dut: SimHandleBase) -> None:
+    bench = await Bench.start(dut, CONFIG)
+    src = bench.place(bench.rng.integers(-128, 128, (8, 2, 2), dtype=np.int8))
+    layer = Sdp(src, bench.reserve(src.shape))
+    for op in encode(layer, CONFIG, {"SDP": 0, "SDP_RDMA": 0}):
+        if isinstance(op, RegWrite):
+            is_input = op.register == "SDP_RDMA.D_FEATURE_MODE_CFG"
+            await bench.csb.write(op.register, op.value | (0b100 if is_input else 0))
+    await wait_cycles(bench.clock, 400)
+
+
+@cocotb.test()
+async def breaks_its_own_verdict(dut: SimHandleBase) -> None:
+    bench = await played(dut)
+    bench.judge.finish = None  # type: ignore[assignment, method-assign]
+
+
+@cocotb.test()
 async def writes_where_no_register_is(dut: SimHandleBase) -> None:
     bench = await Bench.start(dut, CONFIG)
     await bench.csb.write(0x2_F008, 1)

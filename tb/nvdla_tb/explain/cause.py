@@ -40,6 +40,7 @@ class Cause:
         reruns: whether it needs an engine that can compute again; otherwise the known result will do.
         cost_bits: how much evidence it takes to believe it: rarer causes cost more.
         symptom: whether it says what the bytes look like, and not what makes them so.
+        declared: whether it is there for certain when it can be tried, so that one wrong byte is enough to believe it.
     """
 
     name: str
@@ -48,6 +49,7 @@ class Cause:
     reruns: bool = False
     cost_bits: float = 8.0
     symptom: bool = False
+    declared: bool = False
 
     def on(self, evidence: Evidence, run: Run) -> Iterator[Variant]:
         """Yield the variants that differ from the run; none of a run that the cause cannot change."""

@@ -17,6 +17,7 @@ _DATA, _WEIGHTS = "CDMA (data)", "CDMA (weights)"
 
 
 _OTHER_WRITER = Part("the unit that wrote there then", ())
+_NONE = Part("none", ())
 
 
 class _Of(Enum):
@@ -39,6 +40,7 @@ _OF_CAUSES: tuple[tuple[tuple[str, ...], tuple[_Place, ...]], ...] = (
     (("conv-padding", "conv-pad-value", "conv-window"), (_DATA, "CSC")),
     (("conv-winograd",), ("CDMA", "CSC", "CMAC", "CACC")),
     (("conv-",), ("CSC",)),
+    (("altered",), (_NONE,)),
     (("stale-buffer",), (_WEIGHTS, "CBUF", "CSC")),
     (("stage-", "y-", "converter-", "prelu"), ("SDP",)),
     (tuple(f"operand-{kind}" for kind in _VALUES), ("SDP_RDMA", "SDP")),
@@ -140,7 +142,9 @@ def narrowed(explanation: Explanation, units: Iterable[Unit]) -> Explanation:
     where = {_OF_UNITS.get(unit, Region.AFTER) for unit in units}
     started, diagnosis = explanation.evidence.started, explanation.diagnosis
     assert started is not None
-    kept = tuple(fit for fit in diagnosis.fits if fit.symptom or where & regions(fit, started.engine))
+    # What lies in no unit lies nowhere else.
+    places = {fit: regions(fit, started.engine) for fit in diagnosis.fits}
+    kept = tuple(fit for fit, there in places.items() if fit.symptom or not there or where & there)
     return replace(explanation, diagnosis=replace(diagnosis, fits=kept))
 
 

@@ -47,6 +47,7 @@ class Evidence:
         overwritten: when its result was overwritten after all of it had been right, in words; None when it was not.
         cut: whether the layer was given up while it ran, so that what it has not written says nothing.
         operands: what a convolution multiplies, where that is known.
+        altered: content of memory with the bytes that the test altered, None when it altered none.
     """
 
     name: str
@@ -66,6 +67,7 @@ class Evidence:
     overwritten: str | None = None
     cut: bool = False
     operands: Operands | None = None
+    altered: Bytes | None = None
 
     def read(self, _: Ram, address: int, nbytes: int) -> ByteArray:
         """Return bytes of memory as the layer found them; all ports show the same."""

@@ -59,6 +59,8 @@ class Diagnosis:
         first = self.fits[0] if self.fits else None
         if first is None or first.symptom or not first.complete or self.doubted:
             return None
+        if first.causes[0].declared:
+            return first
         without = BYTE_BITS * first.wrong
         if len(first.causes) > 1:
             parts = {cause.name for cause in first.causes}

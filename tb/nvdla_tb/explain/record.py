@@ -72,6 +72,7 @@ class _Facts:
     config: str
     layers: list[LayerFacts]
     beats: list[Ram]
+    altered: tuple[_Natural, ...] = ()
 
 
 def save(path: Path, seen: Seen, config: HwConfig | None, config_name: str) -> None:
@@ -89,7 +90,9 @@ def save(path: Path, seen: Seen, config: HwConfig | None, config_name: str) -> N
         arrays[f"layer_{number}_mask"] = np.packbits(layer.expected.mask)
     for number, part in enumerate(seen.beats):
         arrays |= {f"beats_{number}_{name}": getattr(part, name) for name in BEAT_FIELDS}
-    facts = _Facts(config_name, [_facts(layer, config) for layer in seen.layers], [part.ram for part in seen.beats])
+    arrays |= {f"altered_{number}": patch.data for number, patch in enumerate(seen.altered)}
+    layers, ports = [_facts(layer, config) for layer in seen.layers], [part.ram for part in seen.beats]
+    facts = _Facts(config_name, layers, ports, tuple(patch.address for patch in seen.altered))
     with writing(path):
         np.savez_compressed(path, facts=np.array(msgspec.json.encode(facts).decode()), **arrays)
 
@@ -121,6 +124,7 @@ class Record:
     layers: list[LayerFacts]
     _beats: list[Ram]
     _arrays: _Arrays
+    _altered: tuple[int, ...] = ()
 
     def seen(self, started: Sequence[AnyStarted]) -> Seen:
         """Return the run, from its layers.
@@ -131,7 +135,8 @@ class Record:
         pairs = zip(self.layers, started, strict=True)
         layers = [_layer(entry, one, number, self._arrays) for number, (entry, one) in enumerate(pairs)]
         beats = [_beats(ram, number, self._arrays) for number, ram in enumerate(self._beats)]
-        return Seen(tuple(layers), tuple(beats))
+        altered = [_altered(address, number, self._arrays) for number, address in enumerate(self._altered)]
+        return Seen(tuple(layers), tuple(beats), tuple(altered))
 
 
 def read_record(path: Path) -> Record:
@@ -146,7 +151,7 @@ def read_record(path: Path) -> Record:
     where = f"{path}: facts"
     raw = parse_json(text_of(arrays["facts"], where, RecordError), where, RecordError)
     facts = converted(raw, _Facts, where, RecordError)
-    return Record(path, facts.config, facts.layers, facts.beats, _Arrays(str(path), arrays))
+    return Record(path, facts.config, facts.layers, facts.beats, _Arrays(str(path), arrays), facts.altered)
 
 
 def seen_of(record: Record, config: HwConfig) -> Seen:
@@ -194,6 +199,11 @@ def _beats(ram: Ram, number: int, arrays: _Arrays) -> Beats:
     strobe = arrays.take(f"beats_{number}_strobe", "bool", count, lanes)
     cycle, axi_id = (arrays.take(f"beats_{number}_{name}", "int64", count) for name in ("cycle", "axi_id"))
     return Beats(ram, address, data, strobe, cycle, axi_id)
+
+
+def _altered(address: int, number: int, arrays: _Arrays) -> Patch:
+    data = arrays.take(f"altered_{number}", "uint8", None)
+    return Patch(address, data, np.ones(len(data), dtype=np.bool_))
 
 
 @dataclass(frozen=True)

@@ -55,14 +55,16 @@ class Seen:
     Attributes:
         layers: in the order in which they began.
         beats: write beats of all ports, oldest first.
+        altered: bytes that the test altered for the DUT alone.
     """
 
     layers: tuple[SeenLayer, ...]
     beats: tuple[Beats, ...]
+    altered: tuple[Patch, ...] = ()
 
     @classmethod
-    def of(cls, scoreboard: Scoreboard) -> Seen:
-        """Return the record of a scoreboard; of a very long run only the end."""
+    def of(cls, scoreboard: Scoreboard, altered: Sequence[Patch] = ()) -> Seen:
+        """Return the record of a scoreboard and of what a test altered; of a very long run only the end."""
         dropped = scoreboard.beats_seen - sum(len(part) for part in scoreboard.history)
         layers = [
             SeenLayer(
@@ -77,7 +79,7 @@ class Seen:
             for expectation, before in scoreboard.expected
             if before >= dropped
         ]
-        return cls(tuple(layers), tuple(scoreboard.history))
+        return cls(tuple(layers), tuple(scoreboard.history), tuple(altered))
 
     def evidence(self, initial: Sequence[Patch]) -> Iterator[Evidence]:
         """Yield the evidence of every layer that left wrong bytes; ``initial`` is what the first layers found."""
@@ -131,7 +133,8 @@ class Seen:
         before = tuple(other.started.layer for other in earlier)
         evidence = from_writes(layer.started, layer.layout, layer.expected, beats, memory, before, layer.slack)
         over, overwritten_at = self._others_in(beats, number), self._overwritten(beats, number)
-        evidence = replace(evidence, over=over, overwritten=overwritten_at, cut=layer.cut)
+        altered = Bytes.of([*found, *self.altered]) if self.altered else None
+        evidence = replace(evidence, over=over, overwritten=overwritten_at, cut=layer.cut, altered=altered)
         if not earlier and not layer.given:
             return evidence
         left = Bytes.of(found)

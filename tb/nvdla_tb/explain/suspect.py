@@ -75,11 +75,12 @@ _COMPUTING = {
     "CONV-PDP": (Unit.CMAC, Unit.CACC, Unit.SDP_RDMA, Unit.SDP, Unit.PDP),
 }
 _WEIGHTS = "CDMA (weights)"
-_OF_PLACES = {
+_BECAUSE = {
     "misplaced": "its bytes are right, at wrong addresses",
     "overwritten": "its bytes were right, and were overwritten",
+    "altered": "the bytes that the test altered are the cause",
 }
-"""Symptoms that tell what computes from what writes."""
+"""Causes of which more is known than that the unit's work looks so."""
 
 _MANY, _FEW, _DENSE, _SCATTERED, _RARE = 0.8, 0.5, 0.5, 0.15, 0.03
 """Shares of pixels, of channels, of the elements where wrong ones of both meet, and of all elements."""
@@ -186,6 +187,8 @@ def _of_control(verdict: Verdict) -> Iterator[Suspect]:
                 yield Suspect((MEMORY_INTERFACE, restless), "memory is accessed without a layer")
             case BadAccess(named=True):
                 yield Suspect((Part("the program", ()),), "its registers name memory outside every allocation")
+            case BadAccess(reading=True, outside=False):
+                yield Suspect((Part("the program", ()), READ_SIDE), "bytes are read that nobody has written")
             case BadAccess(reading=True, axi_id=number) if number in _READERS:
                 engine, unit = _READERS[number]
                 if engine in engines or not engines:
@@ -205,7 +208,7 @@ def _of_bytes(wrong: Sequence[Finding], explanations: Sequence[Explanation]) -> 
     explained = next((layer.engine for layer in layers if started is not None and layer.index == started.index), None)
     if first is not None and explained is not None and first.causes:
         best = first.causes[0]
-        because = _OF_PLACES.get(best.name) if best.symptom else "the probable cause is its work"
+        because = _BECAUSE.get(best.name, None if best.symptom else "the probable cause is its work")
         if because is not None:
             return Suspect(parts_of_fit(best, explained), because)
     engines = list(dict.fromkeys(layer.engine for layer in layers))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -26,13 +26,18 @@ from nvdla_models.layout import (
 from nvdla_models.layout.alignment import WEIGHT_START_ALIGNMENT_BYTES
 from nvdla_models.precision import Precision
 from nvdla_tb.nvdla.compressed_weights import store_compressed
-from nvdla_tb.nvdla.layers import Layer, LinesSurface, OperandSurface, PlanarSurface, Surface, on_the_fly
+from nvdla_tb.nvdla.layers import Layer, LinesSurface, OperandSurface, PlanarSurface, Surface
 from nvdla_tb.nvdla.memory import MemoryImage, Ram
 from nvdla_tb.nvdla.placing_checks import (
     check_array,
+    check_extension,
+    check_format,
+    check_kernels,
+    check_layers,
     check_precision,
     check_ram,
     check_readable,
+    check_scale,
     checked_shape,
     precision_of,
 )
@@ -148,6 +153,7 @@ class Placing:
         check_array("image", image)
         if image.ndim != 3:
             raise InputError(f"image must have the axes (C, H, W), not the shape {image.shape}")
+        check_format(self.config, pixel_format)
         shape = (image.shape[0], image.shape[1], image.shape[2])
         layout = PixelLayout.packed(self.config, pixel_format, shape, x_offset)
         data = layout.pack(image)
@@ -185,13 +191,9 @@ class Placing:
         Raises:
             InputError: for other axes or sizes, another dtype, or a format that the configuration lacks.
         """
-        check_array("weights", weights)
-        if weights.ndim != 4:
-            raise InputError(f"weights must have the axes (K, C, R, S), not the shape {weights.shape}")
-        if image and winograd:
-            raise InputError("winograd must be False for the kernels of an image, which are multiplied directly")
-        if post_extension != 1 and not image:
-            raise InputError(f"post_extension must be 1 but for the kernels of an image, not {post_extension}")
+        check_kernels(weights, image=image, winograd=winograd)
+        check_extension(post_extension, image=image)
+        check_scale(winograd_scale, winograd=winograd)
         config, precision = self.config, precision_of("weights", weights)
         shape = (weights.shape[0], weights.shape[1], weights.shape[2], weights.shape[3])
         layout: KernelLayout
@@ -246,7 +248,8 @@ class Placing:
         kind = precision_of("values", values)
         computed = precision or (Precision.FP16 if kind is Precision.FP16 else Precision.INT8)
         if (computed is Precision.FP16) != (kind is Precision.FP16):
-            raise InputError(f"operands must be float16 for FP16 and integers for the others, not {values.dtype}")
+            allowed = "float16" if computed is Precision.FP16 else "int8 or int16"
+            raise InputError(f"values must be {allowed} for {computed.name}, not {values.dtype}")
         shape = (values.shape[0], 1, 1) if values.ndim == 1 else (values.shape[0], values.shape[1], values.shape[2])
         layout = OperandLayout.packed(self.config, computed, shape, tuple(arrays), kind.nbytes)
         surface = OperandSurface(layout, self._allocate(ram, layout.nbytes, "operands"), ram)
@@ -365,19 +368,14 @@ class Placing:
             )
         return layout.unpack(memory.read_array(surface.address, layout.nbytes))
 
-    def check_placed(self, layer: Layer) -> None:
-        """Check that a layer writes to memory.
+    def check_placed(self, layers: Sequence[Layer]) -> None:
+        """Check that layers find their input in memory, and write to memory.
 
         Raises:
-            InputError: for one that was made without destination, so that ``Pdp`` takes its result on the fly, and
-                for anything but a layer.
+            InputError: for a cube that nobody has written and no layer before writes, for a layer that was made without
+                destination, so that ``Pdp`` takes its result on the fly, and for anything but a layer.
         """
-        if not isinstance(layer, Layer):
-            raise InputError(f"layers must be those that Conv, Sdp and the like return, not {type(layer).__name__}")
-        dst = layer.dst
-        is_flying = isinstance(dst, Surface) and dst == on_the_fly(self.config, dst.layout.precision, dst.shape)
-        if is_flying and self._memory(dst.ram).allocation_at(dst.address) is None:
-            raise InputError("dst must be given, because no Pdp takes the result on the fly")
+        check_layers(self.config, self.memories, layers)
 
     def _memory(self, ram: Ram) -> MemoryImage:
         check_ram(ram)

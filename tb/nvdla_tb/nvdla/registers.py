@@ -16,8 +16,11 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from functools import cache, cached_property
 from pathlib import Path
+
+import numpy as np
 
 from nvdla_models.config import HwConfig
 from nvdla_models.errors import InputError
@@ -25,6 +28,8 @@ from nvdla_models.errors import InputError
 UNIT_BYTES = 0x1000
 ADDRESS_LIMIT = 1 << 18
 """CSB has 16 bits of word addresses."""
+
+WORD_LIMIT = 1 << 32
 
 _ADDRESS = re.compile(r"0x[0-9a-f]+")
 _DATA = Path(__file__).with_suffix(".json")
@@ -137,6 +142,17 @@ Where = Register | str | int
 """How a register may be named: itself, ``UNIT.NAME``, or its byte address."""
 
 
+def word_of(value: object) -> int:
+    """Return a value that a register can be written with.
+
+    Raises:
+        RegisterError: for anything but an integer of 32 bits.
+    """
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or not 0 <= value < WORD_LIMIT:
+        raise RegisterError(f"value must be an integer from 0 to {WORD_LIMIT - 1:#x}, not {value!r}")
+    return int(value)
+
+
 class RegisterMap:
     """All registers of one configuration, by name and by address."""
 
@@ -183,7 +199,9 @@ class RegisterMap:
         try:
             return self.of_unit(unit)[name]
         except KeyError:
-            raise RegisterError(f"unit {unit} has no register {name}") from None
+            near = get_close_matches(name, self.of_unit(unit), 1)
+            meant = f"; did you mean {near[0]}?" if near else ""
+            raise RegisterError(f"unit {unit} has no register {name}{meant}") from None
 
     def find(self, where: Where) -> Register:
         """Return a register by itself, its ``UNIT.NAME`` or its byte address, or the place without a register there.

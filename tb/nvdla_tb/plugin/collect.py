@@ -149,7 +149,8 @@ class CoroutineModule(pytest.Module):
             if hasattr(decorated, "generate_tests") and decorated.func.__module__ == self.obj.__name__:
                 marks = ["nvdla_test", *map(_decorator, getattr(decorated.func, "pytestmark", []))]
                 for test in decorated.generate_tests():
-                    yield PlayedItem.from_parent(self, name=test.name, play=_play_test, marks=marks)
+                    skips = [pytest.mark.skip(reason="cocotb.test(skip=True)")] if test.skip else []
+                    yield PlayedItem.from_parent(self, name=test.name, play=_play_test, marks=[*marks, *skips])
 
 
 def pytest_configure(config: pytest.Config) -> None:

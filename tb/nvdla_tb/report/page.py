@@ -241,6 +241,8 @@ def _row(result: Result, base: Path) -> tuple[Cell | str, ...]:
 
 def counts(result: Result) -> tuple[str, ...]:
     """Return layers, judged bytes, worst margin and cycles, as far as it was simulated."""
-    verdict, played = result.verdict, result.performance is not None
+    verdict = result.verdict
+    # A test in Python may have several benches, and says no speed.
+    played = result.performance is not None or result.ending is Ending.PASSED or verdict.judged_bytes > 0
     layers, judged, cycles = (str(n) if played else "-" for n in (verdict.layers, verdict.judged_bytes, verdict.cycles))
     return layers, judged, margin_part(verdict.worst_margin), cycles

@@ -362,6 +362,10 @@ def _tested(job: Job, test: PythonTest, setup: Setup, work_dir: Path) -> Result:
     verdict = verdict_of(answer, run)
     if raised is not None:
         verdict.add(raised)
+    elif verdict.ending is Ending.REFUSED:
+        # A test must not pass with a layer that nobody has judged.
+        verdict.add(Finding(Check.RAISED, Note(f"refused: {verdict.refused}")))
+        verdict.refused = None
     elif run.check is not None and not (run.check is Check.TEST and verdict.ending.is_failure):
         verdict.add(run.finding)
     result = job.result(setup.dut, verdict, run.seconds, work_dir)

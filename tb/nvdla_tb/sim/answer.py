@@ -18,6 +18,7 @@ from nvdla_tb.judge.scoreboard import Scoreboard
 from nvdla_tb.judge.verdict import Verdict
 from nvdla_tb.nvdla.memory import Ram
 from nvdla_tb.nvdla.program.ops import Program
+from nvdla_tb.sim.altered import Alterations
 from nvdla_tb.sim.clocking import cycle
 from nvdla_tb.stimulus.exchange import Request
 from nvdla_tb.stimulus.result import Performance
@@ -36,6 +37,7 @@ class Judged(Protocol):
     """
 
     config: HwConfig
+    alterations: Alterations
     verdict: Verdict
     scoreboard: Scoreboard
     times: LayerTimes

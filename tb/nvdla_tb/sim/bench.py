@@ -23,7 +23,7 @@ from nvdla_tb.judge.layer_facts import LayerTimes, Traffic
 from nvdla_tb.judge.line import LINE_CYCLES
 from nvdla_tb.judge.scoreboard import Scoreboard
 from nvdla_tb.judge.text import complaint
-from nvdla_tb.judge.verdict import Altered, Verdict
+from nvdla_tb.judge.verdict import Verdict
 from nvdla_tb.nvdla.engines import chain_of
 from nvdla_tb.nvdla.layers import Layer
 from nvdla_tb.nvdla.memory import MemoryImage, Ram
@@ -47,7 +47,7 @@ from nvdla_tb.sim.csb import CsbTimeout, PollTimeout
 from nvdla_tb.sim.driver.player import CHECKS, DriverPlayer
 from nvdla_tb.sim.ending import Begun, judge_at_end, judge_before_another
 from nvdla_tb.sim.interrupts import HangError
-from nvdla_tb.sim.judging import Judging, judge_with
+from nvdla_tb.sim.judging import Judging, checked_name, judge_with
 from nvdla_tb.sim.line import InterruptLine
 from nvdla_tb.sim.player import SimulationPlayer
 from nvdla_tb.sim.scope import LAYER_SCOPE, WaveScope
@@ -73,8 +73,7 @@ class Bench(Judging, Placing):
     finding, and when nothing was compared, unless it only accessed registers and enabled no unit. A test that provokes
     findings declares them with ``expect_findings``.
 
-    A subclass may override ``see_access``, ``see_writes``, ``see_bad_access`` and ``see_violation``, which pass on
-    the observations of the agents.
+    A subclass may override ``see_access``, ``see_writes``, ``see_bad_access`` and ``see_violation``.
     """
 
     def __init__(
@@ -89,8 +88,8 @@ class Bench(Judging, Placing):
         log_reads = request.traffic or bool(settings.saturated_reads)
         self.backend = backend_of(dut, config, settings, seed, self, log_reads=log_reads)
         self.registers = self.backend.csb.registers
-        self._altered, ports = Alterations(self.backend.memories), ports_of(dut, config, settings, self.backend)
-        self.judge = judge_with(config, settings, self.scoreboard, self._altered.read, ports)
+        self.alterations, ports = Alterations(self.backend.memories), ports_of(dut, config, settings, self.backend)
+        self.judge = judge_with(config, settings, self.scoreboard, self.alterations.read, ports)
         self.times, self.verdict = LayerTimes(), self.judge.verdict
         self.judge.watchers.append(self.times)
         self._refused = Event()
@@ -105,7 +104,7 @@ class Bench(Judging, Placing):
         self._begun = Begun()
         self._is_test = request.scenario is None
         # A test in Python that is asked for an answer; a scenario's is left by whoever plays it.
-        self._played = Played(self.memories, request) if self._is_test and request.result is not None else None
+        self._played = Played(self.alterations, request) if self._is_test and request.result is not None else None
         self._watchdog = Watchdog(dut, settings, self.backend, ports, self.judge)
         self.interrupts.watch = self._watch
         self.scope = None
@@ -134,7 +133,7 @@ class Bench(Judging, Placing):
         """
         ends_judged = request is None
         judge_before_another()
-        request = request or Request.from_env(None if config is None else config.name)
+        request = request or Request.from_env(checked_name(config, settings))
         bench = cls(dut, config or HwConfig.load(request.config), settings or BenchSettings(), seed, request)
         drive_inputs(dut, bench.settings.csb_period, bench.settings.csb_phase)
         # From right after an edge, so that every bench sees the same cycles, whatever ran before it.
@@ -193,8 +192,7 @@ class Bench(Judging, Placing):
         Raises:
             InputError: for a memory that the DUT lacks, other data, or an address at which nothing was placed.
         """
-        self._altered.alter(ram, address, data)
-        self.verdict.altered.append(Altered(ram, address, len(data)))
+        self.verdict.altered.append(self.alterations.alter(ram, address, data))
 
     def _find_dead_csb(self, error: CsbTimeout) -> None:
         """Take a port that takes no requests, or answers none, for a hang of the DUT; the first time counts."""
@@ -223,8 +221,7 @@ class Bench(Judging, Placing):
 
     async def _run(self, layers: Sequence[Layer]) -> None:
         tracker = self.judge.tracker
-        for layer in layers:
-            self.check_placed(layer)
+        self.check_placed(layers)
         for number, layer in enumerate(layers):
             groups = {unit: tracker.state.consumer(unit) for unit in chain_of(layer).units}
             await self._play(encode(layer, self.config, groups, sync_id=f"run_{tracker.layers_seen}_{number}"))

@@ -14,7 +14,7 @@ from nvdla_models.config import HwConfig
 from nvdla_models.errors import InputError
 from nvdla_tb.judge.detail import NoAnswer, PollExpired
 from nvdla_tb.nvdla.program.ops import Poll, RegRead
-from nvdla_tb.nvdla.registers import Register, RegisterMap, Where
+from nvdla_tb.nvdla.registers import Register, RegisterMap, Where, word_of
 from nvdla_tb.sim.buses import CsbBus
 from nvdla_tb.sim.clocking import HIGH, known
 from nvdla_tb.sim.cycles import CountedCycles, Cycles, Reset
@@ -169,11 +169,11 @@ class CsbMaster:
             posted: False waits for the DUT's completion.
 
         Raises:
-            InputError: for a register that the configuration lacks, or that is named without one.
+            InputError: for a register that the configuration lacks or that is named without one, or another value.
             CsbTimeout: when the request or its completion does not come through.
         """
         async with self._lock:
-            await self._alone(self.find(where), value, posted=posted)
+            await self._alone(self.find(where), word_of(value), posted=posted)
 
     async def read(self, where: Where) -> int:
         """Read one register and return its 32-bit word.

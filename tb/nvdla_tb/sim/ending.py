@@ -5,6 +5,7 @@ What it has begun to run must have ended.
 
 from __future__ import annotations
 
+import logging
 from asyncio import CancelledError
 from collections.abc import Callable, Coroutine, Sequence
 from functools import cached_property
@@ -44,7 +45,12 @@ class _Ending:
         except CancelledError:
             if _Ending.latest is self:
                 _Ending.latest = None
-            text = "\n".join(self.complaints)
+            try:
+                text = "\n".join(self.complaints)
+            except Exception:
+                # cocotb says that something was raised, and not what.
+                logging.getLogger("cocotb").exception("the bench could not judge the test")
+                raise
             if text and not _has_failed(test):
                 cocotb.log.error("the test must not pass: %s", text)
                 raise FindingsError(text) from None

@@ -72,7 +72,7 @@ NOT_WATCHED = Inside()
 
 def explained(folder: Path, bench: Judged, ops: Program, request: Request, result: Result) -> Result:
     """Write record and page of a failed run, and return its result with why its bytes are wrong."""
-    seen = Seen.of(bench.scoreboard)
+    seen = Seen.of(bench.scoreboard, bench.alterations.patches)
     record.save(folder / record.FILE_NAME, seen, bench.config, request.config)
     explanations = explain_run(seen, ops)
     inside = _inside(bench, seen, ops, explanations)

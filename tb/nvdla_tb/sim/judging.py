@@ -102,6 +102,21 @@ def judge_with(
     )
 
 
+def checked_name(config: object, settings: object) -> str | None:
+    """Return the name of the configuration that a test gives, None when it gives none.
+
+    Raises:
+        InputError: for anything but a configuration and settings.
+    """
+    if settings is not None and not isinstance(settings, BenchSettings):
+        raise InputError(f"settings must be BenchSettings, not {type(settings).__name__}")
+    if config is not None and not isinstance(config, HwConfig):
+        hints = {BenchSettings: ": pass it as settings=...", str: f": HwConfig.load({config!r})"}
+        hint = hints.get(type(config), "")
+        raise InputError(f"config must be HwConfig, not {type(config).__name__}{hint}")
+    return None if config is None else config.name
+
+
 class PortJudge(Judging):
     """Judges every byte that a device writes, from monitors alone, in a test bench of your own.
 

@@ -16,7 +16,7 @@ from nvdla_tb.judge.judge import Access
 from nvdla_tb.judge.outstanding import limits_outstanding
 from nvdla_tb.nvdla.program.bdma import LAUNCHES
 from nvdla_tb.nvdla.program.ops import Comparison, Poll, RegRead, RegWrite
-from nvdla_tb.nvdla.registers import Register, RegisterMap, Where
+from nvdla_tb.nvdla.registers import Register, RegisterMap, Where, word_of
 from nvdla_tb.sim.csb import CsbReset, CsbTimeout, PollTimeout, ReadBack, answer_deadline_cycles
 from nvdla_tb.sim.interrupts import Interrupts
 from nvdla_tb.sim.native import (
@@ -123,7 +123,7 @@ class NativeCsb:
     async def write(self, where: Where, value: int, *, posted: bool = True) -> None:
         """Write one register; see ``CsbMaster``."""
         batch = self._new(1)
-        self._put_write(batch, 0, self.registers.find(where), value, posted=posted)
+        self._put_write(batch, 0, self.registers.find(where), word_of(value), posted=posted)
         await self._run(batch)
 
     async def read(self, where: Where) -> int:

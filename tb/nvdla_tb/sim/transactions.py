@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from operator import itemgetter
 from pathlib import Path
 
@@ -11,8 +11,9 @@ import msgspec
 from nvdla_tb.judge.beats import Beats
 from nvdla_tb.judge.judge import Access
 from nvdla_tb.judge.verdict import Ending
-from nvdla_tb.nvdla.memory import MemoryImage, Ram
+from nvdla_tb.nvdla.memory import Ram
 from nvdla_tb.nvdla.program.ops import MemInit, MemLoad, Op, Program
+from nvdla_tb.sim.altered import Alterations
 from nvdla_tb.sim.answer import Judged, leave
 from nvdla_tb.stimulus.exchange import Request
 from nvdla_tb.stimulus.result import Result
@@ -32,18 +33,19 @@ def transactions(accesses: Iterable[Access], beats: Iterable[Beats]) -> Iterator
 class Played:
     """What a test has placed in memory and played; afterwards the same can be played again."""
 
-    def __init__(self, memories: Mapping[Ram, MemoryImage], request: Request) -> None:
+    def __init__(self, alterations: Alterations, request: Request) -> None:
         """Begin with what memory holds before the first program; the launcher's request asks for an answer."""
         self._request = request
         self._left: bytes | None = None
         self._ops: tuple[Op, ...] = ()
-        self._memories = memories
+        self._memories, self._alterations = alterations.memories, alterations
         self._known: set[tuple[Ram, int]] = set()
 
     def before(self, program: Program) -> None:
         """Take what was placed since the last program, and the program."""
         placed = [op for ram, image in self._memories.items() for op in memory_ops(image, ram)]
-        new = [op for op in placed if isinstance(op, MemInit | MemLoad) and self._is_new(op)]
+        loads = [op for op in placed if isinstance(op, MemInit | MemLoad) and self._is_new(op)]
+        new = [self._alterations.undone(op) for op in loads]
         self._ops = (*self._ops, *new, *program)
 
     def after(self) -> None:

@@ -73,6 +73,7 @@ UNSEEN = {
     "conv-mask",
     "conv-group-size",
     "inherited",
+    "altered",
     "read-early",
     "stale-buffer",
     "lut-slope",

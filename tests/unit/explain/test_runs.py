@@ -21,6 +21,7 @@ from nvdla_models.precision import Precision
 from nvdla_tb.explain import Explanation, explain_run
 from nvdla_tb.explain.build import run_of
 from nvdla_tb.explain.engines import Run as LayerRun
+from nvdla_tb.explain.memory import Bytes
 from nvdla_tb.explain.record import FILE_NAME, RecordError, save
 from nvdla_tb.explain.runs import OWN_CONFIG
 from nvdla_tb.explain.seen import Seen
@@ -184,6 +185,24 @@ def wrongly(layers: tuple[Layer, ...], faults: dict[int, Callable[[LayerRun], La
     patches = [faults.get(number, lambda run: run)(run_of(layer)).patch(MEMORY) for number, layer in enumerate(layers)]
     expectations = [cases.predicted(layer, MEMORY, number) for number, layer in enumerate(layers)]
     return Seen.of(cases.scored(zip(expectations, map(cases.beats_of, patches), strict=True)))
+
+
+def test_bytes_that_the_test_altered_are_the_cause_now_and_when_it_is_explained_again(tmp_path: Path) -> None:
+    layer = cases.copy_layer()
+    assert isinstance(layer.src, Surface)
+    right = MEMORY.read(layer.src.address, 40)
+    fault = replace(right, data=right.data ^ np.uint8(0x80))
+    memory = Bytes((cases.BASE,), (len(MEMORY.data),), MEMORY.data.copy(), MEMORY.known)
+    memory.paint(fault)
+    seen = replace(wrongly((layer,), {0: lambda run: replace(run, memory=memory)}), altered=(fault,))
+    (explanation,) = explain_run(seen, (LOAD,))
+    assert explanation.evidence.rerun is not None
+    assert [fit.name for fit in explanation.equal][:1] == ["altered"]
+    save(tmp_path / FILE_NAME, seen, SMALL, "nv_small")
+    (tmp_path / "scenario").mkdir()
+    write(Scenario("altered", "nv_small", (LOAD,), 1), tmp_path / "scenario")
+    (again,) = explain_folder(tmp_path)
+    assert again.lines() == explanation.lines()
 
 
 @pytest.mark.slow

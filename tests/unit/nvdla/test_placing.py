@@ -107,6 +107,26 @@ REFUSED: list[tuple[Callable[[Desk], Any], str]] = [
         r"winograd must be False for the kernels of an image, which are multiplied directly",
     ),
     (
+        lambda desk: desk.place_weights(np.zeros((8, 2, 3, 3), np.int8), image=True, post_extension=3),
+        r"post_extension must be 1, 2 or 4, not 3",
+    ),
+    (
+        lambda desk: desk.place_weights(np.zeros((8, 2, 5, 5), np.int8), winograd=True),
+        r"weights must be kernels of 3 x 3 for Winograd, not of 5 x 5",
+    ),
+    (
+        lambda desk: desk.place_weights(np.ones((8, 2, 3, 3), np.int8), winograd=True, winograd_scale=0),
+        r"winograd_scale must be a finite number above 0, not 0",
+    ),
+    (
+        lambda desk: desk.place_weights(np.ones((8, 2, 3, 3), np.int8), winograd_scale=0.5),
+        r"winograd_scale must be 1 without winograd, not 0\.5",
+    ),
+    (
+        lambda desk: desk.place_image(np.zeros((3, 8, 8), np.uint8), "T_R8G8B8"),
+        r"pixel_format must be one of T_R8, (\w+, )+\w+ for nv_small, not T_R8G8B8",
+    ),
+    (
         lambda desk: desk.place_weights(np.zeros((8, 2, 3, 3), np.int8), post_extension=2),
         r"post_extension must be 1 but for the kernels of an image, not 2",
     ),
@@ -120,7 +140,7 @@ REFUSED: list[tuple[Callable[[Desk], Any], str]] = [
     ),
     (
         lambda desk: desk.place_operands(np.zeros(8, np.int8), precision=Precision.FP16),
-        r"operands must be float16 for FP16 and integers for the others, not int8",
+        r"values must be float16 for FP16, not int8",
     ),
     (
         lambda desk: desk.place_lines(np.zeros((1, 1, 32), np.int8)),
@@ -141,19 +161,23 @@ REFUSED: list[tuple[Callable[[Desk], Any], str]] = [
     ),
     (
         lambda desk: desk.check_placed(cast("Any", [desk.reserve((8, 2, 2))])),
-        r"layers must be those that Conv, Sdp and the like return, not list",
+        r"layers must be those that Conv, Sdp and the like return, not Surface",
     ),
     (
         lambda desk: desk.read_back(desk.reserve((8, 2, 2))),
         r"surface must be written before it is read back: 32 bytes are not, the first at 0x80000100 \(cube_0\+0x0\)",
     ),
     (
-        lambda desk: desk.check_placed(Sdp(desk.place(desk.bytes(8, 2, 2)))),
+        lambda desk: desk.check_placed([Sdp(desk.reserve((8, 2, 2)), desk.reserve((8, 2, 2)))]),
+        r"src must hold data: place writes them, reserve does not, and no layer has written it before",
+    ),
+    (
+        lambda desk: desk.check_placed([Sdp(desk.place(desk.bytes(8, 2, 2)))]),
         r"dst must be given, because no Pdp takes the result on the fly",
     ),
     (
         lambda desk: desk.check_placed(
-            Conv(desk.place(desk.bytes(8, 2, 2)), desk.place_weights(np.zeros((8, 8, 1, 1), np.int8)))
+            [Conv(desk.place(desk.bytes(8, 2, 2)), desk.place_weights(np.zeros((8, 8, 1, 1), np.int8)))]
         ),
         r"dst must be given, because no Pdp takes the result on the fly",
     ),
@@ -174,4 +198,10 @@ def test_a_shape_may_have_numbers_of_numpy() -> None:
 def test_a_layer_that_writes_to_memory_is_placed() -> None:
     desk = Desk()
     src, dst = desk.place(desk.bytes(8, 2, 2)), desk.reserve((8, 1, 1))
-    desk.check_placed(Pdp(Sdp(src), dst, window=2))
+    desk.check_placed([Pdp(Sdp(src), dst, window=2)])
+
+
+def test_a_layer_may_read_what_the_one_before_it_writes() -> None:
+    desk = Desk()
+    first, second = desk.reserve((8, 2, 2)), desk.reserve((8, 2, 2))
+    desk.check_placed([Sdp(desk.place(desk.bytes(8, 2, 2)), first), Sdp(first, second)])

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from nvdla_models.config import HwConfig, builtin_names
 from nvdla_tb.nvdla.program.state import RegisterState
-from nvdla_tb.nvdla.registers import UNIT_BYTES, Field, Register, RegisterError, RegisterMap, with_field
+from nvdla_tb.nvdla.registers import UNIT_BYTES, Field, Register, RegisterError, RegisterMap, with_field, word_of
 from tests.unit.nvdla.samples import FULL, SMALL
 
 ENABLED = "D_OP_ENABLE"
@@ -144,6 +145,7 @@ def test_units_that_a_configuration_lacks_have_no_registers() -> None:
     ("name", "message"),
     [
         ("SDP.D_NOTHING", "unit SDP has no register D_NOTHING"),
+        ("SDP.D_OP_ENABEL", "unit SDP has no register D_OP_ENABEL; did you mean D_OP_ENABLE?"),
         ("SDP_D_OP_ENABLE", "register must be spelt UNIT.NAME, not SDP_D_OP_ENABLE"),
     ],
 )
@@ -286,3 +288,10 @@ def test_a_register_is_found_by_itself_its_name_and_its_address() -> None:
     assert registers.find(0x9F00).full_name == "0x9f00"
     with pytest.raises(RegisterError, match=r"^address must be a multiple of 4 below 0x40000, not 0x9f01$"):
         registers.find(0x9F01)
+
+
+@pytest.mark.parametrize("value", ["3", 1.0, -1, 1 << 32, True])
+def test_a_word_is_an_integer_of_32_bits(value: object) -> None:
+    with refused(f"value must be an integer from 0 to 0xffffffff, not {value!r}"):
+        word_of(value)
+    assert word_of(np.uint32(7)) == 7

@@ -49,6 +49,14 @@ def test_the_table_aligns_its_columns() -> None:
     ]
 
 
+def test_a_test_in_python_has_its_counts_too() -> None:
+    nothing = result("own_assertions", Verdict(self_checking=True))
+    assert [line.split()[2:6] for line in report.table([result("test", COUNTS), nothing]).splitlines()[1:]] == [
+        ["1", "8", "0.250", "290"],
+        ["0", "0", "-", "0"],
+    ]
+
+
 def test_page_and_junit_tell_what_the_terminal_does(tmp_path: Path) -> None:
     report.write_pages(Head("plan <x>", "nvdla-tb run"), [PASSED, FAILED, REFUSED], tmp_path)
     root = ElementTree.parse(tmp_path / "junit.xml").getroot()

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, cast
 
 import numpy as np
 import pytest
 
 from nvdla_models.errors import InputError
+from nvdla_tb.judge.verdict import Altered
 from nvdla_tb.nvdla.memory import MemoryImage, Ram
+from nvdla_tb.nvdla.program.ops import MemLoad
 from nvdla_tb.sim.altered import Alterations
-from nvdla_tb.sim.judging import PortJudge
+from nvdla_tb.sim.judging import PortJudge, checked_name
+from nvdla_tb.stimulus.scenario import memory_ops
+from nvdla_tb.stimulus.settings import BenchSettings, PortSettings
 
 
 def test_the_model_goes_on_to_read_what_was_there() -> None:
@@ -42,6 +47,29 @@ def test_other_memories_and_data_are_refused(ram: object, data: object, message:
         altered.alter(cast("Any", ram), 0x8000_0000, cast("Any", data))
 
 
+@pytest.mark.parametrize("address", [0.5, True, "src", MemoryImage()])
+def test_an_address_is_an_integer(address: object) -> None:
+    altered = Alterations({Ram.MC: MemoryImage()})
+    message = f"address must be an integer, such as src.address, not {type(address).__name__}"
+    with pytest.raises(InputError, match=f"^{re.escape(message)}$"):
+        altered.alter(Ram.MC, cast("Any", address), np.zeros(1, np.uint8))
+
+
+def test_what_the_model_reads_is_what_is_played_again_and_numbers_of_numpy_are_addresses() -> None:
+    memory = MemoryImage()
+    address = memory.allocate(8, "cube")
+    memory.write(address, np.arange(8, dtype=np.uint8))
+    altered = Alterations({Ram.MC: memory})
+    assert altered.alter(Ram.MC, cast("Any", np.int64(address + 2)), np.array([99], np.uint8)) == Altered(
+        Ram.MC, address + 2, 1
+    )
+    (load,) = (op for op in memory_ops(memory, Ram.MC) if isinstance(op, MemLoad))
+    undone = altered.undone(load)
+    assert isinstance(undone, MemLoad)
+    assert (load.chunks[0][1][2], undone.chunks[0][1][2]) == (99, 2)
+    assert [(patch.address, patch.data.tolist()) for patch in altered.patches] == [(address + 2, [99])]
+
+
 @pytest.mark.parametrize(
     ("address", "why"),
     [
@@ -66,3 +94,18 @@ def test_findings_are_expected_by_their_check() -> None:
     judge = PortJudge.__new__(PortJudge)
     with pytest.raises(InputError, match=r"^checks must be members of Check, such as Check\.VALUE, not 'value'$"):
         judge.expect_findings(cast("Any", "value"))
+
+
+@pytest.mark.parametrize(
+    ("config", "settings", "message"),
+    [
+        ("nv_small", None, "config must be HwConfig, not str: HwConfig.load('nv_small')"),
+        (BenchSettings(), None, "config must be HwConfig, not BenchSettings: pass it as settings=..."),
+        (3, None, "config must be HwConfig, not int"),
+        (None, PortSettings(), "settings must be BenchSettings, not PortSettings"),
+    ],
+)
+def test_a_bench_starts_with_a_configuration_and_settings(config: object, settings: object, message: str) -> None:
+    with pytest.raises(InputError, match=f"^{re.escape(message)}$"):
+        checked_name(config, settings)
+    assert checked_name(None, None) is None

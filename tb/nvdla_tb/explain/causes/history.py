@@ -24,6 +24,12 @@ def _inherited(evidence: Evidence, run: Run) -> Iterator[Way]:
         yield Way("", partial(replace, run, memory=evidence.left))
 
 
+def _altered(evidence: Evidence, run: Run) -> Iterator[Way]:
+    """The layer is right, but read what the test had altered."""
+    if evidence.altered is not None:
+        yield Way("", partial(replace, run, memory=evidence.altered))
+
+
 def early(evidence: Evidence, run: Run) -> Iterator[Way]:
     """The layer read before an earlier one had written."""
     if evidence.initial is not None:
@@ -87,6 +93,9 @@ INHERITED = Cause(
 
 CAUSES = (
     INHERITED,
+    Cause(
+        "altered", "right, but of the bytes that the test altered", _altered, reruns=True, cost_bits=1.0, declared=True
+    ),
     Cause("read-early", "input read before an earlier layer wrote it", early, reruns=True),
     Cause("stale-buffer", "convolution buffer not filled again", _kernels, reruns=True, cost_bits=7.5),
 )

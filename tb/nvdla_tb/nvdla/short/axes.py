@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from nvdla_models.arithmetic import check_range
 from nvdla_models.errors import InputError
+from nvdla_tb.nvdla.short.given import plain
 
 Pair = int | tuple[int, int]
 """One number for both axes, or (along H, along W)."""
@@ -53,7 +54,7 @@ def sides(name: str, value: Sides, kernel: tuple[int, int], owner: str) -> tuple
 
 
 def _numbers(name: str, value: Pair | Sides, lengths: tuple[int, ...], allowed: str) -> tuple[int, ...]:
-    numbers = tuple(value) if isinstance(value, tuple | list) else (value,)
+    numbers = tuple(map(plain, value if isinstance(value, tuple | list) else (value,)))
     known = len(numbers) in lengths or not isinstance(value, tuple | list)
     if not known or any(type(number) is not int for number in numbers):
         raise InputError(f"{name} must be {allowed}, not {value!r}")

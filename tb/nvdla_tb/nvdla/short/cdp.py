@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from nvdla_models.errors import InputError
 from nvdla_models.lrn import normalisation
 from nvdla_tb.nvdla.layers import CdpLayer, Surface
-from nvdla_tb.nvdla.short.given import check_finite, check_kind
+from nvdla_tb.nvdla.short.given import check_finite, check_kind, plain
 
 
 def Cdp(  # noqa: N802
@@ -49,7 +50,9 @@ def Cdp(  # noqa: N802
     """
     check_kind("src", src, Surface)
     check_kind("dst", dst, Surface)
-    layout = src.layout
+    layout, size = src.layout, plain(size)
+    if type(size) is not int:
+        raise InputError(f"size must be an integer, not {size!r}")
     check_finite(alpha=alpha, beta=beta, bias=bias, src_scale=src_scale, dst_scale=dst_scale)
     scales = {"src_scale": src_scale, "dst_scale": dst_scale}
     return CdpLayer(

@@ -4,19 +4,25 @@ from __future__ import annotations
 
 from types import NoneType
 
+import numpy as np
+
+from nvdla_models.arithmetic import limits
 from nvdla_models.cbuf import fewest_data_banks
+from nvdla_models.config import HwConfig
 from nvdla_models.conv.params import MAX_DILATION, MAX_STRIDE, ConvParams
 from nvdla_models.converter import Converter, ConverterEncoding
 from nvdla_models.errors import InputError
-from nvdla_models.layout import PixelConversion, WinogradWeightLayout
+from nvdla_models.layout import PixelConversion, PixelFormat, WinogradWeightLayout
 from nvdla_models.lut import HybridLut
 from nvdla_models.precision import Precision
 from nvdla_tb.nvdla.layers import ConvLayer, Surface, on_the_fly
 from nvdla_tb.nvdla.layers.conv import buffered_lines, kernel_sides, slice_entries
 from nvdla_tb.nvdla.short.axes import Pair, Sides, pair, sides
-from nvdla_tb.nvdla.short.given import check_conversion, check_flags, check_kind
+from nvdla_tb.nvdla.short.given import check_flags, check_kind, checked_conversion, plain
 from nvdla_tb.nvdla.short.steps import Operand, Steps, dealt, pattern, whole
 from nvdla_tb.nvdla.surfaces import CbufUse, ImageSurface, WeightSurface
+
+MEAN_BITS = 16
 
 
 def Conv(  # noqa: N802
@@ -104,11 +110,14 @@ def Conv(  # noqa: N802
     check_kind("weights", weights, WeightSurface)
     check_kind("dst", dst, Surface, NoneType)
     if convert_input is not None:
-        check_conversion("convert_input", convert_input, ConverterEncoding.CDMA_INPUT)
+        convert_input = checked_conversion("convert_input", convert_input, ConverterEncoding.CDMA_INPUT)
     check_flags(signed=signed)
     layout, kernels = src.layout, weights.layout
     config, precision = kernels.config, kernels.precision
     winograd = isinstance(kernels, WinogradWeightLayout)
+    truncate, pre_truncate = plain(truncate), plain(pre_truncate)
+    if truncate and precision is Precision.FP16:
+        raise InputError(f"truncate must be 0 for FP16, which has none, not {truncate!r}")
     if pre_truncate and not winograd:
         raise InputError(f"pre_truncate must be 0 without Winograd, not {pre_truncate}")
     stride_y, stride_x = pair("stride", stride, 1 if winograd else MAX_STRIDE)
@@ -116,6 +125,9 @@ def Conv(  # noqa: N802
     rows, columns = kernel_sides(kernels)
     dilated = ((rows - 1) * dilation_y + 1, (columns - 1) * dilation_x + 1)
     top, bottom, left, right = sides("padding", padding, dilated, "dilated kernel")
+    padded_with = _pad_value(pad_value, precision)
+    if padded_with and not any((top, bottom, left, right)):
+        raise InputError(f"pad_value must be 0 without padding, not {pad_value!r}")
     params = ConvParams(
         stride_x=stride_x,
         stride_y=stride_y,
@@ -125,7 +137,7 @@ def Conv(  # noqa: N802
         pad_right=right,
         pad_top=top,
         pad_bottom=bottom,
-        pad_value=_pad_value(pad_value, precision),
+        pad_value=padded_with,
         truncate=truncate,
         precision=precision,
         nan_to_zero=nan_to_zero,
@@ -134,7 +146,7 @@ def Conv(  # noqa: N802
     )
     out = params.output_shape(layout.shape, (*kernels.shape[:2], rows, columns))
     dst = dst or on_the_fly(config, precision, out)
-    steps = Steps(bias, scale, shift, residual, relu, prelu, prelu_shift, lut, convert, nan_to_zero)
+    steps = Steps(bias, scale, plain(shift), residual, relu, prelu, plain(prelu_shift), lut, convert, nan_to_zero)
     found = dealt(config, steps, precision, dst.layout.precision, out)
     return ConvLayer(
         src,
@@ -151,7 +163,7 @@ def Conv(  # noqa: N802
 
 def _pad_value(value: float, precision: Precision) -> int:
     if precision is Precision.FP16:
-        return pattern(value)
+        return pattern("pad_value", value)
     return whole("pad_value", value, precision, *precision.limits)
 
 
@@ -168,11 +180,26 @@ def _conversion(
         convert = (0, 1, 0)
     converter = None if convert is None else Converter(*convert, ConverterEncoding.CDMA_INPUT)
     if isinstance(src, ImageSurface):
-        return PixelConversion(precision, converter, mean, signed)
+        pixels = src.layout.format
+        if converter is None and pixels.precision is not precision:
+            raise InputError(f"convert_input must be given to make {precision.name} of the pixels of {pixels.name}")
+        return PixelConversion(precision, converter, _mean(mean, pixels), signed)
     for name, given in (("mean", mean is not None), ("signed", signed)):
         if given:
             raise InputError(f"{name} must be left out, because src is a feature cube and no image")
     return converter
+
+
+def _mean(mean: tuple[int, ...] | None, pixels: PixelFormat) -> tuple[int, ...] | None:
+    """Return one number for each channel."""
+    if mean is None:
+        return None
+    numbers = tuple(map(plain, mean)) if isinstance(mean, tuple | list | np.ndarray) else ()
+    low, high = limits(MEAN_BITS)
+    if len(numbers) != pixels.channels or any(type(one) is not int or not low <= one <= high for one in numbers):
+        each = "an integer" if pixels.channels == 1 else f"{pixels.channels} integers, one for each channel,"
+        raise InputError(f"mean must be {each} from {low} to {high} for {pixels.name}, not {mean!r}")
+    return numbers
 
 
 def _share(
@@ -192,6 +219,15 @@ def _share(
                 f"entries take {data} of the {left + data} banks of {config.name}"
             )
         banks = data, left
-    elif not isinstance(banks, tuple) or len(banks) != 2 or any(type(number) is not int for number in banks):
-        raise InputError(f"banks must be the integers (for data, for weights), not {banks!r}")
+    else:
+        banks = _checked_banks(config, banks)
     return CbufUse(*banks, release_slices=lines)
+
+
+def _checked_banks(config: HwConfig, banks: tuple[int, int]) -> tuple[int, int]:
+    numbers = tuple(map(plain, banks)) if isinstance(banks, tuple) else ()
+    most = config.cbuf_bank_number
+    if len(numbers) != 2 or any(type(number) is not int or number < 1 for number in numbers) or sum(numbers) > most:
+        rule = f"the integers (for data, for weights), each at least 1, at most {most} together on {config.name}"
+        raise InputError(f"banks must be {rule}, not {banks!r}")
+    return numbers[0], numbers[1]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from types import NoneType
+from typing import Any
 
 import numpy as np
 
@@ -23,6 +24,11 @@ _NAMES: dict[type, str] = {
     PlanarSurface: "PlanarSurface (from place_planes or reserve_planes)",
     LinesSurface: "LinesSurface (from place_lines or reserve_lines)",
 }
+
+
+def plain(value: Any) -> Any:
+    """Return a number of numpy as Python's, and anything else as it is."""
+    return value.item() if isinstance(value, np.generic) else value
 
 
 def check_kind(name: str, value: object, *kinds: type) -> None:
@@ -70,15 +76,17 @@ def check_finite(**numbers: object) -> None:
             raise InputError(f"{name} must be a finite number, not {value!r}")
 
 
-def check_conversion(name: str, value: tuple[int, ...], encoding: ConverterEncoding) -> None:
-    """Refuse anything but three integers that the registers of the converter can hold.
+def checked_conversion(name: str, value: tuple[int, ...], encoding: ConverterEncoding) -> tuple[int, int, int]:
+    """Return the three integers of a converter, which its registers can hold.
 
     Raises:
-        InputError: naming the argument.
+        InputError: naming the argument, for anything else.
     """
-    if not isinstance(value, tuple) or len(value) != 3 or any(type(number) is not int for number in value):
+    numbers = tuple(map(plain, value)) if isinstance(value, tuple) else ()
+    if len(numbers) != 3 or any(type(number) is not int for number in numbers):
         raise InputError(f"{name} must be the integers (offset, scale, shift), not {value!r}")
     _, offset_bits, scale_bits, shift_bits = encoding.value
-    check_range(f"offset of {name}", value[0], *limits(offset_bits))
-    check_range(f"scale of {name}", value[1], *limits(scale_bits))
-    check_range(f"shift of {name}", value[2], 0, (1 << shift_bits) - 1)
+    check_range(f"offset of {name}", numbers[0], *limits(offset_bits))
+    check_range(f"scale of {name}", numbers[1], *limits(scale_bits))
+    check_range(f"shift of {name}", numbers[2], 0, (1 << shift_bits) - 1)
+    return numbers[0], numbers[1], numbers[2]

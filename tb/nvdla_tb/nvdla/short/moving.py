@@ -33,6 +33,9 @@ def Rubik(src: Surface | PlanarSurface, dst: Surface | PlanarSurface, *, stride:
     stride_y, stride_x = pair("stride", stride, 32)
     if isinstance(src, PlanarSurface) and isinstance(dst, PlanarSurface):
         raise InputError("src or dst must be a feature cube, because RUBIK does not lead from planes to planes")
+    planes = isinstance(src, PlanarSurface) or isinstance(dst, PlanarSurface)
+    if planes and (stride_y, stride_x) != (1, 1):
+        raise InputError(f"stride must be 1 for planes, as only contract enlarges a cube, not {stride!r}")
     mode = RubikMode.CONTRACT
     if isinstance(src, PlanarSurface):
         mode = RubikMode.MERGE
@@ -60,6 +63,11 @@ def Bdma(src: Surface | LinesSurface, dst: Surface | LinesSurface) -> BdmaLayer:
     """
     check_kind("src", src, Surface, LinesSurface)
     check_kind("dst", dst, Surface, LinesSurface)
+    if isinstance(src, Surface) and isinstance(dst, Surface):
+        if dst.shape != src.shape:
+            raise InputError(f"dst must have the shape {src.shape} of src, not {dst.shape}")
+        if dst.layout.precision is not src.layout.precision:
+            raise InputError(f"dst must be of {src.layout.precision.name} as src is, not {dst.layout.precision.name}")
     return BdmaLayer(_lines(src), _lines(dst))
 
 

@@ -7,7 +7,7 @@ from types import NoneType
 from nvdla_models.errors import InputError
 from nvdla_models.lut import HybridLut
 from nvdla_tb.nvdla.layers import ConvLayer, SdpLayer, Surface, on_the_fly
-from nvdla_tb.nvdla.short.given import check_kind
+from nvdla_tb.nvdla.short.given import check_kind, plain
 from nvdla_tb.nvdla.short.steps import Operand, Steps, dealt
 
 
@@ -69,7 +69,7 @@ def Sdp(  # noqa: N802
     check_kind("dst", dst, Surface, NoneType)
     config, precision = src.layout.config, src.layout.precision
     dst = dst or on_the_fly(config, precision, src.shape)
-    steps = Steps(bias, scale, shift, residual, relu, prelu, prelu_shift, lut, convert, nan_to_zero)
+    steps = Steps(bias, scale, plain(shift), residual, relu, prelu, plain(prelu_shift), lut, convert, nan_to_zero)
     found = dealt(config, steps, precision, dst.layout.precision, src.shape)
     return SdpLayer(src, dst, found.params, found.x1, found.x2)
 

@@ -18,11 +18,14 @@ from nvdla_models.precision import Precision
 from nvdla_models.sdp import AluOp, SdpParams, SdpStage, YStage, output_converter
 from nvdla_models.sdp.params import OPERAND_BITS, targets_of
 from nvdla_tb.nvdla.layers import OperandSurface, StageSource, Surface, processing_precision
-from nvdla_tb.nvdla.short.given import check_conversion, check_flags, check_kind, check_operand
+from nvdla_tb.nvdla.short.given import check_flags, check_kind, check_operand, checked_conversion, plain
 from nvdla_tb.nvdla.surfaces import cube_operand
 
 Operand = int | float | OperandSurface
 """One number for all elements, from a register, or operands in memory, one for each channel or each element."""
+
+LARGEST = 65504
+"""The largest finite number of FP16."""
 
 _PARTS = ("alu", "mul", "relu")
 """The parts of a stage in the order in which data pass them."""
@@ -77,7 +80,7 @@ def dealt(
         allowed = " or ".join(precision.name for precision in targets_of(source))
         raise InputError(
             f"dst must have the precision {allowed} after {source.name}, not {target.name}: "
-            "reserve(shape, Precision.…) says it"
+            f"reserve(shape, Precision.{source.name})"
         )
     dealer = _Dealer(config, processing_precision(source, target), shape, is_float=is_float)
     if steps.bias is not None:
@@ -95,12 +98,20 @@ def dealt(
         dealer.deal("relu", "relu", None, relu=True)
     y = None if steps.lut is None else YStage(alu=None, mul=False, lut=steps.lut)
     x1, x2 = dealer.stages
-    params = SdpParams(x1.stage, x2.stage, output_converter(*steps.convert), source, target, y, steps.nan_to_zero)
+    params = SdpParams(
+        x1.stage, x2.stage, output_converter(*map(plain, steps.convert)), source, target, y, steps.nan_to_zero
+    )
     return Processing(params, x1.source, x2.source)
 
 
-def pattern(value: float) -> int:
-    """Return the FP16 bits of the number that is nearest to a value."""
+def pattern(name: str, value: float) -> int:
+    """Return the FP16 bits of the number that is nearest to a value.
+
+    Raises:
+        InputError: calling the argument ``name``, for what no finite FP16 number is near to.
+    """
+    if not isinstance(value, int | float | np.number) or not abs(float(value)) <= LARGEST:
+        raise InputError(f"{name} must be a number from {-LARGEST} to {LARGEST} for FP16, not {value!r}")
     return int(FP16.encode(np.array([value], np.float64))[0])
 
 
@@ -117,11 +128,12 @@ def whole(name: str, value: float, precision: Precision, low: int, high: int) ->
 
 
 def _check(steps: Steps, config: HwConfig, shape: tuple[int, int, int], *, is_float: bool) -> None:
-    check_conversion("convert", steps.convert, ConverterEncoding.SDP_OUTPUT)
+    checked_conversion("convert", steps.convert, ConverterEncoding.SDP_OUTPUT)
     check_flags(relu=steps.relu, nan_to_zero=steps.nan_to_zero)
     for name, operand in (("bias", steps.bias), ("scale", steps.scale), ("prelu", steps.prelu)):
         check_operand(name, operand)
     check_kind("residual", steps.residual, Surface, NoneType)
+    check_kind("lut", steps.lut, HybridLut, NoneType)
     check_shift("shift", steps.shift)
     check_shift("prelu_shift", steps.prelu_shift)
     if steps.residual is not None and steps.residual.shape != shape:
@@ -199,6 +211,12 @@ class _Dealer:
     def _in_memory(self, name: str, part: str, operand: OperandSurface) -> OperandSurface:
         """Return operands as those of the part that takes them; a pair is for both."""
         layout = operand.layout
+        if name == "residual" and layout.precision is not self._precision:
+            raise InputError(f"residual must be a cube of {self._precision.name}, not of {layout.precision.name}")
+        is_float = self._precision is Precision.FP16
+        if (layout.precision is Precision.FP16) != is_float:
+            kinds = "float16" if is_float else "int8 or int16"
+            raise InputError(f"{name} must be placed from {kinds} here, as SDP computes in {self._precision.name}")
         if layout.precision is not self._precision:
             raise InputError(
                 f"{name} must be placed for {self._precision.name}, in which SDP computes here, "
@@ -216,5 +234,5 @@ class _Dealer:
 
     def _in_register(self, name: str, operand: float) -> int:
         if self._is_float:
-            return pattern(operand)
+            return pattern(name, operand)
         return whole(name, operand, self._precision, *limits(OPERAND_BITS))

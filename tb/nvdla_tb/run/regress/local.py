@@ -7,6 +7,7 @@ import os
 import pickle
 import queue
 import signal
+import tempfile
 import threading
 from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
@@ -15,6 +16,7 @@ from functools import partial
 from itertools import islice
 from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection
+from multiprocessing.context import ForkServerContext, SpawnContext
 from typing import Any, cast
 
 from nvdla_tb.run.errors import ClusterError, in_words
@@ -24,9 +26,8 @@ from nvdla_tb.run.regress.worker import end_processes
 _END_SECONDS = 5.0
 """How long a process may take to end before it is killed."""
 
-_CONTEXT = multiprocessing.get_context("forkserver")
-# Loaded once for all workers.
-_CONTEXT.set_forkserver_preload([__name__])
+_LONGEST_FOLDER = 70
+"""Bytes of the path of the folder for temporary files in which a socket's path still fits."""
 
 
 @contextmanager
@@ -167,9 +168,10 @@ class _Worker:
         with self._starting, interrupts_kept():
             if self._closed:
                 raise ClusterError("the workers have ended")
-            pipe, theirs = _CONTEXT.Pipe()
-            process = _CONTEXT.Process(target=_serve, args=(theirs, os.getcwd(), dict(os.environ)), daemon=True)
             try:
+                context = _context()
+                pipe, theirs = context.Pipe()
+                process = context.Process(target=_serve, args=(theirs, os.getcwd(), dict(os.environ)), daemon=True)
                 process.start()
             except OSError as error:
                 raise ClusterError(f"a worker did not start: {in_words(error)}") from error
@@ -184,6 +186,15 @@ class _Worker:
             pipe.close()
             process.kill()
             process.join()
+
+
+def _context() -> ForkServerContext | SpawnContext:
+    """Return how processes start: from one that has loaded what they need, or by themselves where that cannot be."""
+    if len(os.fsencode(tempfile.gettempdir())) > _LONGEST_FOLDER:
+        return multiprocessing.get_context("spawn")
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload([__name__])
+    return context
 
 
 def _serve(pipe: Connection, folder: str, environment: dict[str, str]) -> None:

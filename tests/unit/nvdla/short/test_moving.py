@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from nvdla_models.errors import InputError
+from nvdla_models.precision import Precision
 from nvdla_tb.nvdla.layers import RubikMode
 from nvdla_tb.nvdla.memory import Ram
 from nvdla_tb.nvdla.short import Bdma, Rubik
@@ -54,3 +55,14 @@ def test_lines_of_bytes_are_copied() -> None:
     data = desk.rng.integers(0, 256, (2, 3, 64), dtype=np.uint8)
     (got,) = desk.played(Bdma(desk.place_lines(data), desk.reserve_lines((2, 3, 64))))
     np.testing.assert_array_equal(got, data, strict=True)
+
+
+def test_a_copy_is_refused_in_the_shapes_and_precisions_of_the_user() -> None:
+    desk = Desk("nv_full")
+    src = desk.place(desk.bytes(64, 8, 8))
+    with pytest.raises(InputError, match=r"^dst must have the shape \(64, 8, 8\) of src, not \(64, 8, 7\)$"):
+        Bdma(src, desk.reserve((64, 8, 7)))
+    with pytest.raises(InputError, match=r"^dst must be of INT8 as src is, not INT16$"):
+        Bdma(src, desk.reserve((64, 8, 8), Precision.INT16))
+    with pytest.raises(InputError, match=r"^stride must be 1 for planes, as only contract enlarges a cube, not 2$"):
+        Rubik(src, desk.reserve_planes((64, 8, 8)), stride=2)

@@ -177,6 +177,6 @@ def test_operands_of_another_precision_are_refused() -> None:
 
 def test_an_output_of_the_default_precision_after_fp16_is_refused_by_its_name() -> None:
     desk = Desk("nv_full")
-    message = "dst must have the precision INT16 or FP16 after FP16, not INT8: reserve(shape, Precision.…) says it"
+    message = "dst must have the precision INT16 or FP16 after FP16, not INT8: reserve(shape, Precision.FP16)"
     with pytest.raises(InputError, match=f"^{re.escape(message)}$"):
         Sdp(desk.place(desk.halves(*SHAPE)), desk.reserve(SHAPE))

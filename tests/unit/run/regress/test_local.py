@@ -46,6 +46,29 @@ def test_processes_have_the_folder_and_the_environment_of_the_moment(
             assert results(pool, place_of, [0]) == [(str(folder), word)]
 
 
+_ONE_CALL = """
+from nvdla_tb.run.regress.local import local_pool
+from nvdla_tb.run.regress.pool import results
+with local_pool(1) as pool:
+    print(results(pool, abs, [-1]))
+"""
+
+
+def test_processes_start_where_the_folder_of_temporary_files_has_a_long_path(tmp_path: Path) -> None:
+    folder = tmp_path / ("long" * 30)
+    folder.mkdir()
+    said = subprocess.run(
+        [sys.executable, "-c", _ONE_CALL],
+        cwd=ROOT,
+        env={**os.environ, "TMPDIR": str(folder)},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert (said.returncode, said.stdout) == (0, "[1]\n"), said.stderr
+
+
 def unpicklable(_: int) -> object:
     return lambda: 0
 

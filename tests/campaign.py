@@ -34,12 +34,8 @@ from tests.marked import Mark, marked
 from tests.repository import ROOT
 
 PLAYED = ("--only", "sdp_*")
-DASKS_OWN = re.compile(r"dask-scratch-space(/global\.lock|/purge\.lock)?|tmp\w+(/dask\.(crt|pem))?")
-"""What Dask keeps in the folder for temporary files.
-
-The key of a cluster lies there in a folder of mode 0700 while OpenSSL reads it. A kill in that moment leaves it, and
-what it opens is gone.
-"""
+LEFT_BY_KILLS = re.compile(r"dask-scratch-space(/global\.lock|/purge\.lock)?|pymp-\w+(/listener-\w+)?")
+"""What Dask keeps in the folder for temporary files, and the socket of a driver that was killed; nobody serves it."""
 
 BENCHS_OWN = {MARKER, FILE_NAME}
 """What stays in the folder of results besides those of runs: its mark, and the credentials of clusters."""
@@ -125,7 +121,7 @@ class Campaign:
             self._expect(run, "ports", mark.listening(), set())
         self._expect(run, "store", contents(run.results), self._wanted)
         self._expect(run, "files", _files(run.results), self._left)
-        temporary = {name for name in _files(run.temporary) if not DASKS_OWN.fullmatch(name)}
+        temporary = {name for name in _files(run.temporary) if not LEFT_BY_KILLS.fullmatch(name)}
         self._expect(run, "temporary files", temporary, set())
         self._expect(run, "files beside the results", _files(run.bench) - BENCHS_OWN, set())
         self._expect(run, "files of the model", _files(self.model), self._built)
@@ -267,7 +263,7 @@ class _Run:
                 found["driver"].append(pid)
             elif self._cluster is not None and pid == self._cluster.pid:
                 found["scheduler"].append(pid)
-            elif "spawn_main" in command:
+            elif "spawn_main" in command or "forkserver" in command:
                 found["worker"].append(pid)
             elif "supervisor.py" in command or command.startswith(str(self._campaign.model)):
                 found["simulator"].append(pid)

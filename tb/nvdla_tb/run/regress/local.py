@@ -158,11 +158,12 @@ class _Worker:
                 self._process.terminate()
 
     def join(self) -> None:
-        """Wait until the process has ended."""
-        process = self._process
-        if process is not None:
+        """Wait until the process has ended; one that nothing else reaches ends with its pipe, after its call."""
+        process, pipe = self._process, self._pipe
+        if process is not None and pipe is not None:
             process.join(_END_SECONDS)
             process.kill()
+            pipe.close()
 
     def _started(self) -> Connection:
         with self._starting, interrupts_kept():

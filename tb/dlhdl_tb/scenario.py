@@ -150,7 +150,7 @@ class DlhdlEntry:
     name: str
     about: str
     data: dict[str, Any]
-    seed: int | None = None
+    seed: int = 1
 
     def build(self, config: DlhdlConfig, seed: int) -> DlhdlScenario:
         """Return the scenario for one seed and core; the same seed gives the same bytes.

@@ -99,10 +99,8 @@ def _device(args: argparse.Namespace, system: System[Any, Any], config: AnyConfi
 
 
 def first_seed(given: int | None, entry: Entry[Any, Any]) -> int:
-    """Return the seed of a scenario: the one that an option gives, else that of its plan, else 1."""
-    if given is not None:
-        return given
-    return 1 if entry.seed is None else entry.seed
+    """Return the seed of a scenario: the one that an option gives, else that of its plan."""
+    return entry.seed if given is None else given
 
 
 def _job(entry: Any, plan: Path | None, config: AnyConfig, device: argparse.Namespace) -> Job:

@@ -133,7 +133,7 @@ class PlanFile(pytest.File):
             raise self.CollectError(str(error)) from error
         for entry in entries:
             marks = ("nvdla_scenario", *sorted(_engines(entry)), *entry.markers)
-            for seed in self.config.getoption("nvdla_seed") or [1]:
+            for seed in self.config.getoption("nvdla_seed") or [entry.seed]:
                 play = partial(_play_entry, entry=entry, seed=seed)
                 yield PlayedItem.from_parent(self, name=f"{entry.name}.{seed}", play=play, marks=marks)
 

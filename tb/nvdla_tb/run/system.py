@@ -56,8 +56,8 @@ class Entry(Protocol[Played, Made]):
         """What it is for, in a line."""
 
     @property
-    def seed(self) -> int | None:
-        """The seed of its plan; None for a plan without one."""
+    def seed(self) -> int:
+        """The seed of its plan."""
 
     def build(self, config: Played, seed: int) -> Made:
         """Return the scenario for a configuration; the same seed gives the same bytes."""

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from nvdla_tb.stimulus.generate.plan_text import plan_text
 from tests.repository import ROOT
 
 ITEM = """
@@ -25,9 +26,9 @@ def test_one(pytestconfig, monkeypatch):
 """
 
 
-def run_pytest(folder: Path) -> subprocess.CompletedProcess[str]:
-    """Run the test of a folder with the testbench installed."""
-    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "test_it.py"]
+def run_pytest(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """Run the test of a folder, or what else is named, with the testbench installed."""
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *(words or ("test_it.py",))]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join((str(ROOT / "tb"), str(ROOT / "models")))}
     return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=300)
 
@@ -60,3 +61,13 @@ def test_a_run_without_options_that_collects_nothing_of_the_testbench_names_them
     assert ran.returncode == pytest.ExitCode.NO_TESTS_COLLECTED, ran.stdout
     hint = "nvdla_tb: tests need a DUT: give --rtl FILELIST, or --nvdla for the built-in one, or add nvdla-tb.toml"
     assert (hint in ran.stdout.splitlines()) is hints, ran.stdout
+
+
+@pytest.mark.parametrize(("options", "seeds"), [((), ["9"]), (("--nvdla-seed", "3", "--nvdla-seed", "4"), ["3", "4"])])
+def test_scenarios_have_the_seed_of_their_plan_unless_others_are_given(
+    options: tuple[str, ...], seeds: list[str], tmp_path: Path
+) -> None:
+    plan = plan_text("nv_small", [("one", "a layer", {"layer": [{"engine": "SDP", "shape": [8, 1, 1]}]})], seed=9)
+    (tmp_path / "test_it.toml").write_text(plan, encoding="utf-8")
+    said = run_pytest(tmp_path, "test_it.toml", "--collect-only", "-q", "--nvdla", *options).stdout
+    assert [line.rpartition(".")[2] for line in said.splitlines() if "::" in line] == seeds

@@ -87,7 +87,7 @@ class PlanEntry:
         config: the configuration that its plan was written for.
         data: all else that the plan says of it.
         markers: by which pytest chooses.
-        seed: the seed of its plan; None for a plan without one.
+        seed: the seed of its plan.
     """
 
     name: str
@@ -95,7 +95,7 @@ class PlanEntry:
     config: str
     data: dict[str, Any]
     markers: tuple[str, ...] = ()
-    seed: int | None = None
+    seed: int = 1
 
     def build(self, config: HwConfig, seed: int) -> Scenario:
         """Return the scenario for one seed; the same seed gives the same bytes.

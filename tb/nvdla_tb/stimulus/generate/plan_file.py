@@ -43,14 +43,14 @@ class Described:
         name: its name, which no other has.
         about: what it is for.
         keys: all else that the plan says of it.
-        seed: the seed of the plan; None for a plan without one.
+        seed: the first seed of the plan's scenarios.
     """
 
     where: str
     name: str
     about: str
     keys: dict[str, Any]
-    seed: int | None = None
+    seed: int = 1
 
 
 class PlanFile(Entry, frozen=True, kw_only=True):
@@ -64,7 +64,7 @@ class PlanFile(Entry, frozen=True, kw_only=True):
 
     scenario: tuple[dict[str, Any], ...]
     variant: Mapping[str, dict[str, Any]] = {}
-    seed: Annotated[int, msgspec.Meta(ge=0, le=(1 << (NUMBER_BITS - 1)) - 1)] | None = None
+    seed: Annotated[int, msgspec.Meta(ge=0, le=(1 << (NUMBER_BITS - 1)) - 1)] = 1
 
 
 class _About(msgspec.Struct):

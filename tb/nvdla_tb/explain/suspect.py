@@ -297,6 +297,9 @@ def _idle(hang: Hang, missing: Sequence[LayerId | None]) -> Suspect:
     if not waited or hang.units:
         names = [state.unit for state in hang.units] or ["unknown"]
         return Suspect(parts(names), "the program waits, and no unit is running")
+    if not hang.running:
+        because = f"it waits for an interrupt of {' and '.join(waited)}, and no layer that was started owes one"
+        return Suspect((Part("the program", ()),), because)
     lost = [layer for layer in hang.running if layer in missing]
     if lost:
         writer = writer_of(lost[0].engine)

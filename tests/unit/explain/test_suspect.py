@@ -175,6 +175,13 @@ def test_a_hang_names_what_runs_and_what_feeds_it() -> None:
     assert suspect.named == (Unit.CACC, Unit.CMAC, Unit.SDP, Unit.MEMORY)
 
 
+def test_a_wait_for_a_layer_that_was_never_started_is_the_programs() -> None:
+    idle = Hang(5000, ("PDP_0",), None, (), (), (), ())
+    assert told(Finding(Check.HANG, idle, 50)) == [
+        "the program: it waits for an interrupt of PDP, and no layer that was started owes one"
+    ]
+
+
 def test_an_id_of_another_engine_than_those_that_ran_names_nobody() -> None:
     read = BadAccess(Ram.MC, True, 8, 0x40, 2, 0x40, True, "nowhere")
     assert told(Finding(Check.MEMORY, read, 5), wrong_of(CONV)) == [

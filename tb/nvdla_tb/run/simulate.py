@@ -172,7 +172,8 @@ def judge(
     problems = [problem for case in cases for kind in ("failure", "error") for problem in case.iter(kind)]
     if any(problem.get("type", problem.get("error_type")) == _ENDED_EARLY for problem in problems):
         # Nothing else ends a simulation: the test had not asked for it, and no signal came.
-        return Check.CRASH, f"{test}: the device ended the simulation, as by $finish"
+        why = "the device ended the simulation, as by $finish, or no clock runs, so that nothing more happens"
+        return Check.CRASH, f"{test}: {why}"
     if problems:
         return Check.TEST, f"{test}: {problems[0].get('message') or problems[0].get('error_msg') or 'failed'}"
     ran = [case for case in cases if case.find("skipped") is None]

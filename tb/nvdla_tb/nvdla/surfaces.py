@@ -39,14 +39,18 @@ class Placed(Generic[L]):
     def __post_init__(self) -> None:
         check_address(self.address, self.layout.nbytes, self.layout.config)
 
-
-class Surface(Placed[FeatureLayout]):
-    """A feature cube in memory."""
+    def __repr__(self) -> str:
+        """Return what tells it from others, without all of its configuration."""
+        return f"{type(self).__name__}({self.shape} at {self.address:#x} of {self.ram.value})"
 
     @property
     def shape(self) -> tuple[int, int, int]:
-        """Channels, height and width of the cube."""
+        """Channels, height and width; of lines for BDMA surfaces, lines and bytes."""
         return self.layout.shape
+
+
+class Surface(Placed[FeatureLayout]):
+    """A feature cube in memory."""
 
 
 class OperandSurface(Placed[OperandLayout]):
@@ -115,6 +119,11 @@ class ImageSurface:
             raise InputError(f"addresses must be {planes} for {self.layout.format_name}, not {len(self.addresses)}")
         for address, nbytes in zip(self.addresses, self.layout.plane_nbytes, strict=True):
             check_address(address, nbytes, self.layout.config)
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """Channels, height and width."""
+        return self.layout.shape
 
 
 @dataclass(frozen=True)

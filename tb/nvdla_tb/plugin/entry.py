@@ -44,7 +44,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="agents compiled into the model, or in Python (default: native with Verilator)",
     )
     group.addoption(
-        "--nvdla-seed", action="append", type=int, metavar="N", help="seed of scenarios (default: the plan's); may be repeated"
+        "--nvdla-seed",
+        action="append",
+        type=int,
+        metavar="N",
+        help="of scenarios (default: the plan's); repeatable",
     )
     group.addoption(
         "--nvdla-timeout",

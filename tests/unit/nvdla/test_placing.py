@@ -205,3 +205,13 @@ def test_a_layer_may_read_what_the_one_before_it_writes() -> None:
     desk = Desk()
     first, second = desk.reserve((8, 2, 2)), desk.reserve((8, 2, 2))
     desk.check_placed([Sdp(desk.place(desk.bytes(8, 2, 2)), first), Sdp(first, second)])
+
+
+def test_whatever_lies_in_memory_has_a_shape_and_says_where_it_lies() -> None:
+    desk = Desk("nv_full")
+    cube, lines = desk.bytes(8, 2, 3), np.zeros((2, 3, 64), np.uint8)
+    surfaces = [desk.place(cube), desk.place_planes(cube), desk.place_operands(cube), desk.reserve_planes(cube.shape)]
+    assert [surface.shape for surface in surfaces] == [cube.shape] * 4
+    assert desk.place_lines(lines).shape == lines.shape
+    assert desk.place_image(np.zeros((1, 4, 5), np.uint8), "T_R8").shape == (1, 4, 5)
+    assert repr(surfaces[0]) == "Surface((8, 2, 3) at 0x80000100 of MC)"

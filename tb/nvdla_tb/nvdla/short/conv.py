@@ -22,7 +22,7 @@ from nvdla_tb.nvdla.short.given import check_flags, check_kind, checked_conversi
 from nvdla_tb.nvdla.short.steps import Operand, Steps, dealt, pattern, whole
 from nvdla_tb.nvdla.surfaces import CbufUse, ImageSurface, WeightSurface
 
-MEAN_BITS = 16
+_MEAN_BITS = 16
 
 
 def Conv(  # noqa: N802
@@ -195,7 +195,7 @@ def _mean(mean: tuple[int, ...] | None, pixels: PixelFormat) -> tuple[int, ...] 
     if mean is None:
         return None
     numbers = tuple(map(plain, mean)) if isinstance(mean, tuple | list | np.ndarray) else ()
-    low, high = limits(MEAN_BITS)
+    low, high = limits(_MEAN_BITS)
     if len(numbers) != pixels.channels or any(type(one) is not int or not low <= one <= high for one in numbers):
         each = "an integer" if pixels.channels == 1 else f"{pixels.channels} integers, one for each channel,"
         raise InputError(f"mean must be {each} from {low} to {high} for {pixels.name}, not {mean!r}")

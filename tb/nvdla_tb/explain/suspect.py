@@ -187,12 +187,14 @@ def _of_control(verdict: Verdict) -> Iterator[Suspect]:
                 yield Suspect((MEMORY_INTERFACE, restless), "memory is accessed without a layer")
             case BadAccess(named=True):
                 yield Suspect((Part("the program", ()),), "its registers name memory outside every allocation")
-            case BadAccess(reading=True, outside=False):
-                yield Suspect((Part("the program", ()), READ_SIDE), "bytes are read that nobody has written")
             case BadAccess(reading=True, axi_id=number) if number in _READERS:
                 engine, unit = _READERS[number]
                 if engine in engines or not engines:
-                    yield Suspect((part(unit), READ_SIDE), "it reads where nothing of the layer lies")
+                    if finding.detail.outside:
+                        yield Suspect((part(unit), READ_SIDE), "it reads where nothing of the layer lies")
+                    else:
+                        program = Part("the program", ())
+                        yield Suspect((part(unit), READ_SIDE, program), "it reads what nobody has written")
 
 
 def _unit(interrupt: str) -> str:

@@ -233,12 +233,12 @@ class Judge:
             try:
                 self._start(register, value, cycle)
             except Refused as error:
-                self.verdict.refused, self._rules = str(error), ()
+                self.verdict.refused, self.verdict.before_refusal = str(error), len(self.verdict.findings)
                 self._line.stop()
-                self.board.give_up()
                 if error.lacking or not self.plays_on:
                     raise
-                self.verdict.unpredicted = True
+                self.verdict.unpredicted, self._rules = True, ()
+                self.board.give_up()
                 return
             self._add(rule.write(register, value, cycle) for rule in self._rules)
         else:

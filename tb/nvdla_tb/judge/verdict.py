@@ -117,6 +117,7 @@ class Verdict(msgspec.Struct):
         expected: checks that a test in Python declares with ``expect_findings``.
         expects_refusal: whether it declares that a layer must be refused.
         altered: bytes that it changed with ``Bench.alter``.
+        before_refusal: how many findings there were before a layer was refused.
     """
 
     judged_bytes: int = 0
@@ -142,6 +143,7 @@ class Verdict(msgspec.Struct):
     expected: list[Check] = []
     expects_refusal: bool = False
     altered: list[Altered] = []
+    before_refusal: int = 0
 
     @classmethod
     def not_played(cls) -> Verdict:

@@ -369,11 +369,11 @@ class Placing:
         return layout.unpack(memory.read_array(surface.address, layout.nbytes))
 
     def check_placed(self, layers: Sequence[Layer]) -> None:
-        """Check that layers find their input in memory, and write to memory.
+        """Check that layers write to memory.
 
         Raises:
-            InputError: for a cube that nobody has written and no layer before writes, for a layer that was made without
-                destination, so that ``Pdp`` takes its result on the fly, and for anything but a layer.
+            InputError: for one that was made without destination, so that ``Pdp`` takes its result on the fly, and
+                for anything but a layer.
         """
         check_layers(self.config, self.memories, layers)
 

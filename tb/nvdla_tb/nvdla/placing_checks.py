@@ -93,24 +93,11 @@ def check_scale(scale: float, *, winograd: bool) -> None:
 
 
 def check_layers(config: HwConfig, memories: Mapping[Ram, MemoryImage], layers: Sequence[Layer]) -> None:
-    """Raise InputError unless all are layers that write to memory, and whose input is there when their turn comes."""
-    for number, layer in enumerate(layers):
+    """Raise InputError unless all are layers that write to memory."""
+    for layer in layers:
         if not isinstance(layer, Layer):
             raise InputError(f"layers must be those that Conv, Sdp and the like return, not {type(layer).__name__}")
         dst = layer.dst
         is_flying = isinstance(dst, Surface) and dst == on_the_fly(config, dst.layout.precision, dst.shape)
         if is_flying and memories[Ram.MC].allocation_at(dst.address) is None:
             raise InputError("dst must be given, because no Pdp takes the result on the fly")
-        _check_source(memories, layer, layers[:number])
-
-
-def _check_source(memories: Mapping[Ram, MemoryImage], layer: Layer, before: Sequence[Layer]) -> None:
-    """Refuse a cube that begins with bytes that nobody has written, and that no layer before writes."""
-    src = getattr(layer, "src", None)
-    if not isinstance(src, Surface) or src.ram not in memories:
-        return
-    bad = memories[src.ram].first_bad_byte(src.address, 1, reading=True)
-    written = (other.dst for other in before if other.dst.ram is src.ram)
-    if bad is None or bad.outside or any(0 <= src.address - dst.address < dst.layout.nbytes for dst in written):
-        return
-    raise InputError("src must hold data: place writes them, reserve does not, and no layer has written it before")

@@ -356,17 +356,20 @@ def _tested(job: Job, test: PythonTest, setup: Setup, work_dir: Path) -> Result:
         loaded=_PYTHON_TESTS,
     )
     answer, raised = left_in(work_dir), raised_in(run, work_dir)
+    explained = None if answer is None else answer.explained
     if answer is None:
         verdict = Verdict(self_checking=True) if run.check is None else Verdict(findings=[raised or run.finding])
         return job.result(setup.dut, of_driver(None, run, work_dir) or verdict, run.seconds, work_dir)
     verdict = verdict_of(answer, run)
+    if verdict.refused is not None and not verdict.expects_refusal:
+        # Nobody has said what a refused layer should do: what it did is the test's fault.
+        del verdict.findings[verdict.before_refusal :]
+        verdict.add(Finding(Check.RAISED, Note(f"refused: {verdict.refused}")))
+        verdict.refused, explained = None, None
+        (work_dir / PAGE_FILE).unlink(missing_ok=True)
     if raised is not None:
         verdict.add(raised)
-    elif verdict.ending is Ending.REFUSED:
-        # A test must not pass with a layer that nobody has judged.
-        verdict.add(Finding(Check.RAISED, Note(f"refused: {verdict.refused}")))
-        verdict.refused = None
     elif run.check is not None and not (run.check is Check.TEST and verdict.ending.is_failure):
         verdict.add(run.finding)
     result = job.result(setup.dut, verdict, run.seconds, work_dir)
-    return msgspec.structs.replace(result, explained=answer.explained, layers=answer.layers)
+    return msgspec.structs.replace(result, explained=explained, layers=answer.layers)

@@ -175,6 +175,11 @@ def test_a_hang_names_what_runs_and_what_feeds_it() -> None:
     assert suspect.named == (Unit.CACC, Unit.CMAC, Unit.SDP, Unit.MEMORY)
 
 
+def test_bytes_that_nobody_has_written_may_be_the_programs() -> None:
+    read = BadAccess(Ram.MC, True, 8, 0x40, 1, 0x40, False, "cube_0+0x0")
+    assert told(Finding(Check.MEMORY, read, 5))[0].endswith("or the program: it reads what nobody has written")
+
+
 def test_a_wait_for_a_layer_that_was_never_started_is_the_programs() -> None:
     idle = Hang(5000, ("PDP_0",), None, (), (), (), ())
     assert told(Finding(Check.HANG, idle, 50)) == [

@@ -168,10 +168,6 @@ REFUSED: list[tuple[Callable[[Desk], Any], str]] = [
         r"surface must be written before it is read back: 32 bytes are not, the first at 0x80000100 \(cube_0\+0x0\)",
     ),
     (
-        lambda desk: desk.check_placed([Sdp(desk.reserve((8, 2, 2)), desk.reserve((8, 2, 2)))]),
-        r"src must hold data: place writes them, reserve does not, and no layer has written it before",
-    ),
-    (
         lambda desk: desk.check_placed([Sdp(desk.place(desk.bytes(8, 2, 2)))]),
         r"dst must be given, because no Pdp takes the result on the fly",
     ),
@@ -199,12 +195,6 @@ def test_a_layer_that_writes_to_memory_is_placed() -> None:
     desk = Desk()
     src, dst = desk.place(desk.bytes(8, 2, 2)), desk.reserve((8, 1, 1))
     desk.check_placed([Pdp(Sdp(src), dst, window=2)])
-
-
-def test_a_layer_may_read_what_the_one_before_it_writes() -> None:
-    desk = Desk()
-    first, second = desk.reserve((8, 2, 2)), desk.reserve((8, 2, 2))
-    desk.check_placed([Sdp(desk.place(desk.bytes(8, 2, 2)), first), Sdp(first, second)])
 
 
 def test_whatever_lies_in_memory_has_a_shape_and_says_where_it_lies() -> None:

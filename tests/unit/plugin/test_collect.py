@@ -71,3 +71,12 @@ def test_scenarios_have_the_seed_of_their_plan_unless_others_are_given(
     (tmp_path / "test_it.toml").write_text(plan, encoding="utf-8")
     said = run_pytest(tmp_path, "test_it.toml", "--collect-only", "-q", "--nvdla", *options).stdout
     assert [line.rpartition(".")[2] for line in said.splitlines() if "::" in line] == seeds
+
+
+def test_what_cocotb_skips_is_skipped(tmp_path: Path) -> None:
+    test = "import cocotb\n\n@cocotb.test(skip=True)\nasync def later(dut): ...\n"
+    (tmp_path / "test_it.py").write_text(test, encoding="utf-8")
+    ran = run_pytest(tmp_path, "test_it.py", "--nvdla", "-rs")
+    assert "cocotb.test(skip=True)" in ran.stdout, ran.stdout
+    assert " 1 skipped" in ran.stdout
+    assert "failed: nothing was compared" in ran.stdout, "a run that played nothing is no success"

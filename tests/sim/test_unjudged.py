@@ -32,6 +32,7 @@ WRONG_ON_ANY_RTL = {
         Ending.TEST_ERROR,
         "refused: SDP_RDMA.D_FEATURE_MODE_CFG.in_precision must be INT8, not INT16: nv_small",
     ),
+    "runs_a_layer_whose_input_nobody_has_written": (Ending.PROTOCOL, "MC: read of 8 bytes at 0x80000100 with id 1 at "),
     "breaks_its_own_verdict": (Ending.TEST_ERROR, "TypeError: 'NoneType' object is not callable"),
     "writes_where_no_register_is": (Ending.PROTOCOL, "register: write of 0x1 to 0x2f008 hits no register (cycle "),
     "leaves_a_layer_running": (Ending.MISMATCH, "missing write: 192 elements; layer 0 (SDP, group 0): first at "),

@@ -96,6 +96,12 @@ async def drives_a_layer_that_is_refused(dut: SimHandleBase) -> None:
 
 
 @cocotb.test()
+async def runs_a_layer_whose_input_nobody_has_written(dut: SimHandleBase) -> None:
+    bench = await Bench.start(dut, CONFIG)
+    await bench.run(Sdp(bench.reserve((8, 2, 2)), bench.reserve((8, 2, 2))))
+
+
+@cocotb.test()
 async def breaks_its_own_verdict(dut: SimHandleBase) -> None:
     bench = await played(dut)
     bench.judge.finish = None  # type: ignore[assignment, method-assign]

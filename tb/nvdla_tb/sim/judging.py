@@ -73,6 +73,8 @@ class Judging(Events):
         for check in checks:
             if not isinstance(check, Check):
                 raise InputError(f"checks must be members of Check, such as Check.VALUE, not {check!r}")
+            if check is Check.RAISED:
+                raise InputError("checks must be of what the device does: a test must not expect its own errors")
         verdict = self.verdict
         verdict.expected += [check for check in checks if check not in verdict.expected]
         verdict.expects_refusal |= refusal

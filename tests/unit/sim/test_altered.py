@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from nvdla_models.errors import InputError
+from nvdla_tb.judge.finding import Check
 from nvdla_tb.judge.verdict import Altered
 from nvdla_tb.nvdla.memory import MemoryImage, Ram
 from nvdla_tb.nvdla.program.ops import MemLoad
@@ -94,6 +95,8 @@ def test_findings_are_expected_by_their_check() -> None:
     judge = PortJudge.__new__(PortJudge)
     with pytest.raises(InputError, match=r"^checks must be members of Check, such as Check\.VALUE, not 'value'$"):
         judge.expect_findings(cast("Any", "value"))
+    with pytest.raises(InputError, match=r"^checks must be of what the device does: a test must not expect its own "):
+        judge.expect_findings(Check.RAISED)
 
 
 @pytest.mark.parametrize(

@@ -104,7 +104,7 @@ def test_json_carries_every_count(tmp_path: Path) -> None:
         **dict.fromkeys(("written_bytes", "repeated_bytes", "memory_faults", "counters", "registers"), 0),
         **{"judged_bytes": 8, "layers": 1, "cycles": 290, "crc_passed": 1, "crc_failed": 1, "differing_bytes": 0},
         **{"unchecked": 0, "unpredicted": False, "golden_bytes": 0, "unmapped": 0, "first_unmapped": []},
-        **{"expected": [], "expects_refusal": False, "altered": []},
+        **{"expected": [], "expects_refusal": False, "altered": [], "before_refusal": 0},
         "findings": [],
         "margins": ["layer 0 (CONV, group 0): 9 elements by CC DC (some rule), worst 25.0 % at c=1 h=2 w=3"],
         "worst_margin": 0.25,

@@ -12,6 +12,7 @@ from nvdla_score.mutate import Mutant
 from nvdla_score.play import Bench, until_caught
 from nvdla_score.reach import Case, Reached, worth_playing
 from nvdla_score.units import Naming, naming
+from nvdla_tb.counting import counted
 from nvdla_tb.explain.units import Unit
 from nvdla_tb.run import folders
 from nvdla_tb.run.process import as_ended
@@ -79,7 +80,7 @@ class MutantResult:
         if self.reaching == 0:
             return f"never reached: what it changes has the same value in all scenarios{why}"
         cut = f", {self.cut} cut by --each" if self.cut else ""
-        return f"reached by {self.reaching} scenarios, played on {self.ended.played}{cut}, nothing seen{why}"
+        return f"reached by {counted(self.reaching, 'scenario')}, played on {self.ended.played}{cut}, nothing seen{why}"
 
 
 def likely(module: str) -> set[str]:

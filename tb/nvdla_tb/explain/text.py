@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from nvdla_tb.counting import counted
 from nvdla_tb.explain.cause import Cause, Fit
 from nvdla_tb.explain.causes import CAUSES
 from nvdla_tb.explain.evidence import Evidence
@@ -56,7 +57,7 @@ class Explanation:
         if len(stray):
             over = f", into the result of {' and of '.join(evidence.over)}" if evidence.over else ""
             first = f"first at {evidence.actual.address_of(int(stray[0])):#x}{over}"
-            lines.append(f"{len(stray)} bytes written where nothing of the layer is expected, {first}")
+            lines.append(f"{counted(len(stray), 'byte')} written where nothing of the layer is expected, {first}")
         return lines
 
     @cached_property
@@ -73,7 +74,7 @@ class Explanation:
             f"(beat {numbers[0] + 1}) to {last}, id {ids}"
         ]
         again = int(beats.strobe.sum()) - int(evidence.actual.known.sum())
-        return [*lines, f"{again} bytes were written more than once"] if again else lines
+        return [*lines, f"{counted(again, 'byte')} written more than once"] if again else lines
 
     @property
     def causes(self) -> tuple[Fit, ...]:

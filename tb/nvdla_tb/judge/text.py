@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from nvdla_tb.counting import counted
 from nvdla_tb.judge import detail as details
 from nvdla_tb.judge.finding import Check, Finding
 from nvdla_tb.judge.verdict import Altered, Ending, Margin, Verdict
@@ -20,7 +21,7 @@ def complaint(finding: Finding) -> str:
         case details.Mismatch() as detail:
             return _mismatch(finding, detail)
         case details.CrcMismatch() as crc:
-            note = f", {crc.holes} bytes were never written" if crc.holes else ""
+            note = f", {counted(crc.holes, 'byte')} never written" if crc.holes else ""
             place = f"{crc.address:#x} + {crc.nbytes:#x}"
             return f"CRC-32 of {place} must be {crc.expected:#010x}, not {crc.got:#010x}{note}"
         case details.GoldenMismatch() as golden:
@@ -35,7 +36,7 @@ def complaint(finding: Finding) -> str:
         case details.BadAccess() as access:
             return _access(finding, access)
         case details.MoreBadAccesses(count=count):
-            return f"{count} more memory faults"
+            return counted(count, "more memory fault")
         case details.UnmappedAccess() as unmapped:
             text = f"register: {_unmapped(unmapped)} hits no register"
             return text if finding.cycle is None else text + where
@@ -147,7 +148,8 @@ def margin_line(margin: Margin) -> str:
     """Return a margin as one line."""
     part = "more than any part" if margin.worst is None else f"{100 * margin.worst:.1f} %"
     where = f"c={margin.at.c} h={margin.at.h} w={margin.at.w}"
-    return f"{margin.layer}: {margin.elements} elements by {margin.module} ({margin.rule}), worst {part} at {where}"
+    elements = counted(margin.elements, "element")
+    return f"{margin.layer}: {elements} by {margin.module} ({margin.rule}), worst {part} at {where}"
 
 
 def margin_part(worst: float | None) -> str:
@@ -175,9 +177,9 @@ def _mismatch(finding: Finding, wrong: details.Mismatch) -> str:
         parts.append(f"at cycle {finding.cycle} with id {wrong.axi_id}")
     if finding.check is Check.LATE:
         parts.append("after the layer's interrupt")
-    unit = "bytes" if finding.check is Check.STRAY else "elements"
+    wrong_ones = counted(wrong.elements, "byte" if finding.check is Check.STRAY else "element")
     layer = "" if finding.layer is None else f"{finding.layer.name}: "
-    return f"{finding.check.value}: {wrong.elements} {unit}; {layer}{', '.join(parts)}"
+    return f"{finding.check.value}: {wrong_ones}; {layer}{', '.join(parts)}"
 
 
 def _altered(altered: Sequence[Altered]) -> str:
@@ -193,7 +195,8 @@ def _access(finding: Finding, access: details.BadAccess) -> str:
         problem += ", as registers of its layer say" if access.named else ""
     else:
         problem = f"byte {access.byte:#x} was never written ({access.place})"
-    sent = f"{what} of {access.nbytes} bytes at {access.address:#x} with id {access.axi_id} at cycle {finding.cycle}"
+    nbytes = counted(access.nbytes, "byte")
+    sent = f"{what} of {nbytes} at {access.address:#x} with id {access.axi_id} at cycle {finding.cycle}"
     return f"{access.ram.value}: {sent}: {problem}"
 
 
@@ -211,8 +214,8 @@ def _nothing(nothing: details.Nothing) -> str:
 
 
 def _unmatched(unmatched: details.Unmatched) -> str:
-    halves = f"{unmatched.addresses} write addresses without all data, {unmatched.beats} beats without address"
-    return f"{unmatched.ram.value}: {halves}"
+    addresses = counted(unmatched.addresses, "write address", "write addresses")
+    return f"{unmatched.ram.value}: {addresses} without all data, {counted(unmatched.beats, 'beat')} without address"
 
 
 def _request(request: details.Outstanding) -> str:

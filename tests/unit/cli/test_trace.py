@@ -94,7 +94,7 @@ def test_a_last_bit_of_a_convolution_is_tolerated_but_not_exact(tb: Run, tmp_pat
     assert 0.0 < float(counts[6]) <= 1.0
     strict = tb(ON_FULL, "--exact", str(path))
     assert strict.code == 1
-    assert "\n  wrong value: 1 elements; layer 0 (CONV, group 0): first at c=2 h=0 w=0 " in strict.out
+    assert "\n  wrong value: 1 element; layer 0 (CONV, group 0): first at c=2 h=0 w=0 " in strict.out
     assert f"\n  rerun: nvdla-tb trace --model-only {path} --config nv_full --exact\n" in strict.out
 
 
@@ -102,7 +102,7 @@ def test_one_wrong_byte_fails_with_its_element_and_the_command_to_repeat_it(tb: 
     path = changed(tmp_path / "sdp_bad", "sdp_int16_to_int8", flipped(100, 4))
     ran = tb(ON_FULL, str(path))
     assert ran.code == 1
-    assert "failed: sdp_bad.0\n  wrong value: 1 elements; layer 0 (SDP, group 0): first at c=4 h=0 w=3 " in ran.out
+    assert "failed: sdp_bad.0\n  wrong value: 1 element; layer 0 (SDP, group 0): first at c=4 h=0 w=3 " in ran.out
     assert f"\n  rerun: nvdla-tb trace --model-only {path} --config nv_full\n" in ran.out
     assert ran.out.splitlines()[-1] == "0 passed, 1 failed, 0 refused"
 

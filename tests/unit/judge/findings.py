@@ -85,12 +85,12 @@ TOLD = (
     ),
     Told(
         Finding(Check.VALUE, Mismatch(1, 1, Ram.MC, 0, Element(0, 0, 0), 0, 0, 0), 0, CUBE),
-        "wrong value: 1 elements; layer 3 (CONV, group 0, cube 4): first at c=0 h=0 w=0 (address 0x0 of MC), "
+        "wrong value: 1 element; layer 3 (CONV, group 0, cube 4): first at c=0 h=0 w=0 (address 0x0 of MC), "
         "expected 0x00, got 0x00, at cycle 0 with id 0",
     ),
     Told(
         Finding(Check.VALUE, replace(WRONG, elements=1, rule="1.5, not 1.0 +- 0.1"), 30, LAYER),
-        f"wrong value: 1 elements; layer 2 (SDP, group 1): {FIRST}, 1.5, not 1.0 +- 0.1, at cycle 30 with id 4",
+        f"wrong value: 1 element; layer 2 (SDP, group 1): {FIRST}, 1.5, not 1.0 +- 0.1, at cycle 30 with id 4",
     ),
     Told(
         Finding(Check.MISSING, replace(WRONG, got=None, axi_id=None), None, LAYER),
@@ -116,7 +116,7 @@ TOLD = (
     ),
     Told(
         Finding(Check.GOLDEN, CrcMismatch(0x1000, 0x40, 0xAB, 0xCD, 7)),
-        "CRC-32 of 0x1000 + 0x40 must be 0x000000ab, not 0x000000cd, 7 bytes were never written",
+        "CRC-32 of 0x1000 + 0x40 must be 0x000000ab, not 0x000000cd, 7 bytes never written",
     ),
     Told(
         Finding(Check.GOLDEN, GoldenMismatch("out.dat", 0x1000, 1, 0xFF)),

@@ -21,7 +21,7 @@ from nvdla_tb.stimulus.result import Result
 from tests.unit.run.regress.tasks import DUT, hang, task, wrong
 
 WRONG = (
-    "wrong value: 1 elements; layer 0 (SDP, group 0): first at c=0 h=0 w=0 (address 0x1000 of MC), "
+    "wrong value: 1 element; layer 0 (SDP, group 0): first at c=0 h=0 w=0 (address 0x1000 of MC), "
     "expected 0x01, got 0x02, at cycle 30 with id 4"
 )
 

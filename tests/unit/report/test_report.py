@@ -20,7 +20,7 @@ from tests.unit.run.regress.tasks import DUT, explained, hang, wrong
 MARGIN = Margin("layer 0 (CONV, group 0)", "CC DC", "some rule", 9, 0.25, Element(1, 2, 3))
 PERFORMANCE = Performance(1e5, 0.5, 1 << 27)
 WRONG = (
-    "wrong value: 1 elements; layer 0 (SDP, group 0): first at c=0 h=0 w=0 (address 0x1000 of MC), "
+    "wrong value: 1 element; layer 0 (SDP, group 0): first at c=0 h=0 w=0 (address 0x1000 of MC), "
     "expected 0x01, got 0x02, at cycle 30 with id 4"
 )
 

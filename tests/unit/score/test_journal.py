@@ -125,9 +125,9 @@ def test_a_scenario_that_passes_catches_nothing() -> None:
             [REGISTER, replace(REGISTER, cycle=0), wrong(cycle=None)],
             (Check.REGISTER, Check.VALUE),
             0,
-            f"wrong value: 1 elements; {PLACE}",
+            f"wrong value: 1 element; {PLACE}",
         ),
-        ([wrong(cycle=None)], (Check.VALUE,), None, f"wrong value: 1 elements; {PLACE}"),
+        ([wrong(cycle=None)], (Check.VALUE,), None, f"wrong value: 1 element; {PLACE}"),
         # of several lines the first is kept
         ([hang("SDP_0")], (Check.HANG,), 61000, "hang: nothing moved for 5000 cycles, at cycle 61000"),
         ([CRASH], (Check.CRASH,), None, "the simulator was ended by SIGSEGV"),

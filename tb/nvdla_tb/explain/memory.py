@@ -30,6 +30,11 @@ class Patch:
     data: ByteArray
     mask: MaskArray
 
+    @classmethod
+    def whole(cls, address: int, data: ByteArray) -> Patch:
+        """Return a run of which every byte counts."""
+        return cls(address, data, np.ones(len(data), np.bool_))
+
     @property
     def end(self) -> int:
         """First address after the run."""

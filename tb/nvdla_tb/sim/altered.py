@@ -9,20 +9,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nvdla_models.errors import InputError
-from nvdla_tb.explain.memory import Patch
 from nvdla_tb.judge.verdict import Altered
 from nvdla_tb.nvdla.memory import MemoryImage, Ram
 from nvdla_tb.nvdla.program.ops import MemInit, MemLoad
 
 
 class Alterations:
-    """What was altered in some memories."""
+    """What was altered in some memories.
+
+    Attributes:
+        memories: those that the device reads.
+        places: address and bytes, uint8 (n,), of each alteration, in their order.
+    """
 
     def __init__(self, memories: Mapping[Ram, MemoryImage]) -> None:
         """Begin with memories of which the model reads every byte."""
         self.memories = memories
         self._before: list[tuple[Ram, int, NDArray[np.uint8]]] = []
-        self.patches: list[Patch] = []
+        self.places: list[tuple[int, NDArray[np.uint8]]] = []
 
     def alter(self, ram: Ram, address: int, data: NDArray[np.uint8]) -> Altered:
         """Change bytes that the device reads, and return where.
@@ -45,7 +49,7 @@ class Alterations:
             raise InputError(f"address must be that of bytes which the device can read: {bad.address:#x} {why}")
         self._before.append((ram, address, self.memories[ram].read_array(address, len(data))))
         self.memories[ram].write(address, data)
-        self.patches.append(Patch(address, data.copy(), np.ones(len(data), np.bool_)))
+        self.places.append((address, data.copy()))
         return Altered(ram, address, len(data))
 
     def undone(self, op: MemInit | MemLoad) -> MemInit | MemLoad:

@@ -13,6 +13,7 @@ from nvdla_tb.explain import Explanation, explain_run, record, write_page
 from nvdla_tb.explain.cause_units import narrowed, units_of_fit
 from nvdla_tb.explain.handovers import HandoverFile
 from nvdla_tb.explain.interface import SideResult, judge_interface, unpacked
+from nvdla_tb.explain.memory import Patch
 from nvdla_tb.explain.page import FILE_NAME
 from nvdla_tb.explain.seen import Seen
 from nvdla_tb.explain.stages import Culprit, StageResult, compare, culprit, told
@@ -72,7 +73,7 @@ NOT_WATCHED = Inside()
 
 def explained(folder: Path, bench: Judged, ops: Program, request: Request, result: Result) -> Result:
     """Write record and page of a failed run, and return its result with why its bytes are wrong."""
-    seen = Seen.of(bench.scoreboard, bench.alterations.patches)
+    seen = Seen.of(bench.scoreboard, [Patch.whole(*place) for place in bench.alterations.places])
     record.save(folder / record.FILE_NAME, seen, bench.config, request.config)
     explanations = explain_run(seen, ops)
     inside = _inside(bench, seen, ops, explanations)

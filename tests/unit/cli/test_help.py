@@ -146,6 +146,14 @@ def test_scenarios_are_listed_without_what_plays_them() -> None:
     assert not loaded & set(ran.stdout.split())
 
 
+@pytest.mark.slow
+def test_a_simulation_starts_without_what_explains_failures() -> None:
+    code = "import sys, nvdla_tb.sim.entry; print(*sys.modules, sep='\\n')"
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    assert "nvdla_tb.judge" in ran.stdout
+    assert not {"jinja2", "nvdla_tb.explain", "nvdla_tb.report", "sqlite3"} & set(ran.stdout.split())
+
+
 def test_a_refusal_is_one_message_and_a_bug_keeps_its_traceback(tb: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     ran = tb("regress random --only NOPE --seeds 1")
     assert (ran.code, ran.err.count("\n")) == (2, 1)

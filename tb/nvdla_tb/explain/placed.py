@@ -160,12 +160,14 @@ class Lacking:
         number: number of the layer.
         pieces: what is lacking.
         began: how many beats came before the layer.
+        ended: how many came before it was given up; very many when it was not.
         wholly: whether it wrote nothing to its place.
     """
 
     number: int
     pieces: Pieces
     began: int
+    ended: int
     wholly: bool
 
 
@@ -186,7 +188,7 @@ def owners_of_strays(
     for own in (True, False):
         for layer, lacking in wanted:
             left, taken = lacking.copy(), []
-            free = (found < 0) & ((usual == layer.number) if own else (at >= layer.began))
+            free = (found < 0) & ((usual == layer.number) if own else (at >= layer.began) & (at < layer.ended))
             for place in np.flatnonzero(free).tolist():
                 if left[contents[place]] > 0:
                     left[contents[place]] -= 1

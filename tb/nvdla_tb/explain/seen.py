@@ -218,7 +218,8 @@ class Seen:
             strays[places[first]] = False
             lacks = ~np.isin(wanted.address, addresses)
             if lacks.any():
-                lacking.append(Lacking(number, wanted.take(lacks), layer.beats_before, bool(lacks.all())))
+                wholly = bool(lacks.all())
+                lacking.append(Lacking(number, wanted.take(lacks), layer.beats_before, self._given_up(number), wholly))
         writers = np.full(len(beats), -1, dtype=np.int64)
         if lacking and strays.any() and np.count_nonzero(strays) <= _MOST_STRAYS:
             pieces = Pieces.of_beats(beats.take(strays), width)
@@ -228,7 +229,7 @@ class Seen:
     def _owned(self, number: int) -> NDArray[np.bool_]:
         """Return which beats of its port a layer wrote: those into its surface, and strays while it was the last begun.
 
-        Of the cubes of a batch, the nearest one wrote them.
+        Of the cubes of a batch, the nearest one wrote them; a layer that was given up writes nothing any more.
         """
         layer = self.layers[number]
         first = layer.started.index - layer.started.cube
@@ -241,14 +242,19 @@ class Seen:
             if other.ram is part.ram:
                 nowhere &= ~_within(part, other)
         # Of layers that began together, because their program was complete at once, the first one runs.
-        earlier = (other for other in self.layers if other.started.index < first)
+        earlier = (other for other in self.layers if other.started.index < first and other.cut == layer.cut)
         first_of_its_time = all(other.beats_before != layer.beats_before for other in earlier)
         later = [other.beats_before for other in self.layers[number + 1 :] if other.beats_before > layer.beats_before]
         runs = (at >= layer.beats_before) & (at < min(later, default=1 << 62)) & first_of_its_time
         distances = [_distance(part, cube) for cube in batch]
         nearest = np.argmin(distances, axis=0) == batch.index(layer)
-        owned: NDArray[np.bool_] = into | (nowhere & runs & nearest)
+        owned: NDArray[np.bool_] = (into | (nowhere & runs & nearest)) & (at < self._given_up(number))
         return owned
+
+    def _given_up(self, number: int) -> int:
+        """Return how many beats came before a layer was given up, if others came after it, as after a reset."""
+        later = self.layers[number + 1 :] if self.layers[number].cut else ()
+        return min((other.beats_before for other in later if not other.cut), default=1 << 62)
 
 
 def _in_order(layers: Iterable[SeenLayer]) -> Iterator[Patch]:

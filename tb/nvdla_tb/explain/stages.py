@@ -92,6 +92,7 @@ def compare(
     for stage in (stage for stage in stages if not stage.kind.is_handshake):
         layers = [layer for layer in seen.layers if stage.is_passed_by(layer.started.engine)]
         rest = [beat for beat in beats_by_stage[stage.name] if stage.zeros or any(beat.data)]
+        writers = _writers(rest, layers) if stage.kind.is_written else []
         skipped: str | None = None
         own: Sequence[Handover] = ()
         before = 0
@@ -100,7 +101,7 @@ def compare(
             if stage.kind.is_written and any(_overlap(layer, other) for other in layers if other is not layer):
                 result = StageResult(stage, 0, 0, skipped="other layers write there, too")
             elif stage.kind.is_written:
-                own = [beat for beat in rest if beat.address is not None and _belongs(beat.address, layer, layers)]
+                own = [beat for beat, writer in zip(rest, writers, strict=True) if writer is layer]
                 result = _written(stage, layer, own)
             elif skipped is not None:
                 result = StageResult(stage, 0, 0, skipped=skipped)
@@ -144,10 +145,16 @@ def _overlap(one: SeenLayer, other: SeenLayer) -> bool:
     return one.expected.address < other.expected.end and other.expected.address < one.expected.end
 
 
-def _belongs(address: int, layer: SeenLayer, layers: Sequence[SeenLayer]) -> bool:
-    """Return whether an address is in the surface of a layer; what is in none belongs to the first layer."""
-    owners = [other for other in layers if other.expected.address <= address < other.expected.end]
-    return (owners[-1] if owners else layers[0]) is layer
+def _writers(beats: Iterable[Handover], layers: Sequence[SeenLayer]) -> list[SeenLayer | None]:
+    """Return whose surface each beat goes to; what goes to none is of the layer of the beat before it."""
+    writers: list[SeenLayer | None] = []
+    last = layers[0] if layers else None
+    for beat in beats:
+        assert beat.address is not None
+        inside = [layer for layer in layers if layer.expected.address <= beat.address < layer.expected.end]
+        last = inside[-1] if inside else last
+        writers.append(last)
+    return writers
 
 
 def _in_order(stage: Stage, evidence: Evidence, rest: Sequence[Handover], is_last: bool) -> tuple[StageResult, int]:

@@ -146,6 +146,21 @@ def test_a_layer_that_a_reset_cut_off_and_that_wrote_nothing_wrong_is_not_explai
     assert explain_run(Seen.of(scoreboard), (LOAD,)) == []
 
 
+def test_strays_after_a_reset_are_not_of_the_layer_that_it_cut_off() -> None:
+    expectations = [cases.predicted(cases.pdp_layer(), MEMORY, number) for number in range(2)]
+    right = cases.result(expectations[1])
+    scoreboard = cases.scored([(expectations[0], cases.beats_of(right).take(np.zeros(0, dtype=np.int64)))])
+    scoreboard.abandon()
+    scoreboard.expect(expectations[1])
+    scoreboard.write_beats(cases.beats_of(replace(right, address=right.address + 0x2000)))
+    scoreboard.judge_pending()
+    (explanation,) = explain_run(Seen.of(scoreboard), (LOAD,))
+    evidence = explanation.evidence
+    assert evidence.started is not None
+    assert evidence.started.index == 1
+    assert explanation.causes[0].name == "dst-base"
+
+
 MOVEMENTS = (joint_faults.CONTRACT, joint_faults.SPLIT, joint_faults.MERGE, joint_faults.COPIED)
 
 

@@ -153,6 +153,14 @@ def test_missing_and_stray_hand_overs_are_bad() -> None:
     )
 
 
+def test_what_is_written_nowhere_is_of_the_layer_that_wrote_before() -> None:
+    stray = [replace(writing(1)[-1], address=0x10)]
+    findings = compare([WRITTEN], {WRITTEN.name: writing(0) + writing(1) + stray}, RUN, (LOAD,))
+    assert not findings[0][0].is_bad
+    last = f"in beat {len(writing(1)) + 1}, cycle {stray[0].cycle}, address 0x10"
+    assert str(findings[1][0]) == f"SDP to memory: first wrong {last}: the layer writes nothing there"
+
+
 def test_what_layers_write_to_the_same_place_is_not_compared() -> None:
     run = Seen.of(played(LAYERS[0], LAYERS[0]))
     for index in (0, 1):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -229,32 +230,81 @@ class Seen:
     def _owned(self, number: int) -> NDArray[np.bool_]:
         """Return which beats of its port a layer wrote: those into its surface, and strays while it was the last begun.
 
-        Of the cubes of a batch, the nearest one wrote them; a layer that was given up writes nothing any more.
+        Where ids tell units, it was the last begun of the unit. Of the cubes of a batch, the nearest one wrote them; a
+        layer that was given up writes nothing any more.
         """
         layer = self.layers[number]
         first = layer.started.index - layer.started.cube
         batch = [other for other in self.layers if other.started.index - other.started.cube == first]
         part, at = self._port(layer.ram)
-        again = [other.beats_before for other in self.layers[number + 1 :] if _overlap(other, layer)]
-        into = _within(part, layer) & (at >= layer.beats_before) & (at < min(again, default=1 << 62))
-        nowhere = np.ones(len(part), dtype=np.bool_)
-        for other in self.layers:
-            if other.ram is part.ram:
-                nowhere &= ~_within(part, other)
-        # Of layers that began together, because their program was complete at once, the first one runs.
-        earlier = (other for other in self.layers if other.started.index < first and other.cut == layer.cut)
-        first_of_its_time = all(other.beats_before != layer.beats_before for other in earlier)
-        later = [other.beats_before for other in self.layers[number + 1 :] if other.beats_before > layer.beats_before]
-        runs = (at >= layer.beats_before) & (at < min(later, default=1 << 62)) & first_of_its_time
+        unit, units = _writes_of(layer), self._units[layer.ram]
+        known, others = np.isin(part.axi_id, list(units)), [other for other in self.layers if _writes_of(other) == unit]
+        ours = np.isin(part.axi_id, [axi_id for axi_id, writer in units.items() if writer == unit])
+        runs = (ours & _last_begun(layer, others, at)) | (~known & _last_begun(layer, self.layers, at))
         distances = [_distance(part, cube) for cube in batch]
         nearest = np.argmin(distances, axis=0) == batch.index(layer)
-        owned: NDArray[np.bool_] = (into | (nowhere & runs & nearest)) & (at < self._given_up(number))
+        strays = self._nowhere[layer.ram] & runs & nearest
+        owned: NDArray[np.bool_] = (self._into(number) | strays) & (at < self._given_up(number))
         return owned
+
+    @cached_property
+    def _nowhere(self) -> dict[Ram, NDArray[np.bool_]]:
+        """For the beats of each port, which went into no surface of a layer that had begun."""
+        found = {}
+        for ram in {layer.ram for layer in self.layers}:
+            part, at = self._port(ram)
+            found[ram] = np.ones(len(part), dtype=np.bool_)
+            for layer in self.layers:
+                if layer.ram is ram:
+                    found[ram] &= ~(_within(part, layer) & (at >= layer.beats_before))
+        return found
+
+    def _into(self, number: int) -> NDArray[np.bool_]:
+        """Return which beats of its port went into the surface of a layer while it was that layer's."""
+        layer, (part, at) = self.layers[number], self._port(self.layers[number].ram)
+        again = [other.beats_before for other in self.layers[number + 1 :] if _overlap(other, layer)]
+        return _within(part, layer) & (at >= layer.beats_before) & (at < min(again, default=1 << 62))
+
+    @cached_property
+    def _units(self) -> dict[Ram, dict[int, str]]:
+        """For each port the ids that tell the unit: each is that of most writes of one unit, and of no other's."""
+        found: dict[Ram, dict[int, str]] = {layer.ram: {} for layer in self.layers}
+        for ram, units in found.items():
+            ids: dict[str, Counter[int]] = {}
+            for number, layer in enumerate(self.layers):
+                if layer.ram is ram:
+                    own = self._port(ram)[0].axi_id[self._into(number)]
+                    ids.setdefault(_writes_of(layer), Counter()).update(own.tolist())
+            most = {unit: counts.most_common(1)[0] for unit, counts in ids.items() if counts}
+            usual = [axi_id for axi_id, _ in most.values()]
+            for unit, (axi_id, count) in most.items():
+                if 2 * count > ids[unit].total() and usual.count(axi_id) == 1:
+                    units[axi_id] = unit
+        return found
 
     def _given_up(self, number: int) -> int:
         """Return how many beats came before a layer was given up, if others came after it, as after a reset."""
         later = self.layers[number + 1 :] if self.layers[number].cut else ()
         return min((other.beats_before for other in later if not other.cut), default=1 << 62)
+
+
+def _writes_of(layer: SeenLayer) -> str:
+    """Return the unit that writes the result of a layer."""
+    unit = layer.started.engine.split("-")[-1]
+    return "SDP" if unit == "CONV" else unit
+
+
+def _last_begun(layer: SeenLayer, among: Sequence[SeenLayer], at: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Return for which beats a layer is the last of some that had begun; ``at`` is how many came before each.
+
+    Of layers that began together, because their program was complete at once, the first one runs.
+    """
+    first = layer.started.index - layer.started.cube
+    earlier = (other for other in among if other.started.index < first and other.cut == layer.cut)
+    if any(other.beats_before == layer.beats_before for other in earlier):
+        return np.zeros(len(at), dtype=np.bool_)
+    later = (other.beats_before for other in among if other.beats_before > layer.beats_before)
+    return (at >= layer.beats_before) & (at < min(later, default=1 << 62))
 
 
 def _in_order(layers: Iterable[SeenLayer]) -> Iterator[Patch]:

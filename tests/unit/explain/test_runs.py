@@ -161,6 +161,34 @@ def test_strays_after_a_reset_are_not_of_the_layer_that_it_cut_off() -> None:
     assert explanation.causes[0].name == "dst-base"
 
 
+def test_strays_are_of_the_unit_that_has_their_id_wherever_they_go() -> None:
+    pooling, sdp = (cases.predicted(layer, MEMORY, number) for number, layer in enumerate(LAYERS[:0:-1]))
+    assert (pooling.id.engine, sdp.id.engine) == ("PDP", "SDP")
+    # Bytes that are all alike do not tell whose they are.
+    pooling = replace(pooling, data=np.zeros_like(pooling.data))
+    later = cases.predicted(elsewhere(cases.copy_layer(), 0x6000), MEMORY, 2)
+    written = cases.beats_of(cases.result(pooling))
+    early = np.arange(len(written)) < len(written) // 2
+    strays = replace(written.take(~early), address=np.full(np.count_nonzero(~early), later.address, dtype=np.uint64))
+    scoreboard = Scoreboard()
+    for expectation, beats, axi_id in (
+        (pooling, written.take(early), 2),
+        (sdp, cases.beats_of(cases.result(sdp)), 1),
+        (None, strays, 2),
+        (later, cases.beats_of(cases.result(later)), 1),
+    ):
+        if expectation is not None:
+            scoreboard.expect(expectation)
+        scoreboard.write_beats(replace(beats, axi_id=np.full(len(beats), axi_id)))
+    scoreboard.judge_pending()
+    (explanation,) = explain_run(Seen.of(scoreboard), (LOAD,))
+    evidence = explanation.evidence
+    assert evidence.started is not None
+    assert evidence.started.index == 0
+    assert evidence.beats is not None
+    assert len(evidence.beats) == len(written)
+
+
 MOVEMENTS = (joint_faults.CONTRACT, joint_faults.SPLIT, joint_faults.MERGE, joint_faults.COPIED)
 
 

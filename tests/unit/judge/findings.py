@@ -191,7 +191,7 @@ TOLD = (
     ),
     Told(
         Finding(Check.PROTOCOL, Unmatched(Ram.MC, 1, 0)),
-        "MC: 1 write addresses without all data, 0 beats without address",
+        "MC: 1 write address without all data, 0 beats without address",
     ),
     Told(
         Finding(Check.PROTOCOL, EarlyAccess(), 9),
@@ -262,7 +262,7 @@ TOLD = (
         "  running: layer 3 (CONV, group 0, cube 4)\n"
         "  MC: read of 0x1000 with id 4\n"
         "  CVSRAM: write response of 0x2000 with id 0\n"
-        "  MC: 1 write addresses without all data, 2 beats without address\n"
+        "  MC: 1 write address without all data, 2 beats without address\n"
         "  SDP.S_STATUS: group 0 RUNNING, group 1 PENDING\n"
         "  PDP.S_STATUS: group 0 IDLE, group 1 RUNNING",
         ("SDP_0", "PDP_1", "SDP RUNNING/PENDING", "PDP IDLE/RUNNING"),

@@ -4,6 +4,7 @@ A test imports its names from here, as in ``from nvdla_tb import Bench, Conv``:
 
     ``Bench``                            the DUT with its memories and the judge
     ``Conv``, ``Sdp``, ``Pdp``, ``Cdp``  layers of the compute engines
+    ``WidthSplit``                       sizes of the parts that ``Pdp`` cuts a width into
     ``Rubik``, ``Bdma``                  layers that move data
     ``Precision``, ``Ram``, ``Check``    data types, memory ports, and kinds of findings
     ``BenchSettings``, ``PortSettings``  latency, stalls and strictness

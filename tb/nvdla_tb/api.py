@@ -4,6 +4,7 @@ from nvdla_models.config import HwConfig
 from nvdla_models.errors import InputError
 from nvdla_models.precision import Precision
 from nvdla_tb.judge.finding import Check
+from nvdla_tb.nvdla.layers import WidthSplit
 from nvdla_tb.nvdla.memory import MemoryImage, Ram
 from nvdla_tb.nvdla.short import Bdma, Cdp, Conv, Pdp, Rubik, Sdp
 from nvdla_tb.sim.bench import Bench
@@ -41,4 +42,5 @@ __all__ = [
     "Ram",
     "Rubik",
     "Sdp",
+    "WidthSplit",
 ]

@@ -17,7 +17,29 @@ LINE_BUFFER_ELEMENTS = 128
 
 @dataclass(frozen=True)
 class WidthSplit:
-    """How PDP cuts a cube along its width: elements of the first, each middle and the last part."""
+    """How PDP cuts a cube along its width.
+
+    ::
+
+        WidthSplit(parts=3, first_in=4, middle_in=4, last_in=2, first_out=2, middle_out=2, last_out=1)
+
+    is a width of 10 that windows of 2 make 5 of. Columns that windows share with the part before are read again by the
+    hardware, and are not counted again.
+
+    Attributes:
+        parts: Number of parts, 2 to 256.
+        first_in: Input columns of the first part, in elements.
+        middle_in: Those of each part between the first and the last; 0 with 2 parts.
+        last_in: Those of the last part.
+        first_out: Output columns of the first part, in elements.
+        middle_out: Those of each part between the first and the last; 0 with 2 parts.
+        last_out: Those of the last part.
+
+    Raises:
+        InputError: for a number of parts out of range, and a middle with 2 parts.
+
+    Source: unit description, "Planar Data Processor".
+    """
 
     parts: int
     first_in: int

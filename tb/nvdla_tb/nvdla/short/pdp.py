@@ -13,7 +13,7 @@ from nvdla_models.precision import Precision
 from nvdla_tb.nvdla.layers import ConvLayer, PdpLayer, PooledLayer, SdpLayer, Surface, WidthSplit, on_the_fly
 from nvdla_tb.nvdla.layers.pdp import line_buffer_elements, split_width
 from nvdla_tb.nvdla.short.axes import Pair, Sides, pair, sides
-from nvdla_tb.nvdla.short.given import check_finite, check_flags, check_kind
+from nvdla_tb.nvdla.short.given import check_finite, check_flags, check_kind, plain
 from nvdla_tb.nvdla.short.steps import whole
 
 
@@ -27,7 +27,7 @@ def Pdp(  # noqa: N802
     method: str = "max",
     pad_value: float = 0,
     nan_to_zero: bool = False,
-    split: WidthSplit | None = None,
+    split: int | WidthSplit | None = None,
 ) -> PdpLayer | PooledLayer:
     """Return a pooling layer, from memory or on the fly after a convolution or SDP.
 
@@ -54,7 +54,8 @@ def Pdp(  # noqa: N802
         method: ``"max"``, ``"min"`` or ``"average"``.
         pad_value: Value of the padding, for the average alone.
         nan_to_zero: Whether NaN becomes 0; FP16 from memory only.
-        split: Parts of the width. Defaults to as few as the line buffer allows.
+        split: Number of parts that the width is pooled in, or their sizes, as ``WidthSplit``; from memory only.
+            Defaults to as few as the line buffer allows.
 
     Returns:
         Layer for ``bench.run``.
@@ -69,7 +70,9 @@ def Pdp(  # noqa: N802
         raise InputError(f"method must be one of {', '.join(known)}, not {method!r}")
     check_kind("src", src, Surface, ConvLayer, SdpLayer)
     check_kind("dst", dst, Surface)
-    check_kind("split", split, WidthSplit, NoneType)
+    split = plain(split)
+    if isinstance(split, bool) or not isinstance(split, int):
+        check_kind("split", split, int, WidthSplit, NoneType)
     check_flags(nan_to_zero=nan_to_zero)
     _check_flying(src)
     layout = (src if isinstance(src, Surface) else src.dst).layout
@@ -96,7 +99,8 @@ def Pdp(  # noqa: N802
         nan_to_zero=nan_to_zero,
     )
     if isinstance(src, Surface):
-        return PdpLayer(src, dst, params, split or _parts(params, layout.config, layout.shape[2]))
+        cut = split if isinstance(split, WidthSplit) else _parts(params, layout.config, layout.shape[2], split)
+        return PdpLayer(src, dst, params, cut)
     if split is not None:
         raise InputError("split must be left out on the fly, where PDP takes lines as a whole")
     return PooledLayer(src, dst, params)
@@ -119,10 +123,14 @@ def _pad_value(value: float, precision: Precision) -> float:
     return whole("pad_value", value, precision, -most, most)
 
 
-def _parts(params: PdpParams, config: HwConfig, width: int) -> WidthSplit | None:
-    """Return the cut into as few parts as the line buffer needs, of one size but the last; None for one part."""
+def _parts(params: PdpParams, config: HwConfig, width: int, parts: int | None) -> WidthSplit | None:
+    """Return the cut into parts of one size but the last, by default as few as the line buffer needs; None for one."""
     out = params.output_width(width)
-    most = line_buffer_elements(params, config) or out
-    parts = -(-out // most)
+    if parts is None:
+        parts = -(-out // (line_buffer_elements(params, config) or out))
+    if not 1 <= parts <= out:
+        raise InputError(f"split must be 1 to the output width {out}, not {parts}")
     each = -(-out // parts)
+    # Larger parts may leave nothing for the last one.
+    each -= each * (parts - 1) >= out
     return split_width(params, width, parts, each, each)

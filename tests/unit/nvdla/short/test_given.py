@@ -43,8 +43,8 @@ MISTAKES: list[tuple[Callable[[Desk, Any, Any], Any], str]] = [
     (lambda desk, src, dst: Cdp(src, dst, beta=float("nan")), "beta must be a finite number, not nan"),
     (lambda desk, src, dst: Pdp(src, None, window=2), f"dst must be {CUBE}, not NoneType"),
     (
-        lambda desk, src, dst: Pdp(src, dst, window=1, split=anything(2)),
-        "split must be WidthSplit or None, not int",
+        lambda desk, src, dst: Pdp(src, dst, window=1, split=anything("2")),
+        "split must be int, WidthSplit or None, not str",
     ),
     (
         lambda desk, src, dst: Pdp(src, dst, window=1, nan_to_zero=anything(1)),

@@ -86,6 +86,25 @@ def test_a_split_may_be_given() -> None:
     assert layer.split == split
 
 
+@pytest.mark.parametrize(
+    ("parts", "split"),
+    [
+        (1, None),
+        (2, WidthSplit(2, 7, 0, 4, 5, 0, 4)),
+        (np.int64(4), WidthSplit(4, 4, 2, 3, 2, 2, 3)),
+        (9, WidthSplit(9, 3, 1, 1, 1, 1, 1)),
+    ],
+)
+def test_the_number_of_parts_may_be_given(parts: int, split: WidthSplit | None) -> None:
+    desk = Desk()
+    cube = desk.bytes(3, 2, 11)
+    layer = Pdp(desk.place(cube), desk.reserve((3, 1, 9)), window=(2, 3), stride=1, split=parts)
+    assert isinstance(layer, PdpLayer)
+    assert layer.split == split
+    (got,) = desk.played(layer)
+    np.testing.assert_array_equal(got, windows(cube, (2, 3), (1, 1)).max(-1).astype(np.int8), strict=True)
+
+
 REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"window": 9}, r"window must be an integer from 1 to 8, not 9"),
     ({"window": 0}, r"window must be an integer from 1 to 8, not 0"),
@@ -102,6 +121,8 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
         {"window": 2, "pad_value": 37450, "method": "average"},
         r"pad_value must be an integer from -37449 to 37449, not 37450",
     ),
+    ({"window": 2, "split": 0}, r"split must be 1 to the output width 4, not 0"),
+    ({"window": 2, "split": 5}, r"split must be 1 to the output width 4, not 5"),
     ({"window": 2, "nan_to_zero": True}, r"nan_to_zero must be False for INT8, which has no NaN"),
 ]
 

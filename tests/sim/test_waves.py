@@ -21,9 +21,14 @@ def with_waves() -> Built:
     return build(BuildSpec(HwConfig.load("nv_small"), "icarus", waves=True))
 
 
-def run(built: Built, folder: Path, start: str = "cycle:0", *plusargs: str) -> Path:
+def run(
+    built: Built,
+    folder: Path,
+    start: str = "cycle:0",
+    *plusargs: str,
+    test: str = "the_scope_shows_each_write_as_the_scoreboard_judges_it",
+) -> Path:
     """Return the file of the waves of a test that must pass; it is missing when they never began."""
-    test = "the_scope_shows_each_write_as_the_scoreboard_judges_it"
     simulated(built, "tests.sim.waves", test, folder, *plusargs, request=Request("nv_small", waves_from=start))
     return folder / "waves.fst"
 
@@ -43,6 +48,10 @@ def test_waves_begin_at_the_condition_and_are_smaller(
     with_waves: Built, whole_bytes: int, tmp_path: Path, start: str
 ) -> None:
     assert 5_000 < run(with_waves, tmp_path, start, "+wave_wait").stat().st_size < whole_bytes
+
+
+def test_waves_begin_in_the_cycle_that_was_asked_for(with_waves: Built, tmp_path: Path) -> None:
+    run(with_waves, tmp_path, "cycle:150", "+wave_wait", test="waves_begin_in_the_cycle_that_was_asked_for")
 
 
 def test_waves_whose_condition_never_comes_are_not_written(with_waves: Built, tmp_path: Path) -> None:

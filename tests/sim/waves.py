@@ -49,6 +49,15 @@ async def recorded(bench: Bench, beats: list[Beat]) -> None:
 
 
 @cocotb.test()
+async def waves_begin_in_the_cycle_that_was_asked_for(dut: SimHandleBase) -> None:
+    bench = await Bench.start(dut, CONFIG)
+    assert cycle() < 150
+    await RisingEdge(dut.wave_start)
+    assert cycle() == 150
+    await bench.csb.read(0)
+
+
+@cocotb.test()
 async def the_scope_shows_each_write_as_the_scoreboard_judges_it(dut: SimHandleBase) -> None:
     bench = await Bench.start(dut, CONFIG, seed=3)
     layers = [pass_through(bench, SHAPE) for _ in range(2)]

@@ -48,13 +48,14 @@ class WaveScope:
         """Start to follow the ports, and to wait for the first cycle of the waves."""
         for port in self._ports:
             cocotb.start_soon(port.follow())
-        if self._from_cycle == 0:
-            self._write_waves()
-        elif self._from_cycle is not None:
+        if self._from_cycle is not None:
             cocotb.start_soon(self._wait_for_cycle(self._from_cycle))
 
     async def _wait_for_cycle(self, at: int) -> None:
-        await wait_cycles(self._dut.dla_core_clk, at)
+        # The reset has taken some.
+        left = at - cycle()
+        if left > 0:
+            await wait_cycles(self._dut.dla_core_clk, left)
         self._write_waves()
 
     def _write_waves(self) -> None:

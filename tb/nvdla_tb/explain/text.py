@@ -214,6 +214,8 @@ def _spread(found: NDArray[np.int64], total: int) -> str:
     """Return indices in words: all, one by one, every so many, or a range."""
     if len(found) == total:
         return f"all {total}"
+    if len(found) == 1:
+        return f"only number {found[0]}, of {total}"
     if len(found) <= _LISTED_PLACES:
         return f"{', '.join(map(str, found))} of {total}"
     steps = np.diff(found)

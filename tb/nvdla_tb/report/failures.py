@@ -8,6 +8,7 @@ from pathlib import Path
 from nvdla_tb.counting import counted
 from nvdla_tb.explain.page import FILE_NAME as PAGE_FILE
 from nvdla_tb.explain.units import Suspect, Unit, common, shared
+from nvdla_tb.explain.waves import GTKWAVE_SUFFIX
 from nvdla_tb.judge.finding import Check
 from nvdla_tb.judge.text import complaints, why_not_passed
 from nvdla_tb.judge.verdict import Ending
@@ -173,9 +174,13 @@ def _block(result: Result) -> str:
 
 def _leads(result: Result) -> list[str]:
     """Return where more is to be found: files that exist, and the command that repeats the test."""
-    files = () if result.folder is None else (("page", PAGE_FILE), ("log", LOG_NAME))
-    paths = [(name, Path(str(result.folder)) / file) for name, file in files]
-    found = [f"{name}: {path}" for name, path in paths if path.is_file() and path.stat().st_size]
+    files: list[tuple[str, Path]] = []
+    if result.folder is not None:
+        folder = Path(result.folder)
+        # A save file opens the waves, too.
+        waves = sorted(folder.glob("waves.*"), key=lambda path: (path.suffix != GTKWAVE_SUFFIX, path.name))
+        files = [("page", folder / PAGE_FILE), ("log", folder / LOG_NAME), *(("waves", path) for path in waves[:1])]
+    found = [f"{name}: {path}" for name, path in files if path.is_file() and path.stat().st_size]
     return [*found, *([] if result.after is None else [passes_alone(result.after)]), f"rerun: {result.rerun}"]
 
 

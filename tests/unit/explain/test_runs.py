@@ -130,6 +130,7 @@ def test_what_a_stop_cut_off_is_no_evidence(tmp_path: Path) -> None:
     assert (evidence.wrong_bytes, int(evidence.bad.sum()), int(evidence.bad_elements.sum())) == (1, 1, 1)
     assert not evidence.missing_elements.any()
     assert not any("never written" in line for line in explanation.lines())
+    assert any(line.endswith("columns: only number 3, of 6") for line in explanation.lines())
 
 
 def test_what_a_layer_has_not_written_by_its_end_is_evidence(tmp_path: Path) -> None:

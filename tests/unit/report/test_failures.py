@@ -60,6 +60,18 @@ def test_a_failure_alone_says_why_and_where_more_is_to_be_found(tmp_path: Path) 
     )
 
 
+def test_the_waves_of_a_failure_are_named_by_what_opens_them(tmp_path: Path) -> None:
+    def shown() -> str:
+        said = failures.told([result("bad", Verdict(findings=[wrong()]), tmp_path)])
+        return next((line for line in said.splitlines() if "waves" in line), "")
+
+    assert shown() == ""
+    (tmp_path / "waves.vcd").write_text("$end", encoding="utf-8")
+    assert shown() == f"  waves: {tmp_path}/waves.vcd"
+    (tmp_path / "waves.gtkw").write_text("[*]", encoding="utf-8")
+    assert shown() == f"  waves: {tmp_path}/waves.gtkw"
+
+
 def test_a_failure_that_passes_alone_names_the_scenario_before_it() -> None:
     after = replace(result("bad", Verdict(findings=[wrong()])), after="first.1")
     assert failures.told([after]).splitlines()[-2:] == [

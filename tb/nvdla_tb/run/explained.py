@@ -5,7 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from nvdla_tb.explain import MOST_LAYERS, Explanation, record
+from nvdla_tb.explain.record import RecordError
 from nvdla_tb.explain.runs import own_config
+from nvdla_tb.run.answers import left_in
 from nvdla_tb.run.systems import system_of
 
 
@@ -21,7 +23,13 @@ def explain_folder(folder: Path, config_name: str | None = None, most: int = MOS
         RecordError: when the folder holds no record of a failed run.
         InputError: when its scenario or its configuration cannot be read.
     """
-    found, own = record.read_record(folder / record.FILE_NAME), own_config(folder)
+    path = folder / record.FILE_NAME
+    left = None if path.exists() else left_in(folder)
+    if left is not None:
+        raise RecordError(
+            f"{folder} must be of a run that wrote wrong bytes, not of {left.identity} ({left.ending.value})"
+        )
+    found, own = record.read_record(path), own_config(folder)
     name = config_name or (found.config if own is None else str(own))
     system = system_of(name)
     return system.explain(found, folder / record.SCENARIO_FOLDER, system.load_config(name), most)

@@ -10,7 +10,10 @@ import pytest
 
 from nvdla_tb.judge.predictor import predict
 from nvdla_tb.judge.tracker import StartedLayer
+from nvdla_tb.judge.verdict import Verdict
+from nvdla_tb.run.answers import RESULT_FILE
 from nvdla_tb.run.explained import explain_folder
+from nvdla_tb.stimulus.result import Dut, Result
 from tests.unit.conftest import Run
 from tests.unit.explain import cases
 from tests.unit.explain.test_runs import failed_run, read
@@ -39,6 +42,14 @@ def test_two_dumps_are_explained_by_their_layout(tmp_path: Path, tb: Run) -> Non
     assert "1. output: wrong surface stride: 256 bytes instead of 240, 2 atoms too large" in ran.out
     same = tb(f"explain expected.bin expected.bin {words}")
     assert (same.code, same.out) == (0, "expected.bin: nothing is wrong\n")
+
+
+def test_a_run_that_passed_has_nothing_to_explain(tmp_path: Path, tb: Run) -> None:
+    dut = Dut("nv_small", "verilator")
+    Result("fine", 7, dut, "rerun", Verdict(layers=1, judged_bytes=8)).save(tmp_path / RESULT_FILE)
+    assert tb(f"explain {tmp_path}").refusal == (
+        f"{tmp_path} must be of a run that wrote wrong bytes, not of fine.7 (passed)"
+    )
 
 
 @pytest.mark.parametrize(

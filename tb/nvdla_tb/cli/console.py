@@ -124,10 +124,10 @@ for processes to start, and its time says nothing of thousands."""
 class Progress:
     """Counts tests that end and says so; the rate is that of this process, not of what was resumed."""
 
-    def __init__(self, console: Console, total: int, done: int = 0) -> None:
-        """Start with ``done`` of ``total`` tests ended before."""
-        self._console, self._total, self._done = console, total, done
-        self._here = self._failed = 0
+    def __init__(self, console: Console, total: int, done: int = 0, failed: int = 0) -> None:
+        """Start with ``done`` of ``total`` tests ended before, of which ``failed`` have failed."""
+        self._console, self._total, self._done, self._failed = console, total, done, failed
+        self._here = self._told = 0
         self._started = self._first = self._last = time.monotonic()
         self._least = min(_EVIDENCE, max(2, round(_EVIDENCE_PART * (total - done))))
         self._left: float | None = None
@@ -145,7 +145,8 @@ class Progress:
             left = round(self._estimated((self._total - self._done) * each))
             estimate += f", {left // 60}:{left % 60:02} left"
         count = f"[{self._done:{len(str(self._total))}}/{self._total}]"
-        news = result.ending.is_failure and self._failed <= _TOLD_AT_ONCE
+        news = result.ending.is_failure and self._told < _TOLD_AT_ONCE
+        self._told += news
         if self._console.verbose or news:
             cycles = counted(result.verdict.cycles, "cycle")
             self._console.say(f"{count} {result.ending.value:8} {result.key}  {cycles}  {estimate}")

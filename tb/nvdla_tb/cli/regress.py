@@ -27,6 +27,7 @@ from nvdla_tb.run.compile.spec import CODE_COVERAGE
 from nvdla_tb.run.errors import LaunchError
 from nvdla_tb.run.evidence import check_unchanged, with_evidence
 from nvdla_tb.run.regress.code_exclusions import load_exclusions
+from nvdla_tb.run.regress.held import being_played, held
 from nvdla_tb.run.regress.named import Named
 from nvdla_tb.run.regress.store import Run, Store
 from nvdla_tb.run.systems import is_nvdla, system_of
@@ -149,13 +150,15 @@ def main(args: argparse.Namespace) -> int:
         # Before anything is played.
         cycles_before(args)
         if args.kind == "show":
-            return conclude(store, store.run(args.run), args)
+            run = store.run(args.run)
+            return conclude(store, run, args, playing=being_played(run))
         if args.kind == "resume":
             run = store.run(args.run)
             _check_named(args, store.tasks(run))
-            _check_resumable(run, store.tasks(run))
-            store.forget_lost(run)
-            return Player(args, store, run, until).play()
+            with held(run):
+                _check_resumable(run, store.tasks(run))
+                store.forget_lost(run)
+                return Player(args, store, run, until).play()
         if args.kind == "rerun-failed":
             old = store.run(args.run)
             failing = {result.key for result in store.results(old) if result.ending.is_failure}
@@ -165,7 +168,7 @@ def main(args: argparse.Namespace) -> int:
                 return 0
             _check_named(args, failed)
             now = [msgspec.structs.replace(task, dut=with_evidence(task.dut, task.plusargs)) for task in failed]
-            return Player(args, store, store.start(f"failures of {old.title}", now), until).play()
+            return _played(args, store, store.start(f"failures of {old.title}", now), until)
         if not is_nvdla(args.config):
             check_random_alone(args)
         if args.kind == "random":
@@ -186,9 +189,22 @@ def main(args: argparse.Namespace) -> int:
         title = args.kind if level is None else f"chosen tests of {level.name}" if chosen else level.name
         goal = getattr(args, "until_coverage", None)
         if level is None or chosen:
-            return Player(args, store, store.start(title, tasks, goal=goal), until).play()
+            return _played(args, store, store.start(title, tasks, goal=goal), until)
         run = store.start(title, tasks, goal=goal, complete=not level.search)
-        return Player(args, store, run, until).play(level.search, level.steered)
+        return _played(args, store, run, until, level.search, level.steered)
+
+
+def _played(
+    args: argparse.Namespace,
+    store: Store,
+    run: Run,
+    until: float | None,
+    looked_at: int = 0,
+    steered: int | None = None,
+) -> int:
+    """Play a new run, which no other process plays meanwhile, see ``Player.play``."""
+    with held(run):
+        return Player(args, store, run, until).play(looked_at, steered)
 
 
 def _check_resumable(run: Run, tasks: Sequence[Task]) -> None:
@@ -215,7 +231,7 @@ def _play_random(args: argparse.Namespace, store: Store, until: float | None) ->
     for seeds in seed_lots(args):
         over = is_over(until)
         run = store.start(args.kind, random_tasks(args, engines_of(args), seeds), goal=args.until_coverage)
-        code = max(code, Player(args, store, run, until).play())
+        code = max(code, _played(args, store, run, until))
         left = args.seed + args.seeds - seeds.stop
         if over and left:
             # Those of this run stand in its report as not played.

@@ -27,6 +27,8 @@ from nvdla_tb.paths import PLANS
 from nvdla_tb.run.compile.spec import BuildSpec, Built
 from nvdla_tb.run.inside import is_worth_it
 from nvdla_tb.run.jobs import Job, Setup
+from nvdla_tb.run.regress.held import being_played
+from nvdla_tb.run.regress.store import Store
 from nvdla_tb.stimulus.explained import Explained, Pointed
 from nvdla_tb.stimulus.generate.plan import load_plan
 from nvdla_tb.stimulus.result import Dut, Result
@@ -234,3 +236,22 @@ def test_a_cause_that_lies_elsewhere_is_looked_for_in_the_whole_group(tmp_path: 
     assert looked_at(results, {"t1": located("bus-lanes")}, tmp_path)[0] == ["t1"]
     order, _ = looked_at(results, {f"t{n}": located() for n in range(1, 7)}, tmp_path)
     assert order == [f"t{n}" for n in range(1, 7)]
+
+
+def test_a_run_says_its_number_and_compare_what_it_was_of(tb: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(run_command, "build_dut", lambda *_, **__: BUILT)
+    held: list[str | None] = []
+
+    def play(*_: object) -> int:
+        with Store(Path("sim_build/regress/results.sqlite")) as store:
+            held.append(being_played(store.runs()[-1]))
+        return 0
+
+    monkeypatch.setattr(run_command, "play_and_report", play)
+    for number in (1, 2):
+        line = f"run {number}: 1 scenario to play; results: sim_build/regress"
+        assert line in tb("run --only pdp_max_2x2").out.splitlines()
+    assert [None if by is None else by[:21] for by in held] == ["run 1 is being played", "run 2 is being played"]
+    compared = tb("compare 1 2 --results sim_build/regress").out
+    assert compared.count("  the embedded DUT, NV_nvdla, nv_small, verilator; ") == 2
+    assert "\nthe same content\n" in compared

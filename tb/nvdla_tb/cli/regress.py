@@ -38,7 +38,7 @@ from nvdla_tb.stimulus.generate.random import ENGINES
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the kinds of regressions and their options."""
     kinds = parser.add_subparsers(dest="kind", required=True, metavar="KIND")
-    drawn = kinds.add_parser("random", help="layers of all units, sizes and modes, one scenario per seed")
+    drawn = _kind(kinds, "random", "layers of all units, sizes and modes, one scenario per seed")
     drawn.add_argument(
         "--seeds",
         type=numbers.seeds,
@@ -49,7 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     _seed_option(drawn, 0, "first of the --seeds: --seed 7 --seeds 3 plays the seeds 7, 8 and 9 (default: 0)")
     only_option(drawn, f"engines, of {','.join(ENGINES)},", "'SDP,PDP'")
     drawn.add_argument("--engines", action=Renamed, now="--only", type=patterns)
-    planned = kinds.add_parser("plan", help="every scenario of a plan with several seeds")
+    planned = _kind(kinds, "plan", "every scenario of a plan with several seeds")
     plan_option(planned)
     planned.add_argument(
         "--level",
@@ -69,7 +69,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="TOML",
         help="write the scenario of --seed, with --seeds 1, as a plan that run plays, and exit",
     )
-    traces = kinds.add_parser("traces", help="traces of the public format")
+    traces = _kind(kinds, "traces", "traces of the public format")
     traces.add_argument("paths", nargs="+", type=Path, metavar="PATH", help="trace folder, .cfg, or folder of traces")
     for kind in (drawn, planned, traces):
         add_dut_options(kind)
@@ -86,9 +86,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             metavar="PERCENT",
             help="continue with seeds that reach more bins until this coverage",
         )
-    resumed = kinds.add_parser("resume", help="play the tasks that an interrupted run lacks or has lost")
-    again = kinds.add_parser("rerun-failed", help="play the failures of a run again, as a run of its own")
-    shown = kinds.add_parser("show", help="print the results of a run, and write its page and JUnit XML")
+    resumed = _kind(kinds, "resume", "play the tasks that an interrupted run lacks or has lost")
+    again = _kind(kinds, "rerun-failed", "play the failures of a run again, as a run of its own")
+    shown = _kind(kinds, "show", "print the results of a run, and write its page and JUnit XML")
     for kind in (resumed, again):
         build_option(kind)
         kind.add_argument(
@@ -111,6 +111,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             metavar="TOML",
             help="code of the RTL that need not be covered, with reasons; may be repeated",
         )
+
+
+def _kind(kinds: argparse._SubParsersAction[argparse.ArgumentParser], name: str, about: str) -> argparse.ArgumentParser:
+    return kinds.add_parser(name, help=about, description=f"{about}.")
 
 
 _LIST = (
@@ -172,6 +176,8 @@ def main(args: argparse.Namespace) -> int:
         if not is_nvdla(args.config):
             check_random_alone(args)
         if args.kind == "random":
+            if is_nvdla(args.config):
+                engines_of(args)
             last = args.seed + args.seeds - 1
             Console.of(args).say(f"seed {last}" if args.seeds == 1 else f"seeds {args.seed} to {last}")
         note = system_of(args.config).note(args.rtl)

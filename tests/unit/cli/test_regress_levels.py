@@ -192,7 +192,7 @@ def test_runs_of_seeds_follow_each_other_until_the_time_is_over(
         def __init__(self, _: argparse.Namespace, store: Store, run: Run, until: float | None) -> None:
             played.append([task.seed for task in store.tasks(run)])
 
-        def play(self) -> int:
+        def play(self, *_: object) -> int:
             return 0
 
     monkeypatch.setattr(regress_tasks, "RUN_SEEDS", 3)

@@ -8,7 +8,7 @@ import shutil
 import sys
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import IO
 
@@ -79,13 +79,18 @@ class Console:
             self.result(text)
 
     @contextmanager
-    def waiting(self, text: str) -> Iterator[None]:
-        """Say what is waited for, with the seconds that it takes, as long as the block runs."""
+    def waiting(self, text: str | Callable[[float], str]) -> Iterator[None]:
+        """Say what is waited for, with the seconds that it takes, as long as the block runs.
+
+        Args:
+            text: what is waited for, or a function that says so of the seconds that it has taken.
+        """
         started, over = time.monotonic(), threading.Event()
 
         def tick() -> None:
             while not over.wait(_TICK_SECONDS):
-                self.progress(f"{text}: {time.monotonic() - started:.0f} s")
+                seconds = time.monotonic() - started
+                self.progress(f"{text}: {seconds:.0f} s" if isinstance(text, str) else text(seconds))
 
         watch = threading.Thread(target=tick, daemon=True)
         watch.start()

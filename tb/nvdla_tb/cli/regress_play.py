@@ -18,6 +18,7 @@ from nvdla_models.reading import resolved
 from nvdla_tb.cli.console import Console, Progress
 from nvdla_tb.cli.dut import MODELS
 from nvdla_tb.cli.earlier import cycles_before, slower_than_before
+from nvdla_tb.cli.playing import TIME_IS_OVER
 from nvdla_tb.cli.regress_tasks import engines_of, random_tasks
 from nvdla_tb.cli.workers import workers_of
 from nvdla_tb.counting import counted
@@ -35,7 +36,7 @@ from nvdla_tb.run import folders
 from nvdla_tb.run.errors import ClusterError
 from nvdla_tb.run.optimise import Optimiser
 from nvdla_tb.run.regress import code_coverage
-from nvdla_tb.run.regress.again import look_again, worth_looking_at
+from nvdla_tb.run.regress.again import look_again, was_cut_short, worth_looking_at
 from nvdla_tb.run.regress.features import FEATURES, load_feature_plan
 from nvdla_tb.run.regress.named import options_of
 from nvdla_tb.run.regress.pool import Pool
@@ -156,15 +157,27 @@ class Player:
         left, keys = time.monotonic() + args.explain, {result.key for result in chosen}
         known = {result.key: result for result in self._store.results(self._run) if result.key in keys}
         look = partial(look_again, failures=known, limits=self._limits, until=until)
-        with console.waiting(f"looking inside failures, {len(chosen)} in all, at most {args.explain:g} s"):
-            try:
+        seen: list[Result] = []
+
+        def so_far(seconds: float) -> str:
+            limit = f"{seconds:.0f} s of at most {args.explain:g} s"
+            return f"looking inside failures: {len(seen)} of {len(chosen)}, {limit}"
+
+        try:
+            with console.waiting(so_far):
                 for results in run_tasks(pool, [tasks[result.key] for result in chosen], look, until=left):
+                    seen += results
                     for result in results:
                         # A worker that dies meanwhile takes nothing back.
                         if result.ending is not Ending.LOST:
                             self._store.amend(self._run, result)
-            except ClusterError as error:
-                console.say(f"no more failures are played again: {error}")
+        except ClusterError as error:
+            console.say(f"no more failures are played again: {error}")
+            return
+        cut = len(chosen) - len(seen) + sum(map(was_cut_short, seen))
+        if cut:
+            what = f"{cut} of {counted(len(chosen), 'failure')} not looked into, or without whole waves"
+            console.say(f"{TIME_IS_OVER}, {what}: --explain SECONDS allows more")
 
     def _optimised(self) -> Dut | None:
         """Return the device whose optimised model is to be built beside the run, None without any."""

@@ -7,7 +7,6 @@ import dataclasses
 import threading
 import time
 from collections.abc import Iterator, Mapping
-from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -206,7 +205,7 @@ def looked_at(
     }
     played = {identity: (job, setup) for identity, job in jobs.items()}
     until = time.monotonic() + seconds
-    after = with_handovers(results, played, folder, Console(stream=StringIO()), until, watch)
+    after = with_handovers(results, played, folder, Console(), until, watch)
     return order, after
 
 
@@ -226,9 +225,12 @@ def test_the_shortest_is_played_again_until_one_says_where(tmp_path: Path) -> No
     assert looked_at(results, {}, tmp_path)[0] == ["image", "short", "other", "long"]
 
 
-def test_nothing_is_looked_into_when_the_time_is_over(tmp_path: Path) -> None:
+def test_nothing_is_looked_into_when_the_time_is_over(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     results = [failed("short", 100), failed("long", 900)]
+    assert looked_at(results, {"short": located()}, tmp_path)[0] == ["short"]
+    assert capsys.readouterr().out == ""
     assert looked_at(results, {"short": located()}, tmp_path, seconds=0.0) == ([], results)
+    assert capsys.readouterr().out == "the time for looking inside failures was over: --explain SECONDS allows more\n"
 
 
 def test_a_cause_that_lies_elsewhere_is_looked_for_in_the_whole_group(tmp_path: Path) -> None:

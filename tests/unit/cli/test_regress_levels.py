@@ -22,6 +22,7 @@ from nvdla_tb.cli.regress_tasks import check_random_alone, random_tasks, seed_lo
 from nvdla_tb.judge.verdict import Ending
 from nvdla_tb.paths import HDL
 from nvdla_tb.report import failures as told_failures
+from nvdla_tb.run.regress.held import being_played
 from nvdla_tb.run.regress.store import Run, Store
 from nvdla_tb.run.regress.worker import Limits
 from nvdla_tb.run.task import BENCH, Task
@@ -193,8 +194,10 @@ def test_runs_of_seeds_follow_each_other_until_the_time_is_over(
     class Played:
         def __init__(self, _: argparse.Namespace, store: Store, run: Run, until: float | None) -> None:
             played.append([task.seed for task in store.tasks(run)])
+            self._run = run
 
         def play(self, *_: object) -> int:
+            assert being_played(self._run) is not None
             return 0
 
     monkeypatch.setattr(regress_tasks, "RUN_SEEDS", 3)

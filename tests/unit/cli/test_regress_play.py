@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from nvdla_tb.cli import regress_play
+from nvdla_tb.cli import console, regress_play
 from nvdla_tb.cli.command import parser
 from nvdla_tb.cli.regress_play import Player, conclude
 from nvdla_tb.judge.finding import Check
@@ -193,6 +193,17 @@ def test_an_interrupted_run_says_how_far_it_is_and_how_it_goes_on(
         interrupted(monkeypatch, store, run, TASKS[:play])
     first, *others = (line.format(shlex.quote(str(tmp_path))) for line in last)
     assert capsys.readouterr().out.splitlines()[-len(last) :] == [f"run 1, interrupted: {first}", *others]
+
+
+def test_a_resumed_run_counts_the_failures_of_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with Store(tmp_path / "results.sqlite") as store:
+        run = store.start("L1", TASKS)
+        store.add(run, TASKS[0].result(Verdict(judged_bytes=8, findings=[wrong()])))
+        monkeypatch.setattr(console, "_FIRST_SECONDS", 0.0)
+        interrupted(monkeypatch, store, run, TASKS[1:2])
+    assert "[2/3] 1 failed, " in capsys.readouterr().out
 
 
 def test_a_run_is_played_by_one_process(tb: Run, tmp_path: Path) -> None:

@@ -29,6 +29,7 @@ from nvdla_tb.run import folders
 from nvdla_tb.run.cache import MODELS
 from nvdla_tb.run.process import stop
 from nvdla_tb.run.regress.again import look_again, worth_looking_at
+from nvdla_tb.run.regress.held import held
 from nvdla_tb.run.regress.store import Store
 from nvdla_tb.run.regress.worker import (
     Limits,
@@ -107,7 +108,8 @@ class Steering:
         self._growth = (folder / GROWTH_FILE).open("w", encoding="utf-8", buffering=1)
         self._growth.write("scenarios,cycles,points,kept\n")
         interrupted = False
-        with self._growth, LiveReport({task.key: _not_played(task)}, partial(write_live, self._run)) as self._live:
+        self._live = LiveReport({task.key: _not_played(task)}, partial(write_live, self._run))
+        with held(self._run), self._growth, self._live:
             try:
                 self._drive(task, first)
                 end_processes()

@@ -19,6 +19,7 @@ from nvdla_tb.run import folders
 from nvdla_tb.run.history import History
 
 _CLONE, _RESULTS = "rtl", "results"
+_VERDICTS = {0: "passes", 1: "fails"}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -49,19 +50,42 @@ def main(args: argparse.Namespace) -> int:
             history = History.of(filelist, clone)
         command = _command(args, history.folder / history.below / filelist.name, root)
         good, bad = history.commit(args.good), history.commit(args.bad)
+        player = _Player(history, command, console)
         for name, commit, wanted in (("GOOD", good, 0), ("BAD", bad, 1)):
-            with console.waiting(f"playing on {name}, {commit[:12]}"):
-                code, said = history.play(commit, command)
+            code = player.play(name, commit)
             if code != wanted:
-                ended = {0: "all passed", 1: "one failed"}.get(code, f"they could not be played: {shown(said)}")
+                ended = "all passed" if code == 0 else "one failed" if code == 1 else f"they {player.why}"
                 raise InputError(f"scenarios must {'fail' if wanted else 'pass'} on {name}, {commit[:12]}: {ended}")
-        with console.waiting("searching"):
-            found = history.search(good, bad, command)
+        found = history.search(good, bad, player.step)
     if found is None:
         print("no single commit was found: those between could not be built or played")
         return 1
     print(f"first bad commit: {shown(history.describe(found))}")
     return 0
+
+
+class _Player:
+    """Plays the scenarios on commits, and says of each how they ended.
+
+    Attributes:
+        why: Why the last commit could not be played.
+    """
+
+    def __init__(self, history: History, command: list[str], console: Console) -> None:
+        self._history, self._command, self._console, self.why = history, command, console, ""
+
+    def play(self, what: str, commit: str) -> int:
+        """Return the exit code of a commit, which is ``what`` in the search."""
+        about = f"{what}: commit {self._history.subject(commit)}"
+        with self._console.waiting(f"{about}, building and playing"):
+            code, said = self._history.play(commit, self._command)
+        self.why = f"could not be played: {shown(said)}"
+        self._console.say(f"{about}: {_VERDICTS.get(code, self.why)}")
+        return code
+
+    def step(self, commit: str, number: int, left: int) -> int:
+        """Return the exit code of a commit that the search has come to."""
+        return self.play(f"step {number}, about {left} left", commit)
 
 
 def _command(args: argparse.Namespace, filelist: Path, root: Path) -> list[str]:

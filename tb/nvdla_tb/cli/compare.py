@@ -12,9 +12,13 @@ from nvdla_tb.cli.run_options import slower_option
 from nvdla_tb.judge.verdict import Ending
 from nvdla_tb.report import performance
 from nvdla_tb.report.summary import counts_line, endings_of, has_failed
+from nvdla_tb.run.evidence import OF_CONTENT
 
 _MOST_SHOWN = 20
 """Tests that are named of each kind."""
+
+_DIGITS = 12
+"""Of the digest of a content."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -30,10 +34,15 @@ def main(args: argparse.Namespace) -> int:
     with existing_store(args.results) as store:
         runs = [store.run(number) for number in (args.before, args.after)]
         before, after = map(store.endings, runs)
+        contents = [store.evidence(run) for run in runs]
         cycles_before, cycles_after = (performance.cycles_of(store.results(run)) for run in runs)
-    for run, endings in zip(runs, (before, after), strict=True):
-        print(f"run {run.id} ({shown(run.title)}): {counts_line(endings_of(endings.values()))}")
+    for run, endings, content in zip(runs, (before, after), contents, strict=True):
+        of = f", content {shown(content[:_DIGITS])}" if content else ""
+        print(f"run {run.id} ({shown(run.title)}{of}): {counts_line(endings_of(endings.values()))}")
         print("".join(f"  {shown(line)}\n" for line in run.read_about()), end="")
+    if all(contents):
+        same = contents[0] == contents[1]
+        print("the same content" if same else f"different content: {OF_CONTENT}")
     both = before.keys() & after.keys()
     worse = _told("newly failing", [key for key in after if key in both and _is_worse(before[key], after[key])], after)
     _told("newly passing", [key for key in after if key in both and _is_worse(after[key], before[key])], before)

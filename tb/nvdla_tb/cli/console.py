@@ -8,7 +8,7 @@ import shutil
 import sys
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import IO
 
@@ -79,13 +79,18 @@ class Console:
             self.result(text)
 
     @contextmanager
-    def waiting(self, text: str) -> Iterator[None]:
-        """Say what is waited for, with the seconds that it takes, as long as the block runs."""
+    def waiting(self, text: str | Callable[[float], str]) -> Iterator[None]:
+        """Say what is waited for, with the seconds that it takes, as long as the block runs.
+
+        Args:
+            text: what is waited for, or a function that says so of the seconds that it has taken.
+        """
         started, over = time.monotonic(), threading.Event()
 
         def tick() -> None:
             while not over.wait(_TICK_SECONDS):
-                self.progress(f"{text}: {time.monotonic() - started:.0f} s")
+                seconds = time.monotonic() - started
+                self.progress(f"{text}: {seconds:.0f} s" if isinstance(text, str) else text(seconds))
 
         watch = threading.Thread(target=tick, daemon=True)
         watch.start()
@@ -124,10 +129,10 @@ for processes to start, and its time says nothing of thousands."""
 class Progress:
     """Counts tests that end and says so; the rate is that of this process, not of what was resumed."""
 
-    def __init__(self, console: Console, total: int, done: int = 0) -> None:
-        """Start with ``done`` of ``total`` tests ended before."""
-        self._console, self._total, self._done = console, total, done
-        self._here = self._failed = 0
+    def __init__(self, console: Console, total: int, done: int = 0, failed: int = 0) -> None:
+        """Start with ``done`` of ``total`` tests ended before, of which ``failed`` have failed."""
+        self._console, self._total, self._done, self._failed = console, total, done, failed
+        self._here = self._told = 0
         self._started = self._first = self._last = time.monotonic()
         self._least = min(_EVIDENCE, max(2, round(_EVIDENCE_PART * (total - done))))
         self._left: float | None = None
@@ -145,7 +150,8 @@ class Progress:
             left = round(self._estimated((self._total - self._done) * each))
             estimate += f", {left // 60}:{left % 60:02} left"
         count = f"[{self._done:{len(str(self._total))}}/{self._total}]"
-        news = result.ending.is_failure and self._failed <= _TOLD_AT_ONCE
+        news = result.ending.is_failure and self._told < _TOLD_AT_ONCE
+        self._told += news
         if self._console.verbose or news:
             cycles = counted(result.verdict.cycles, "cycle")
             self._console.say(f"{count} {result.ending.value:8} {result.key}  {cycles}  {estimate}")

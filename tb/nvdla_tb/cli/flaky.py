@@ -19,12 +19,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def main(args: argparse.Namespace) -> int:
     """Carry the subcommand out and return the exit code: 1 when there is one."""
     with existing_store(args.results) as store:
-        played, found = flaky(store)
-    for test in found:
+        found = flaky(store)
+    for test in found.flaky:
         print(shown(test.key))
         for ending, runs in test.runs.items():
             print(f"  {ending.value}: run {', '.join(map(str, runs))}")
         print(f"  rerun: {shown(test.rerun)}")
-    tests = counted(played, "test that was", "tests that were")
-    print(f"{len(found)} flaky of {tests} played twice or more with the same content")
-    return int(bool(found))
+    tests = counted(found.tests, "test that was", "tests that were")
+    print(f"{len(found.flaky)} flaky of {tests} played twice or more with the same seed, content and arguments")
+    if found.apart:
+        apart = counted(found.apart, "test was", "tests were")
+        print(f"{apart} played with different arguments, which says nothing: a level chooses the initial state by some")
+    return int(bool(found.flaky))

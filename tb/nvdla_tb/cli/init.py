@@ -18,6 +18,9 @@ _COMMENT_COLUMN = 32
 WORKFLOWS = {"github": ".github/workflows/nvdla-tb.yml", "gitlab": ".gitlab-ci.yml"}
 """Files of workflows, by service."""
 
+_SOURCE = "NVDLA_TB"
+"""The variable of workflows that the user sets."""
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the subcommand's options."""
@@ -26,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--ci",
         choices=WORKFLOWS,
-        help="instead write a workflow that plays level L0 on every push and L1 at night, and shows the results",
+        help="instead write a workflow that plays plan and level L0 on every push, L1 at night, and shows the results",
     )
     parser.add_argument("--config", metavar="NAME|FILE", help=f"configuration (default: {DEFAULT_CONFIG})")
 
@@ -41,7 +44,7 @@ def main(args: argparse.Namespace) -> int:
         return _write_workflow(args)
     path = Path(PROJECT_FILE)
     if path.exists():
-        raise InputError(f"{PROJECT_FILE} must not exist: edit it, or remove it")
+        raise InputError(_there(path))
     if args.rtl is not None and not args.rtl.is_file():
         raise InputError(f"--rtl must be a filelist that exists, not {args.rtl}")
     if args.config is not None:
@@ -67,13 +70,17 @@ def _write_workflow(args: argparse.Namespace) -> int:
             raise InputError(f"--{option} must be left out with --ci: the workflow takes it from {PROJECT_FILE}")
     path = Path(WORKFLOWS[args.ci])
     if path.exists():
-        raise InputError(f"{path} must not exist: edit it, or remove it")
+        raise InputError(_there(path))
     path.parent.mkdir(parents=True, exist_ok=True)
     write_whole(path, read_text(PACKAGE / "workflows" / f"{args.ci}.yml"))
-    print(f"written: {path}")
+    print(f"written: {path}\nedit there: {_SOURCE}, from which pip installs the testbench; it is on no package index")
     if not Path(PROJECT_FILE).is_file():
         print(f"next: {COMMAND} init --rtl FILELIST, without which the workflow plays on the embedded DUT")
     return 0
+
+
+def _there(path: Path) -> str:
+    return f"{path} is there already: edit it, or remove it and repeat the command"
 
 
 def _line(key: str, value: object, default: str, about: str) -> str:

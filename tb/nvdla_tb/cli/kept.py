@@ -12,7 +12,7 @@ from nvdla_tb.coverage.model import model_of
 from nvdla_tb.judge.verdict import Ending
 from nvdla_tb.run.jobs import Job
 from nvdla_tb.run.regress.features import FEATURES
-from nvdla_tb.run.regress.store import BY_HAND, Store
+from nvdla_tb.run.regress.store import BY_HAND, Run, Store
 from nvdla_tb.run.task import Task
 from nvdla_tb.stimulus.result import Dut, Result
 
@@ -21,8 +21,8 @@ _COVERAGE = FEATURES.with_name("coverage")
 
 def kept_in(
     store: Store, dut: Dut, jobs: Sequence[Job], sources: Sequence[str], args: argparse.Namespace
-) -> Callable[[Result], None]:
-    """Enter jobs of plans as a run of a store, and return what enters a result with what it covers.
+) -> tuple[Run, Callable[[Result], None]]:
+    """Enter jobs of plans as a run of a store, and return it with what enters a result with what it covers.
 
     Args:
         store: The store.
@@ -46,4 +46,4 @@ def kept_in(
             result = msgspec.structs.replace(result, coverage=hits)
         store.add(run, result)
 
-    return keep
+    return run, keep

@@ -1,10 +1,10 @@
-"""The parser of every command line: options by their whole names, refused with the nearest; and renamed ones."""
+"""The parser of every command line: options by their whole names, words refused with the nearest; and renamed ones."""
 
 from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from typing import Any
 
@@ -22,6 +22,8 @@ class Parser(argparse.ArgumentParser):
         parser = Parser(prog="nvdla-tb")
         parser.add_argument("--seeds", type=int)
         parser.parse_args(["--seesd", "3"])  # unrecognized arguments: --seesd 3; closest: --seeds
+
+    A choice that there is not is refused with the nearest one, too.
     """
 
     def __init__(self, **given: Any) -> None:
@@ -36,10 +38,22 @@ class Parser(argparse.ArgumentParser):
         if unknown:
             options = [option for option in self._option_string_actions if option.startswith("--")]
             wrong = [word.partition("=")[0] for word in unknown if word.startswith("-")]
-            closest = [near for word in wrong for near in _nearest(word, options)]
-            meant = f"; closest: {', '.join(closest)}" if closest else ""
+            meant = closest(near for word in wrong for near in _nearest(word, options))
             self.error(f"unrecognized arguments: {' '.join(unknown)}{meant}")
         return found, unknown
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        try:
+            super()._check_value(action, value)
+        except argparse.ArgumentError as error:
+            near = get_close_matches(str(value), map(str, action.choices or ()), 1)
+            raise argparse.ArgumentError(action, f"{error.message}{closest(near)}") from None
+
+
+def closest(names: Iterable[str]) -> str:
+    """Return the part of a refusal that says which names may be meant; nothing without any."""
+    said = ", ".join(names)
+    return f"; closest: {said}" if said else ""
 
 
 def _nearest(word: str, options: Sequence[str]) -> list[str]:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from pathlib import Path
 
 from nvdla_models.errors import InputError
+from nvdla_tb.cli.parsing import closest
 from nvdla_tb.run.plans import plan_file
 
+_WILD = re.compile(r"[*?\[]")
 _COMMA = re.compile(r",(?![^\[\]]*\])")
 """A comma that separates patterns; one in brackets is a character like others."""
 
@@ -42,6 +45,15 @@ def plan_named(text: str) -> Path:
 def matches(name: str, wanted: Sequence[str] | None) -> bool:
     """Return whether a name matches one of some patterns; without any, all names do."""
     return wanted is None or any(fnmatchcase(name, pattern) for pattern in wanted)
+
+
+def meant(pattern: str, names: Collection[str]) -> str:
+    """Return the part of a refusal that says what a pattern that matches none of some names may mean."""
+    begin = _WILD.split(pattern)[0]
+    if begin == pattern:
+        return closest(get_close_matches(pattern, names))
+    others = {name[: len(begin)] + pattern[len(begin) :] for name in names}
+    return closest(get_close_matches(pattern, [one for one in others if any(matches(n, [one]) for n in names)], 1))
 
 
 def said(wanted: Sequence[str] | None) -> str:

@@ -35,6 +35,7 @@ from nvdla_tb.run.simulators import DEFAULT_SIMULATOR
 from nvdla_tb.stimulus.result import Dut, Result
 
 _DIGEST_CHARACTERS = 8
+TIME_IS_OVER = "the time for looking inside failures was over"
 
 
 def plusarg_arguments(plusargs: Iterable[str]) -> str:
@@ -290,4 +291,6 @@ def with_handovers(
             # The cause that was stated lies elsewhere; so it may in all others of the group.
             tries = _MOST_WHEN_WRONG
     console.clear()
+    if time.monotonic() >= until and any(is_worth_it(result) for group in chosen for result in group.members):
+        console.say(f"{TIME_IS_OVER}: --explain SECONDS allows more")
     return [found.get(result.identity, result) for result in results]

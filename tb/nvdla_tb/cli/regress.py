@@ -27,6 +27,7 @@ from nvdla_tb.run.compile.spec import CODE_COVERAGE
 from nvdla_tb.run.errors import LaunchError
 from nvdla_tb.run.evidence import check_unchanged, with_evidence
 from nvdla_tb.run.regress.code_exclusions import load_exclusions
+from nvdla_tb.run.regress.held import being_played, held
 from nvdla_tb.run.regress.named import Named
 from nvdla_tb.run.regress.store import Run, Store
 from nvdla_tb.run.systems import is_nvdla, system_of
@@ -37,7 +38,7 @@ from nvdla_tb.stimulus.generate.random import ENGINES
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the kinds of regressions and their options."""
     kinds = parser.add_subparsers(dest="kind", required=True, metavar="KIND")
-    drawn = kinds.add_parser("random", help="layers of all units, sizes and modes, one scenario per seed")
+    drawn = _kind(kinds, "random", "layers of all units, sizes and modes, one scenario per seed")
     drawn.add_argument(
         "--seeds",
         type=numbers.seeds,
@@ -48,7 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     _seed_option(drawn, 0, "first of the --seeds: --seed 7 --seeds 3 plays the seeds 7, 8 and 9 (default: 0)")
     only_option(drawn, f"engines, of {','.join(ENGINES)},", "'SDP,PDP'")
     drawn.add_argument("--engines", action=Renamed, now="--only", type=patterns)
-    planned = kinds.add_parser("plan", help="every scenario of a plan with several seeds")
+    planned = _kind(kinds, "plan", "every scenario of a plan with several seeds")
     plan_option(planned)
     planned.add_argument(
         "--level",
@@ -68,7 +69,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="TOML",
         help="write the scenario of --seed, with --seeds 1, as a plan that run plays, and exit",
     )
-    traces = kinds.add_parser("traces", help="traces of the public format")
+    traces = _kind(kinds, "traces", "traces of the public format")
     traces.add_argument("paths", nargs="+", type=Path, metavar="PATH", help="trace folder, .cfg, or folder of traces")
     for kind in (drawn, planned, traces):
         add_dut_options(kind)
@@ -85,9 +86,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             metavar="PERCENT",
             help="continue with seeds that reach more bins until this coverage",
         )
-    resumed = kinds.add_parser("resume", help="play the tasks that an interrupted run lacks or has lost")
-    again = kinds.add_parser("rerun-failed", help="play the failures of a run again, as a run of its own")
-    shown = kinds.add_parser("show", help="print the results of a run, and write its page and JUnit XML")
+    resumed = _kind(kinds, "resume", "play the tasks that an interrupted run lacks or has lost")
+    again = _kind(kinds, "rerun-failed", "play the failures of a run again, as a run of its own")
+    shown = _kind(kinds, "show", "print the results of a run, and write its page and JUnit XML")
     for kind in (resumed, again):
         build_option(kind)
         kind.add_argument(
@@ -110,6 +111,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             metavar="TOML",
             help="code of the RTL that need not be covered, with reasons; may be repeated",
         )
+
+
+def _kind(kinds: argparse._SubParsersAction[argparse.ArgumentParser], name: str, about: str) -> argparse.ArgumentParser:
+    return kinds.add_parser(name, help=about, description=f"{about}.")
 
 
 _LIST = (
@@ -149,13 +154,15 @@ def main(args: argparse.Namespace) -> int:
         # Before anything is played.
         cycles_before(args)
         if args.kind == "show":
-            return conclude(store, store.run(args.run), args)
+            run = store.run(args.run)
+            return conclude(store, run, args, playing=being_played(run))
         if args.kind == "resume":
             run = store.run(args.run)
             _check_named(args, store.tasks(run))
-            _check_resumable(run, store.tasks(run))
-            store.forget_lost(run)
-            return Player(args, store, run, until).play()
+            with held(run):
+                _check_resumable(run, store.tasks(run))
+                store.forget_lost(run)
+                return Player(args, store, run, until).play()
         if args.kind == "rerun-failed":
             old = store.run(args.run)
             failing = {result.key for result in store.results(old) if result.ending.is_failure}
@@ -165,10 +172,12 @@ def main(args: argparse.Namespace) -> int:
                 return 0
             _check_named(args, failed)
             now = [msgspec.structs.replace(task, dut=with_evidence(task.dut, task.plusargs)) for task in failed]
-            return Player(args, store, store.start(f"failures of {old.title}", now), until).play()
+            return _played(args, store, store.start(f"failures of {old.title}", now), until)
         if not is_nvdla(args.config):
             check_random_alone(args)
         if args.kind == "random":
+            if is_nvdla(args.config):
+                engines_of(args)
             last = args.seed + args.seeds - 1
             Console.of(args).say(f"seed {last}" if args.seeds == 1 else f"seeds {args.seed} to {last}")
         note = system_of(args.config).note(args.rtl)
@@ -186,9 +195,22 @@ def main(args: argparse.Namespace) -> int:
         title = args.kind if level is None else f"chosen tests of {level.name}" if chosen else level.name
         goal = getattr(args, "until_coverage", None)
         if level is None or chosen:
-            return Player(args, store, store.start(title, tasks, goal=goal), until).play()
+            return _played(args, store, store.start(title, tasks, goal=goal), until)
         run = store.start(title, tasks, goal=goal, complete=not level.search)
-        return Player(args, store, run, until).play(level.search, level.steered)
+        return _played(args, store, run, until, level.search, level.steered)
+
+
+def _played(
+    args: argparse.Namespace,
+    store: Store,
+    run: Run,
+    until: float | None,
+    looked_at: int = 0,
+    steered: int | None = None,
+) -> int:
+    """Play a new run, which no other process plays meanwhile, see ``Player.play``."""
+    with held(run):
+        return Player(args, store, run, until).play(looked_at, steered)
 
 
 def _check_resumable(run: Run, tasks: Sequence[Task]) -> None:
@@ -215,7 +237,7 @@ def _play_random(args: argparse.Namespace, store: Store, until: float | None) ->
     for seeds in seed_lots(args):
         over = is_over(until)
         run = store.start(args.kind, random_tasks(args, engines_of(args), seeds), goal=args.until_coverage)
-        code = max(code, Player(args, store, run, until).play())
+        code = max(code, _played(args, store, run, until))
         left = args.seed + args.seeds - seeds.stop
         if over and left:
             # Those of this run stand in its report as not played.

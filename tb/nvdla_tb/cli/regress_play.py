@@ -18,6 +18,7 @@ from nvdla_models.reading import resolved
 from nvdla_tb.cli.console import Console, Progress
 from nvdla_tb.cli.dut import MODELS
 from nvdla_tb.cli.earlier import cycles_before, slower_than_before
+from nvdla_tb.cli.playing import TIME_IS_OVER
 from nvdla_tb.cli.regress_tasks import engines_of, random_tasks
 from nvdla_tb.cli.workers import workers_of
 from nvdla_tb.counting import counted
@@ -35,7 +36,7 @@ from nvdla_tb.run import folders
 from nvdla_tb.run.errors import ClusterError
 from nvdla_tb.run.optimise import Optimiser
 from nvdla_tb.run.regress import code_coverage
-from nvdla_tb.run.regress.again import look_again, worth_looking_at
+from nvdla_tb.run.regress.again import look_again, was_cut_short, worth_looking_at
 from nvdla_tb.run.regress.features import FEATURES, load_feature_plan
 from nvdla_tb.run.regress.named import options_of
 from nvdla_tb.run.regress.pool import Pool
@@ -90,7 +91,17 @@ class Player:
         Args:
             looked_at: random seeds to look at before anything is played.
             steered: how many of them to play at most; None sets no limit.
+
+        Raises:
+            KeyboardInterrupt: after it is said how far the run is, and how it goes on.
         """
+        try:
+            return self._played(looked_at, steered)
+        except KeyboardInterrupt:
+            tell_interrupted(self._store, self._run, Console.of(self._args))
+            raise
+
+    def _played(self, looked_at: int, steered: int | None) -> int:
         args = self._args
         goal: float | None = getattr(args, "until_coverage", None)
         scratch = folders.made(self._run.folder, worker_folder_name("dask"))
@@ -113,7 +124,8 @@ class Player:
         where = self._run.folder.parent
         print(f"run {self._run.id} ({self._run.title}): {missing} of {total} to play; results: {where}", flush=True)
         console = Console.of(self._args)
-        progress = Progress(console, total, total - missing)
+        failed = summary.failed(self._store.counts(self._run))
+        progress = Progress(console, total, total - missing, failed)
         # Jobs may wait in a queue for hours.
         patience = math.inf if self._args.cluster else PATIENCE_SECONDS
         drive_on = drive(self._store, self._run, pool, self._limits, until=self._until, patience_seconds=patience)
@@ -145,15 +157,27 @@ class Player:
         left, keys = time.monotonic() + args.explain, {result.key for result in chosen}
         known = {result.key: result for result in self._store.results(self._run) if result.key in keys}
         look = partial(look_again, failures=known, limits=self._limits, until=until)
-        with console.waiting(f"looking inside failures, {len(chosen)} in all, at most {args.explain:g} s"):
-            try:
+        seen: list[Result] = []
+
+        def so_far(seconds: float) -> str:
+            limit = f"{seconds:.0f} s of at most {args.explain:g} s"
+            return f"looking inside failures: {len(seen)} of {len(chosen)}, {limit}"
+
+        try:
+            with console.waiting(so_far):
                 for results in run_tasks(pool, [tasks[result.key] for result in chosen], look, until=left):
+                    seen += results
                     for result in results:
                         # A worker that dies meanwhile takes nothing back.
                         if result.ending is not Ending.LOST:
                             self._store.amend(self._run, result)
-            except ClusterError as error:
-                console.say(f"no more failures are played again: {error}")
+        except ClusterError as error:
+            console.say(f"no more failures are played again: {error}")
+            return
+        cut = len(chosen) - len(seen) + sum(map(was_cut_short, seen))
+        if cut:
+            what = f"{cut} of {counted(len(chosen), 'failure')} not looked into, or without whole waves"
+            console.say(f"{TIME_IS_OVER}, {what}: --explain SECONDS allows more")
 
     def _optimised(self) -> Dut | None:
         """Return the device whose optimised model is to be built beside the run, None without any."""
@@ -218,8 +242,16 @@ def write_live(run: Run, results: Sequence[Result], problems: Sequence[str]) -> 
     failures.write(results, run.folder)
 
 
-def conclude(store: Store, run: Run, args: argparse.Namespace, leads_seconds: float = _LEADS_SECONDS) -> int:
+def conclude(
+    store: Store,
+    run: Run,
+    args: argparse.Namespace,
+    leads_seconds: float = _LEADS_SECONDS,
+    playing: str | None = None,
+) -> int:
     """Print and write the results of a run, and return the exit code; failures are compared for so long.
+
+    ``playing`` says which other process plays the run, None when none does and the run can be resumed.
 
     Of ``args`` it reads ``cycles_against``, ``results`` and ``slower``, see ``slower_than_before``; and
     ``code_exclusions``, code that need not be reached.
@@ -250,7 +282,8 @@ def conclude(store: Store, run: Run, args: argparse.Namespace, leads_seconds: fl
     page.write_html(run, everything, trend, run.folder / page.PAGE, sections, problems, tasks_first=drawn)
     page.write_junit(_head(run, problems), everything, run.folder / page.JUNIT)
     failures.write(everything, run.folder)
-    report.remove_parts(run.folder)
+    if playing is None:
+        report.remove_parts(run.folder)
     failing = failures.told(results)
     if failing:
         print(f"\n{failing}\nall of it: {run.folder / failures.FILE_NAME}")
@@ -258,13 +291,13 @@ def conclude(store: Store, run: Run, args: argparse.Namespace, leads_seconds: fl
         print("\n" + "\n".join(table(model, item_status(model, hits))))
     if reached is not None:
         print("\n" + "\n".join(code_lines(reached)))
-    again = f"{run.id} --results {shlex.quote(str(run.folder.parent))}"
     if model is not None:
-        print(f"holes: {COMMAND} coverage {again}")
+        print(f"holes: {COMMAND} coverage {_again(run)}")
     print(f"reports: {run.folder}/{page.PAGE}, {run.folder}/{page.JUNIT}")
-    if counts.keys() & {Ending.NOT_PLAYED, Ending.LOST}:
-        named = dict.fromkeys(options_of(task.dut, task.plusargs) for task in store.tasks(run))
-        print(f"resume: {COMMAND} regress resume {again}{''.join(named)}")
+    if playing is not None:
+        print(f"{playing}: what is not played is still to come")
+    elif counts.keys() & {Ending.NOT_PLAYED, Ending.LOST}:
+        print(_resume_line(store, run))
     print("".join(f"{line}\n" for line in problems), end="")
     code = summary.exit_code(counts, problems)
     console = Console()
@@ -274,14 +307,39 @@ def conclude(store: Store, run: Run, args: argparse.Namespace, leads_seconds: fl
     return code
 
 
+def tell_interrupted(store: Store, run: Run, console: Console) -> None:
+    """Print how far a run is that the user interrupts, and the command that plays the rest or writes its reports."""
+    run, counts = store.run(run.id), store.counts(run)
+    console.result(f"run {run.id}, interrupted: {summary.counts_line(counts)}")
+    for problem in _never_chosen(run):
+        console.result(problem)
+    missing = counts.keys() & {Ending.NOT_PLAYED, Ending.LOST}
+    console.result(_resume_line(store, run) if missing else f"reports: {COMMAND} regress show {_again(run)}")
+
+
+def _again(run: Run) -> str:
+    """Return the words of a command line that name a run."""
+    return f"{run.id} --results {shlex.quote(str(run.folder.parent))}"
+
+
+def _resume_line(store: Store, run: Run) -> str:
+    """Return how what a run lacks is played."""
+    named = dict.fromkeys(options_of(task.dut, task.plusargs) for task in store.tasks(run))
+    return f"resume: {COMMAND} regress resume {_again(run)}{''.join(named)}"
+
+
 def _problems(run: Run, model: CoverageModel | None, hits: Hits) -> list[str]:
     """Return what a run lacks besides tests that pass: tests that were never chosen, and the coverage it must reach."""
-    found = [] if run.complete else [f"the random scenarios of {run.title} were never chosen: start it anew"]
+    found = _never_chosen(run)
     if run.goal is not None and model is not None:
         covered = totals(item_status(model, hits))
         if covered.percent < run.goal:
             found.append(f"coverage must be {run.goal:g} % of the reachable bins, not {covered.percent:.1f} %")
     return found
+
+
+def _never_chosen(run: Run) -> list[str]:
+    return [] if run.complete else [f"the random scenarios of {run.title} were never chosen: start it anew"]
 
 
 def _head(run: Run, problems: Sequence[str]) -> page.Head:

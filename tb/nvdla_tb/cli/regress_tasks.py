@@ -14,7 +14,7 @@ from nvdla_models.errors import InputError
 from nvdla_models.limits import RUN_SEEDS, RUN_TASKS
 from nvdla_models.reading import resolved, shown
 from nvdla_tb.cli.dut import anywhere, dut_arguments, dut_of
-from nvdla_tb.cli.patterns import matches
+from nvdla_tb.cli.patterns import matches, meant
 from nvdla_tb.cli.playing import plusarg_arguments
 from nvdla_tb.cli.run import planned, plans_of
 from nvdla_tb.cli.run_play import devices, first_seed
@@ -97,7 +97,8 @@ def engines_of(args: argparse.Namespace) -> str:
     for pattern in args.only or ("*",):
         matched = [engine for engine in ENGINES if matches(engine, [pattern])]
         if not matched:
-            raise InputError(f"--only must match engines, of {', '.join(ENGINES)}, not {shown(pattern)}")
+            near = meant(pattern, ENGINES)
+            raise InputError(f"--only: no engine matches {shown(pattern)}; engines are {', '.join(ENGINES)}{near}")
         found |= dict.fromkeys(matched)
     return ",".join(found)
 
@@ -149,7 +150,8 @@ def _level_tasks(args: argparse.Namespace) -> list[Task]:
     tests = planned_tests(features)
     for pattern in args.only or ():
         if not any(matches(test.name, [pattern]) for test in tests):
-            raise PlanError(f"no test of level {level.name} matches {pattern}")
+            names = {test.name for test in tests}
+            raise PlanError(f"no test of level {level.name} matches {pattern}{meant(pattern, names)}")
     tests = [test for test in tests if matches(test.name, args.only)]
     tasks = _test_tasks(args, dict.fromkeys(tests, 1 if args.seed is None else args.seed), level.seeds)
     if args.only is None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Sequence
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,7 @@ from nvdla_models.config import HwConfig, builtin_names
 from nvdla_models.reading import shown
 from nvdla_tb.cli import numbers
 from nvdla_tb.cli.dut_options import add_dut_options, add_reports_option
-from nvdla_tb.cli.patterns import matches, only_option, plan_option
+from nvdla_tb.cli.patterns import matches, meant, only_option, plan_option
 from nvdla_tb.cli.run_options import add_run_options
 from nvdla_tb.paths import COMMAND, PLANS
 from nvdla_tb.run import project
@@ -79,7 +78,7 @@ def planned(
             known[entry.name] = entry, path
     for pattern in patterns or ():
         if not any(matches(name, [pattern]) for name in known):
-            closest = get_close_matches(pattern, known)
-            meant = f"; closest: {', '.join(closest)}" if closest else ""
-            raise PlanError(f"no scenario of {len(known)} matches {pattern}{meant}; see {COMMAND} run --list")
+            raise PlanError(
+                f"no scenario of {len(known)} matches {pattern}{meant(pattern, known)}; see {COMMAND} run --list"
+            )
     return [chosen for name, chosen in known.items() if matches(name, patterns)]

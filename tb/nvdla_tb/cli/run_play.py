@@ -17,12 +17,14 @@ from nvdla_tb.cli.dut_options import DEFAULT_RESULTS, DEFAULT_TOP
 from nvdla_tb.cli.kept import kept_in
 from nvdla_tb.cli.playing import check_run_options, play_and_report
 from nvdla_tb.cli.run import planned, plans_of, print_list
+from nvdla_tb.counting import counted
 from nvdla_tb.paths import COMMAND
 from nvdla_tb.report.summary import after_plan
 from nvdla_tb.run import project
 from nvdla_tb.run.evidence import with_evidence
 from nvdla_tb.run.jobs import Job
 from nvdla_tb.run.nvdla import NVDLA
+from nvdla_tb.run.regress.held import held
 from nvdla_tb.run.regress.store import Store
 from nvdla_tb.run.system import AnyConfig, Entry, System
 from nvdla_tb.run.systems import refuse, system_of, system_with
@@ -58,10 +60,14 @@ def play(args: argparse.Namespace) -> int:
     if dut is None:
         return play_and_report(args, plays, title)
     sources = {entry.name: str(resolved(path)) for entry, path in chosen}
-    with Store((args.results or DEFAULT_RESULTS) / STORE) as store:
+    results = args.results or DEFAULT_RESULTS
+    with Store(results / STORE) as store:
         jobs = plays[0][1]
-        keep = kept_in(store, dut, jobs, [sources[job.name] for job in jobs], args)
-        code = play_and_report(args, plays, title, keep)
+        run, keep = kept_in(store, dut, jobs, [sources[job.name] for job in jobs], args)
+        console.say(f"run {run.id}: {counted(len(jobs), 'scenario')} to play; results: {results}")
+        with held(run):
+            run.note_about([dut], args.command_line)
+            code = play_and_report(args, plays, title, keep)
     console.say(after_plan(name, len(chosen), args.only, passed=code == 0, dut=dut_arguments(args)))
     return code
 

@@ -108,14 +108,18 @@ def has_failed(ending: Ending) -> bool:
     return ending.is_failure and ending is not Ending.NOT_PLAYED
 
 
+def failed(counts: Mapping[Ending, int]) -> int:
+    """Return how many tests were played and somebody has to look at."""
+    return sum(count for ending, count in counts.items() if has_failed(ending))
+
+
 def counts_line(counts: Mapping[Ending, int]) -> str:
     """Return ``N passed, N refused, ...``, the failures by name, and what has not been played."""
-    failed = sum(count for ending, count in counts.items() if has_failed(ending))
     kinds = ", ".join(f"{count} {ending.value}" for ending, count in counts.items() if has_failed(ending))
     missing = counts.get(Ending.NOT_PLAYED, 0)
     parts = [
         f"{counts.get(Ending.PASSED, 0)} passed",
-        f"{failed} failed" + (f" ({kinds})" if kinds else ""),
+        f"{failed(counts)} failed" + (f" ({kinds})" if kinds else ""),
         f"{counts.get(Ending.REFUSED, 0)} refused",
     ]
     parts += golden_part(counts.get(Ending.GOLDEN, 0))
@@ -139,8 +143,7 @@ def problems_of(counts: Mapping[Ending, int]) -> list[str]:
 
 def exit_code(counts: Mapping[Ending, int], problems: Sequence[str] = ()) -> int:
     """Return 0 when all was played, something was right, nothing failed, and there are no other problems; else 1."""
-    failed = any(ending.is_failure for ending in counts)
-    return 1 if failed or problems or problems_of(counts) else 0
+    return 1 if any(ending.is_failure for ending in counts) or problems or problems_of(counts) else 0
 
 
 def colour(counts: Mapping[Ending, int], code: int) -> str:

@@ -19,6 +19,9 @@ from nvdla_tb.run.errors import LaunchError
 from nvdla_tb.run.systems import folders
 from nvdla_tb.stimulus.result import Dut
 
+OF_CONTENT = "RTL, configuration, ports, simulator, arguments or testbench"
+"""What differs when the content of two results does."""
+
 _OF_SIMULATOR = "+verilator+"
 """Begins arguments that are Verilator's own, such as the states in which levels begin: they select no other device."""
 

@@ -178,6 +178,22 @@ def alone(lock: Path, wait: Callable[[], object] | None) -> Iterator[None]:
         yield
 
 
+def is_held(lock: Path) -> bool:
+    """Return whether a process holds the lock of a file; it does not where there is no file, or files have no locks."""
+    try:
+        number = os.open(lock, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return False
+    with os.fdopen(number, "rb", buffering=0) as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+        except OSError:
+            return False
+    return False
+
+
 def _make(folder: Path) -> None:
     """Make a folder, and mark one that is new or empty: a run may have been killed before it could."""
     folder.mkdir(exist_ok=True)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import shlex
+import re
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,7 +14,10 @@ from nvdla_models.reading import shown
 _PATIENCE_SECONDS = 600.0
 _SAFE = ("-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "protocol.ext.allow=never")
 _SKIP, _STOP = 125, 128
-"""Exit codes that ``git bisect run`` reads: this commit says nothing; and, from there on, stop."""
+"""Exit codes as ``git bisect run`` reads them: this commit says nothing; and, from there on, stop."""
+
+_VERDICTS = {0: "good", 1: "bad"}
+"""What git is told of exit codes."""
 
 
 @dataclass(frozen=True)
@@ -24,7 +27,8 @@ class History:
     ::
 
         history = History.of(Path("rtl/my_filelist.f"), empty_folder)
-        history.search(history.commit("v1"), history.commit("HEAD"), ["make", "test"])
+        good, bad = history.commit("v1"), history.commit("HEAD")
+        history.search(good, bad, lambda commit, *_: history.play(commit, ["make", "test"])[0])
 
     Attributes:
         folder: The work tree of the copy. Commands run in its place of the current folder, from where filelists count;
@@ -78,32 +82,53 @@ class History:
         ran = subprocess.run(command, cwd=self._here, capture_output=True, text=True, errors="replace", check=False)
         return ran.returncode, next(iter(ran.stderr.strip().splitlines()[-1:]), "")
 
-    def search(self, good: str, bad: str, command: Sequence[str]) -> str | None:
-        """Return the first commit from which on a command ends with 1, None when commits between could not be played.
+    def search(self, good: str, bad: str, play: Callable[[str, int, int], int]) -> str | None:
+        """Return the first commit that is bad, None when commits between could not be played.
 
         Args:
-            good: Commit on which it ends with 0.
-            bad: Later commit on which it ends with 1.
-            command: The command; other exit codes mean that it could not be played.
+            good: Commit that is good.
+            bad: Later commit that is bad.
+            play: Plays a commit, and is told the number of the step, from 1 on, and about how many are left after it.
+                It returns 0 for a good commit and 1 for a bad one, from 2 on that it could not be played, and from 128
+                on, or below 0, that nothing is to be played any more.
         """
-        if _git(self.folder, "bisect", "start", bad, good) is None:
-            return None
-        here = shlex.join(["cd", str(self._here)])
-        judge = f"[ $code -le 1 ] || [ $code -ge {_STOP} ] || code={_SKIP}"
-        script = f"{here} || exit {_SKIP}; {shlex.join(command)} >/dev/null 2>&1; code=$?; {judge}; exit $code"
-        ended = _git(self.folder, "bisect", "run", "sh", "-c", script, patience=None)
-        return None if ended is None else _git(self.folder, "rev-parse", "refs/bisect/bad")
+        found = _git(self.folder, "bisect", "start", bad, good)
+        step = 0
+        while found is not None:
+            facts = _git(self.folder, "rev-list", "--bisect-vars", "--bisect") or ""
+            between, steps = (_number(facts, name) for name in ("bisect_all", "bisect_steps"))
+            if between <= 1:
+                return _git(self.folder, "rev-parse", "refs/bisect/bad")
+            step += 1
+            commit = _git(self.folder, "rev-parse", "HEAD") or ""
+            code = play(commit, step, steps)
+            if not 0 <= code < _STOP:
+                return None
+            found = _git(self.folder, "bisect", _VERDICTS.get(code, "skip"), commit)
+        return None
+
+    def subject(self, commit: str) -> str:
+        """Return the first digits and the subject of a commit."""
+        return _git(self.folder, "log", "-1", "--format=%h (%s)", commit) or commit
 
     def describe(self, commit: str) -> str:
         """Return hash, date, author and subject of a commit."""
         return _git(self.folder, "log", "-1", "--format=%H %as %an: %s", commit) or commit
 
 
-def _git(folder: Path, *words: str, patience: float | None = _PATIENCE_SECONDS) -> str | None:
+def _number(facts: str, name: str) -> int:
+    """Return one of the numbers that git prints as assignments for a shell, 0 when it is not there."""
+    found = re.search(rf"^{name}=(\d+)$", facts, re.MULTILINE)
+    return int(found[1]) if found else 0
+
+
+def _git(folder: Path, *words: str) -> str | None:
     """Return what git prints, None when it fails."""
     command = ["git", "-C", str(folder), *_SAFE, *words]
     try:
-        ran = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False, timeout=patience)
+        ran = subprocess.run(
+            command, capture_output=True, text=True, errors="replace", check=False, timeout=_PATIENCE_SECONDS
+        )
     except (OSError, subprocess.TimeoutExpired):
         return None
     return ran.stdout.strip() if ran.returncode == 0 else None

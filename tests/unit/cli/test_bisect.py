@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -16,6 +16,7 @@ class FakeHistory:
 
     folder, below = Path("sim_build/bisect/rtl/tree"), Path("rtl")
     codes: dict[str, int]
+    between: Sequence[str]
     found: str | None
     commands: list[Sequence[str]]
 
@@ -30,8 +31,13 @@ class FakeHistory:
         self.commands.append(command)
         return self.codes[commit], "error: no such filelist"
 
-    def search(self, good: str, bad: str, command: Sequence[str]) -> str | None:
+    def search(self, good: str, bad: str, play: Callable[[str, int, int], int]) -> str | None:
+        for number, commit in enumerate(self.between):
+            play(commit, 1 + number, len(self.between) - number - 1)
         return self.found
+
+    def subject(self, commit: str) -> str:
+        return f"{commit} (CDMA: {commit})"
 
     def describe(self, commit: str) -> str:
         return f"{commit} 2026-01-01 A: broken"
@@ -39,7 +45,8 @@ class FakeHistory:
 
 @pytest.fixture
 def history(monkeypatch: pytest.MonkeyPatch) -> type[FakeHistory]:
-    monkeypatch.setattr(FakeHistory, "codes", {"old": 0, "new": 1}, raising=False)
+    monkeypatch.setattr(FakeHistory, "codes", {"old": 0, "new": 1, "abc": 1, "unbuilt": 2}, raising=False)
+    monkeypatch.setattr(FakeHistory, "between", (), raising=False)
     monkeypatch.setattr(FakeHistory, "found", "abc", raising=False)
     monkeypatch.setattr(FakeHistory, "commands", [], raising=False)
     monkeypatch.setattr(bisect, "History", FakeHistory)
@@ -55,6 +62,19 @@ def test_the_commit_is_named_and_the_copy_is_played(tb: Run, history: type[FakeH
     assert " run --quiet --explain 0 --results " in words
     for part in ("--seed 7", "--only sdp_*", "--sim icarus", "bisect/rtl/tree/rtl/my.f"):
         assert part in words
+
+
+def test_each_commit_that_is_played_is_told_with_its_verdict(
+    tb: Run, history: type[FakeHistory], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(history, "between", ("unbuilt", "abc"))
+    assert tb(WORDS).out.splitlines() == [
+        "GOOD: commit old (CDMA: old): passes",
+        "BAD: commit new (CDMA: new): fails",
+        "step 1, about 1 left: commit unbuilt (CDMA: unbuilt): could not be played: error: no such filelist",
+        "step 2, about 0 left: commit abc (CDMA: abc): fails",
+        "first bad commit: abc 2026-01-01 A: broken",
+    ]
 
 
 @pytest.mark.parametrize(

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+import pytest
+from msgspec.structs import replace
+
 from nvdla_tb.judge.verdict import Ending
 from nvdla_tb.run.regress.store import Store
 from tests.unit.conftest import Run
-from tests.unit.run.regress.tasks import ended, task
+from tests.unit.run.regress.tasks import DUT, ended, task
 
 
 def stored(root: Path, *runs: Mapping[int, Ending | None]) -> None:
@@ -46,3 +49,31 @@ def test_a_run_that_is_not_worse_is_a_success_and_one_of_other_tests_is_none(tb:
     ran = tb(f"compare 2 3 --results {tmp_path}")
     assert (ran.code, ran.out.splitlines()[-1]) == (1, "runs 2 and 3 have no test in common")
     assert tb(f"compare 2 9 --results {tmp_path}").refusal == "no run 9: the newest is 3"
+
+
+@pytest.mark.parametrize(
+    ("contents", "said"),
+    [
+        (("a" * 32, "a" * 32), [", content aaaaaaaaaaaa", ", content aaaaaaaaaaaa", "the same content"]),
+        (
+            ("a" * 32, "b" * 32),
+            [
+                ", content aaaaaaaaaaaa",
+                ", content bbbbbbbbbbbb",
+                "different content: RTL, configuration, ports, simulator, arguments or testbench",
+            ],
+        ),
+        (("", "b" * 32), ["", ", content bbbbbbbbbbbb"]),
+    ],
+)
+def test_it_says_whether_the_runs_are_of_the_same_content(
+    tb: Run, tmp_path: Path, contents: tuple[str, str], said: list[str]
+) -> None:
+    with Store(tmp_path / "results.sqlite") as store:
+        for content in contents:
+            one = replace(task(1), dut=replace(DUT, evidence=content))
+            store.add(store.start("random", [one]), ended(one, Ending.PASSED))
+    ran = tb(f"compare 1 2 --results {tmp_path}")
+    first, second, *same = said
+    lines = [f"run {n} (random{of}): 1 passed, 0 failed, 0 refused" for n, of in ((1, first), (2, second))]
+    assert (ran.code, ran.out.splitlines()) == (0, lines + same)

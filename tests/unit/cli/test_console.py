@@ -104,3 +104,16 @@ def test_nothing_is_said_of_the_time_that_is_left_before_there_is_evidence(monke
     assert left[:19] == [None] * 19
     assert left[19] == 990
     assert left_of([3.0, 1.0, 1.0, 1.0], 4, monkeypatch) == [None, 2, 1, 0]
+
+
+def test_failures_of_what_was_played_before_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [0.0]
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
+    out = io.StringIO()
+    progress = Progress(Console(stream=out, environment={}), 30, done=3, failed=2)
+    for seed in (1, 3):
+        now[0] += 6.0
+        progress.add(played(task(seed)))
+    counted, news = out.getvalue().splitlines()
+    assert counted.startswith("[ 4/30] 2 failed, ")
+    assert news.startswith(f"[ 5/30] mismatch {task(3).key}  "), "it is the first one here"

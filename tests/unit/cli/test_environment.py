@@ -101,7 +101,7 @@ def test_a_store_that_is_read_only_is_said_so(tb: Run, read_only: Path) -> None:
         assert store.results(store.run()) == [stored(TASKS[0])]
     assert "Read-only file system" in said(tb, f"regress show --results {read_only}")
     error = said(tb, f"regress resume --results {read_only} --jobs 1")
-    assert error.endswith("results.sqlite cannot be used: attempt to write a readonly database")
+    assert error.endswith("0001 cannot be made: Read-only file system")
 
 
 def test_an_older_store_that_is_read_only_is_said_so(tb: Run, results: Path, request: pytest.FixtureRequest) -> None:

@@ -85,12 +85,23 @@ def test_a_deployment_file_is_refused_with_what_lacks_to_play_it(tb: Run, words:
     [
         ("sdp_chain_of_tree", "; closest: sdp_chain_of_three"),
         ("pdp_max_3x3", "; closest: pdp_max_2x2"),
+        ("spd_chain*", "; closest: sdp_chain*"),
         ("nope", ""),
     ],
 )
 def test_a_scenario_that_there_is_not_is_told_with_the_closest_ones(tb: Run, pattern: str, meant: str) -> None:
     message = f"no scenario of {COUNT} matches {pattern}{meant}; see nvdla-tb run --list"
     assert tb(f"run --only {pattern}").refusal == message
+
+
+def test_engines_that_there_are_not_are_refused_before_anything_is_said(tb: Run) -> None:
+    ran = tb("regress random --only POOL")
+    engines = "SDP, PDP, CDP, CONV, RUBIK, BDMA"
+    assert (ran.out, ran.refusal) == ("", f"--only: no engine matches POOL; engines are {engines}")
+    assert (
+        tb("regress random --only SPD").refusal
+        == f"--only: no engine matches SPD; engines are {engines}; closest: SDP, PDP"
+    )
 
 
 @pytest.mark.parametrize(

@@ -40,6 +40,26 @@ def test_an_abbreviation_is_refused_and_means_no_other_option(tb: Run, words: st
     assert tb(words).refusal == message
 
 
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("rnu", "argument SUBCOMMAND: invalid choice: 'rnu' (choose from … closest: run"),
+        ("regress plna", "argument KIND: invalid choice: 'plna' (choose from … closest: plan"),
+        ("run --sim verilater", "argument --sim: invalid choice: 'verilater' (choose from … closest: verilator"),
+        ("run --sim x", "argument --sim: invalid choice: 'x' (choose from … 'riviera')"),
+    ],
+)
+def test_a_word_that_there_is_not_is_refused_with_the_nearest(tb: Run, words: str, message: str) -> None:
+    begin, end = message.split("…")
+    refusal = tb(words).refusal
+    assert (refusal[: len(begin)], refusal[-len(end) :]) == (begin, end)
+
+
+def test_every_subcommand_says_in_its_help_what_it_is_for() -> None:
+    top, *others = parsers(parser())
+    assert [one.prog for one in (top, *others) if not one.description] == []
+
+
 def test_no_parser_takes_abbreviations() -> None:
     found = list(parsers(parser()))
     assert len(found) > 20

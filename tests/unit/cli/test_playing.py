@@ -7,7 +7,6 @@ import dataclasses
 import threading
 import time
 from collections.abc import Iterator, Mapping
-from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +26,8 @@ from nvdla_tb.paths import PLANS
 from nvdla_tb.run.compile.spec import BuildSpec, Built
 from nvdla_tb.run.inside import is_worth_it
 from nvdla_tb.run.jobs import Job, Setup
+from nvdla_tb.run.regress.held import being_played
+from nvdla_tb.run.regress.store import Store
 from nvdla_tb.stimulus.explained import Explained, Pointed
 from nvdla_tb.stimulus.generate.plan import load_plan
 from nvdla_tb.stimulus.result import Dut, Result
@@ -204,7 +205,7 @@ def looked_at(
     }
     played = {identity: (job, setup) for identity, job in jobs.items()}
     until = time.monotonic() + seconds
-    after = with_handovers(results, played, folder, Console(stream=StringIO()), until, watch)
+    after = with_handovers(results, played, folder, Console(), until, watch)
     return order, after
 
 
@@ -224,9 +225,12 @@ def test_the_shortest_is_played_again_until_one_says_where(tmp_path: Path) -> No
     assert looked_at(results, {}, tmp_path)[0] == ["image", "short", "other", "long"]
 
 
-def test_nothing_is_looked_into_when_the_time_is_over(tmp_path: Path) -> None:
+def test_nothing_is_looked_into_when_the_time_is_over(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     results = [failed("short", 100), failed("long", 900)]
+    assert looked_at(results, {"short": located()}, tmp_path)[0] == ["short"]
+    assert capsys.readouterr().out == ""
     assert looked_at(results, {"short": located()}, tmp_path, seconds=0.0) == ([], results)
+    assert capsys.readouterr().out == "the time for looking inside failures was over: --explain SECONDS allows more\n"
 
 
 def test_a_cause_that_lies_elsewhere_is_looked_for_in_the_whole_group(tmp_path: Path) -> None:
@@ -234,3 +238,22 @@ def test_a_cause_that_lies_elsewhere_is_looked_for_in_the_whole_group(tmp_path: 
     assert looked_at(results, {"t1": located("bus-lanes")}, tmp_path)[0] == ["t1"]
     order, _ = looked_at(results, {f"t{n}": located() for n in range(1, 7)}, tmp_path)
     assert order == [f"t{n}" for n in range(1, 7)]
+
+
+def test_a_run_says_its_number_and_compare_what_it_was_of(tb: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(run_command, "build_dut", lambda *_, **__: BUILT)
+    held: list[str | None] = []
+
+    def play(*_: object) -> int:
+        with Store(Path("sim_build/regress/results.sqlite")) as store:
+            held.append(being_played(store.runs()[-1]))
+        return 0
+
+    monkeypatch.setattr(run_command, "play_and_report", play)
+    for number in (1, 2):
+        line = f"run {number}: 1 scenario to play; results: sim_build/regress"
+        assert line in tb("run --only pdp_max_2x2").out.splitlines()
+    assert [None if by is None else by[:21] for by in held] == ["run 1 is being played", "run 2 is being played"]
+    compared = tb("compare 1 2 --results sim_build/regress").out
+    assert compared.count("  the embedded DUT, NV_nvdla, nv_small, verilator; ") == 2
+    assert "\nthe same content\n" in compared

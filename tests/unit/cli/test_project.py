@@ -32,7 +32,7 @@ shape = [8, 1, 1]
 def test_init_writes_a_file_that_says_nothing_but_what_was_given(tb: Run, tmp_path: Path) -> None:
     assert tb("init").code == 0
     assert found(tmp_path) == Project(tmp_path, results=tmp_path / "sim_build")
-    assert tb("init").refusal == f"{PROJECT_FILE} must not exist: edit it, or remove it"
+    assert tb("init").refusal == f"{PROJECT_FILE} is there already: edit it, or remove it and repeat the command"
 
 
 def test_init_takes_what_it_is_given_and_comments_can_be_uncommented(tb: Run, tmp_path: Path) -> None:
@@ -97,16 +97,26 @@ def test_the_cache_is_listed_and_cleaned(tb: Run, tmp_path: Path, monkeypatch: p
 
 @pytest.mark.parametrize(("service", "file"), WORKFLOWS.items())
 def test_init_writes_a_workflow_whose_commands_are_taken(tb: Run, tmp_path: Path, service: str, file: str) -> None:
-    assert tb(f"init --ci {service}").out.splitlines()[0] == f"written: {file}"
+    assert tb(f"init --ci {service}").out.splitlines()[:2] == [
+        f"written: {file}",
+        "edit there: NVDLA_TB, from which pip installs the testbench; it is on no package index",
+    ]
     text = (tmp_path / file).read_text(encoding="utf-8")
-    assert isinstance(yaml.safe_load(text)["jobs" if service == "github" else "nvdla-tb"], dict)
-    commands = re.findall(r"nvdla-tb (?:regress|cache) .*$", text, re.MULTILINE)
+    loaded = yaml.safe_load(text)
+    job = loaded["jobs"]["nvdla-tb"] if service == "github" else loaded["nvdla-tb"]
+    source = job["env" if service == "github" else "variables"]["NVDLA_TB"]
+    assert (source, text.count(source)) == ("git+https://my.host/nvdla-testbench.git", 1)
+    assert re.findall(r"pip install (.*)$", text, re.MULTILINE) == ['"$NVDLA_TB"']
+    assert ("pull_request" if service == "github" else "merge_request_event") in text
+    commands = re.findall(r"nvdla-tb (?:run|regress|cache)\b[^|\n]*", text)
     for line in commands:
         words = shlex.split(line.replace("$LEVEL", "L0"))[1:]
         assert parser().parse_args(words).command == words[0]
-    assert [line.split()[1] for line in commands] == ["cache", "regress"]
-    assert all(name in text for name in ("L0", "L1", "junit.xml", "NVDLA_CACHE", "sim_build/regress"))
-    assert tb(f"init --ci {service}").refusal == f"{file} must not exist: edit it, or remove it"
+    assert [line.split()[1] for line in commands] == ["cache", "run", "regress"]
+    names = ("L0", "L1", "sim_build/*/*/junit.xml", "NVDLA_CACHE", "sim_build/regress", "sim_build/runs")
+    assert all(name in text for name in names)
+    message = f"{file} is there already: edit it, or remove it and repeat the command"
+    assert tb(f"init --ci {service}").refusal == message
     assert not (tmp_path / PROJECT_FILE).exists()
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import argparse
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 import msgspec
@@ -15,11 +16,13 @@ from dlhdl_tb.scenario import DlhdlScenario
 from nvdla_models.errors import InputError
 from nvdla_tb.cli import regress, regress_play, regress_tasks
 from nvdla_tb.cli.command import parser
+from nvdla_tb.cli.console import Console
 from nvdla_tb.cli.regress_play import Player, deadline
 from nvdla_tb.cli.regress_tasks import check_random_alone, random_tasks, seed_lots, tasks_of
 from nvdla_tb.judge.verdict import Ending
 from nvdla_tb.paths import HDL
 from nvdla_tb.report import failures as told_failures
+from nvdla_tb.run.regress.held import being_played
 from nvdla_tb.run.regress.store import Run, Store
 from nvdla_tb.run.regress.worker import Limits
 from nvdla_tb.run.task import BENCH, Task
@@ -191,8 +194,10 @@ def test_runs_of_seeds_follow_each_other_until_the_time_is_over(
     class Played:
         def __init__(self, _: argparse.Namespace, store: Store, run: Run, until: float | None) -> None:
             played.append([task.seed for task in store.tasks(run)])
+            self._run = run
 
-        def play(self) -> int:
+        def play(self, *_: object) -> int:
+            assert being_played(self._run) is not None
             return 0
 
     monkeypatch.setattr(regress_tasks, "RUN_SEEDS", 3)
@@ -279,3 +284,38 @@ def test_failures_are_played_again_after_the_counts_and_lose_nothing_that_was_kn
     assert [*told, *said.splitlines()] == verdict, "the verdict waits for nothing"
     assert bool(told) == is_played
     assert (after.explained is not None, after.layers) == (is_played, layers)
+
+
+def test_it_says_how_many_failures_are_looked_into_and_what_the_time_was_too_short_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    drawn = [made(seed) for seed in range(3)]
+    told: list[str] = []
+
+    class Waiting(Console):
+        @contextmanager
+        def waiting(self, text: str | Callable[[float], str]) -> Iterator[None]:
+            assert callable(text)
+            told.append(text(1.0))
+            yield
+            told.append(text(75.2))
+
+    monkeypatch.setattr(regress_play, "Console", Waiting)
+    monkeypatch.setattr(regress_play, "look_again", lambda one, failures, **_: failures[one.key])
+    monkeypatch.setattr(regress_play, "worth_looking_at", lambda found, **_: found)
+    monkeypatch.setattr(regress_play, "was_cut_short", lambda result: result.seed == 1)
+    monkeypatch.setattr(regress_play, "run_tasks", lambda _, tasks, play, until: [[play(one) for one in tasks[:2]]])
+    with Store(tmp_path / "results.sqlite") as store:
+        run = store.start("random", drawn)
+        store.add(run, *(ended(one, Ending.MISMATCH) for one in drawn))
+        player = Player(options(f"random --results {tmp_path}"), store, run, None)
+        player._failures = store.results(run)
+        player._look_again(None)
+    assert told == [
+        "looking inside failures: 0 of 3, 1 s of at most 300 s",
+        "looking inside failures: 2 of 3, 75 s of at most 300 s",
+    ]
+    assert capsys.readouterr().out.splitlines()[-1] == (
+        "the time for looking inside failures was over, 2 of 3 failures not looked into, or without whole waves: "
+        "--explain SECONDS allows more"
+    )

@@ -3,22 +3,31 @@
 from __future__ import annotations
 
 import argparse
+import os
 import re
+import shlex
 import xml.etree.ElementTree as ElementTree
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
 
-from nvdla_tb.cli.regress_play import conclude
+from nvdla_tb.cli import console, regress_play
+from nvdla_tb.cli.command import parser
+from nvdla_tb.cli.regress_play import Player, conclude
+from nvdla_tb.judge.finding import Check
 from nvdla_tb.judge.verdict import Ending, Verdict
 from nvdla_tb.paths import PLANS
 from nvdla_tb.report import page
+from nvdla_tb.run.regress.held import held
+from nvdla_tb.run.regress.store import Run as Stored
 from nvdla_tb.run.regress.store import Store
 from nvdla_tb.run.task import Task
 from nvdla_tb.stimulus.generate.plan import load_plan
+from nvdla_tb.stimulus.result import Result
 from tests.unit.conftest import Run
 from tests.unit.report.test_network_page import facts
 from tests.unit.run.regress.tasks import DUT, explained, task, wrong
@@ -136,3 +145,77 @@ def test_cycles_of_a_run_that_there_is_not_are_refused_before_anything_is_played
     assert (ran.out, ran.refusal) == ("", "no run 7: the store holds no runs")
     with Store(tmp_path / "results.sqlite") as store:
         assert store.runs() == []
+
+
+def interrupted(monkeypatch: pytest.MonkeyPatch, store: Store, run: Stored, play: Sequence[Task]) -> None:
+    """Play some tasks of a run before the user interrupts it."""
+
+    def drive(*_: object, **__: object) -> Iterator[Result]:
+        for one in play:
+            result = one.result(PASSED)
+            store.add(run, result)
+            yield result
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(regress_play, "drive", drive)
+    monkeypatch.setattr(regress_play, "workers_of", lambda *_: nullcontext())
+    args = parser().parse_args(f"regress resume --jobs 1 --results {run.folder.parent}".split())
+    with pytest.raises(KeyboardInterrupt):
+        Player(args, store, run, None).play()
+
+
+@pytest.mark.parametrize(
+    ("play", "complete", "last"),
+    [
+        (1, True, ["1 passed, 0 failed, 0 refused, 2 not played", "resume: nvdla-tb regress resume 1 --results {}"]),
+        (3, True, ["3 passed, 0 failed, 0 refused", "reports: nvdla-tb regress show 1 --results {}"]),
+        (
+            2,
+            False,
+            [
+                "2 passed, 0 failed, 0 refused, 1 not played",
+                "the random scenarios of L1 were never chosen: start it anew",
+                "resume: nvdla-tb regress resume 1 --results {}",
+            ],
+        ),
+    ],
+)
+def test_an_interrupted_run_says_how_far_it_is_and_how_it_goes_on(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    play: int,
+    complete: bool,
+    last: list[str],
+) -> None:
+    with Store(tmp_path / "results.sqlite") as store:
+        run = store.start("L1", TASKS, complete=complete)
+        interrupted(monkeypatch, store, run, TASKS[:play])
+    first, *others = (line.format(shlex.quote(str(tmp_path))) for line in last)
+    assert capsys.readouterr().out.splitlines()[-len(last) :] == [f"run 1, interrupted: {first}", *others]
+
+
+def test_a_resumed_run_counts_the_failures_of_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with Store(tmp_path / "results.sqlite") as store:
+        run = store.start("L1", TASKS)
+        store.add(run, TASKS[0].result(Verdict(judged_bytes=8, findings=[wrong()])))
+        monkeypatch.setattr(console, "_FIRST_SECONDS", 0.0)
+        interrupted(monkeypatch, store, run, TASKS[1:2])
+    assert "[2/3] 1 failed, " in capsys.readouterr().out
+
+
+def test_a_run_is_played_by_one_process(tb: Run, tmp_path: Path) -> None:
+    with Store(tmp_path / "results.sqlite") as store:
+        run = store.start("a run", TASKS)
+        store.add(run, TASKS[0].result(Verdict.of(Check.LOST, "gone")))
+        with held(run):
+            refused = tb(f"regress resume 1 --results {tmp_path}").refusal
+            shown = tb(f"regress show 1 --results {tmp_path}").out
+        assert [result.ending for result in store.results(run)] == [Ending.LOST], "nothing was forgotten"
+    by = f"run 1 is being played by process {os.getpid()} on {os.uname().nodename}"
+    assert refused == f"{by}: wait for its end, or end that process"
+    assert f"\n{by}: what is not played is still to come\n" in shown
+    assert "resume:" not in shown
+    assert "\nresume: nvdla-tb regress resume 1 " in tb(f"regress show 1 --results {tmp_path}").out

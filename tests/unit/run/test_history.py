@@ -40,6 +40,11 @@ def copied(repository: Path, tmp_path: Path) -> History:
     return History.of(repository / "rtl" / "my.f", folder)
 
 
+def found_by(history: History, good: str, bad: str, command: list[str]) -> str | None:
+    """Return what a search between two commits finds with a command."""
+    return history.search(good, bad, lambda commit, *_: history.play(commit, command)[0])
+
+
 def judge(history: History, text: str = "") -> list[str]:
     """Return a command that ends with 1 when the file is broken."""
     return ["sh", "-c", f"{text} ! grep -q broken {history.folder}/rtl/top.v"]
@@ -49,10 +54,35 @@ def test_the_first_bad_commit_is_found(repository: Path, tmp_path: Path) -> None
     history = copied(repository, tmp_path)
     good, bad = history.commit("v1"), history.commit("HEAD")
     assert [history.play(commit, judge(history)) for commit in (good, bad)] == [(0, ""), (1, "")]
-    found = history.search(good, bad, judge(history))
+    found = found_by(history, good, bad, judge(history))
     assert found == history.commit(f"v{BROKEN_FROM}")
     assert history.describe(found).endswith(f" A: change {BROKEN_FROM}")
     assert git(repository, "status", "--porcelain") == ""
+
+
+def test_each_step_names_its_commit_and_about_how_many_are_left(repository: Path, tmp_path: Path) -> None:
+    history = copied(repository, tmp_path)
+    steps: list[tuple[int, int, str]] = []
+
+    def play(commit: str, step: int, left: int) -> int:
+        steps.append((step, left, history.subject(commit).partition(" ")[2]))
+        return history.play(commit, judge(history))[0]
+
+    assert history.search(history.commit("v1"), history.commit("v9"), play) == history.commit(f"v{BROKEN_FROM}")
+    assert steps == [(1, 2, "(change 5)"), (2, 1, "(change 3)"), (3, 0, "(change 4)")]
+
+
+@pytest.mark.parametrize("code", [130, -2])
+def test_a_search_ends_when_its_player_does(repository: Path, tmp_path: Path, code: int) -> None:
+    history = copied(repository, tmp_path)
+    played: list[str] = []
+
+    def play(commit: str, *_: int) -> int:
+        played.append(commit)
+        return code
+
+    assert history.search(history.commit("v1"), history.commit("v9"), play) is None
+    assert len(played) == 1
 
 
 def test_commands_run_in_the_place_of_the_current_folder_in_the_copy(
@@ -62,7 +92,7 @@ def test_commands_run_in_the_place_of_the_current_folder_in_the_copy(
     history, here = copied(repository, Path()), ["sh", "-c", "pwd >&2; ! grep -q broken top.v"]
     monkeypatch.chdir(repository / "rtl")
     assert history.play(history.commit("v1"), here) == (0, str(history.folder / "rtl"))
-    assert history.search(history.commit("v1"), history.commit("v9"), here) == history.commit(f"v{BROKEN_FROM}")
+    assert found_by(history, history.commit("v1"), history.commit("v9"), here) == history.commit(f"v{BROKEN_FROM}")
     git(repository, "mv", "rtl", "moved")
     git(repository, "commit", "--quiet", "-m", "moved")
     (repository / "rtl").mkdir()
@@ -76,9 +106,9 @@ def test_commands_run_in_the_place_of_the_current_folder_in_the_copy(
 def test_a_commit_that_cannot_be_played_is_left_out(repository: Path, tmp_path: Path) -> None:
     history = copied(repository, tmp_path)
     unbuilt = judge(history, f"! grep -q '[36]' {history.folder}/rtl/top.v || exit 2;")
-    assert history.search(history.commit("v1"), history.commit("v9"), unbuilt) == history.commit(f"v{BROKEN_FROM}")
+    assert found_by(history, history.commit("v1"), history.commit("v9"), unbuilt) == history.commit(f"v{BROKEN_FROM}")
     none = ["sh", "-c", "exit 2"]
-    assert history.search(history.commit("v1"), history.commit("v9"), none) is None
+    assert found_by(history, history.commit("v1"), history.commit("v9"), none) is None
 
 
 def test_nothing_that_the_repository_names_is_executed(repository: Path, tmp_path: Path) -> None:
@@ -99,7 +129,7 @@ def test_nothing_that_the_repository_names_is_executed(repository: Path, tmp_pat
     history = copied(repository, tmp_path)
     good, bad = history.commit("v1"), history.commit("HEAD")
     history.play(bad, judge(history))
-    assert history.search(good, bad, judge(history)) == history.commit(f"v{BROKEN_FROM}")
+    assert found_by(history, good, bad, judge(history)) == history.commit(f"v{BROKEN_FROM}")
     assert not mark.exists()
 
 

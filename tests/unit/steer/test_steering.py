@@ -21,6 +21,7 @@ from nvdla_tb.cli.dut import STORE
 from nvdla_tb.cli.parsing import Parser
 from nvdla_tb.judge.finding import Check
 from nvdla_tb.judge.verdict import Ending, Verdict
+from nvdla_tb.run.regress.held import being_played
 from nvdla_tb.run.regress.store import Store
 from nvdla_tb.run.regress.worker import Limits, counts_path
 from nvdla_tb.run.task import Task
@@ -83,6 +84,18 @@ def test_what_passed_is_green_and_the_corpus_holds_what_reached_more(
     assert "reached: 5 of 50 line points" in told
     assert "5 passed, 0 failed, 0 refused" in told
     assert not list((tmp_path / "0001").rglob("*.counts"))
+
+
+def test_nobody_resumes_a_run_that_is_being_steered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    by: list[str | None] = []
+
+    def play(*_: object) -> Verdict:
+        with Store(tmp_path / STORE) as store:
+            by.append(being_played(store.run()))
+        return passed()
+
+    steered(tmp_path, monkeypatch, play)
+    assert [one is not None for one in by] == [True] * 5
 
 
 def test_each_task_is_a_plan_that_can_be_played_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

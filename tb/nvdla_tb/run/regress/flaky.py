@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 
 from nvdla_tb.judge.verdict import Ending
@@ -26,11 +27,26 @@ class FlakyTest:
     rerun: str
 
 
-def flaky(store: Store) -> tuple[int, list[FlakyTest]]:
-    """Return how many tests were played several times with the same content, and those that ended in several ways.
+@dataclass(frozen=True)
+class Repeated:
+    """What a store says of tests that were played several times.
 
-    The content is RTL, configuration, plan, testbench, simulator, back end and arguments; what a run without a record
-    of it has played is left out.
+    Attributes:
+        tests: how many were, with the same seed, content and arguments.
+        flaky: those of them that ended in several ways.
+        apart: how many were played with the same seed and content, but with different arguments, which levels choose.
+    """
+
+    tests: int
+    flaky: list[FlakyTest]
+    apart: int
+
+
+def flaky(store: Store) -> Repeated:
+    """Return what was played several times with the same seed, content and arguments, and how it ended.
+
+    The content is RTL, configuration, plan, testbench, simulator and back end; what a run without a record of it has
+    played is left out.
     """
     found: dict[tuple[object, ...], dict[Ending, list[int]]] = {}
     reruns: dict[tuple[object, ...], str] = {}
@@ -44,4 +60,5 @@ def flaky(store: Store) -> tuple[int, list[FlakyTest]]:
                 reruns[same] = task.rerun
     again = {same: runs for same, runs in found.items() if sum(map(len, runs.values())) > 1}
     several = [FlakyTest(str(same[0]), runs, reruns[same]) for same, runs in again.items() if len(runs) > 1]
-    return len(again), several
+    arguments = Counter(same[:-1] for same in found)
+    return Repeated(len(again), several, sum(count > 1 for count in arguments.values()))

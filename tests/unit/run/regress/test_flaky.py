@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from nvdla_tb.judge.verdict import Ending
 from nvdla_tb.run.regress.flaky import flaky
-from nvdla_tb.run.regress.store import Store
+from nvdla_tb.run.regress.store import BY_HAND, Store
 from tests.unit.conftest import Run, tb
 from tests.unit.run.regress.tasks import DUT, ended, task
 
@@ -22,13 +22,13 @@ Ended = tuple[int, Ending, str, tuple[str, ...]]
 
 
 def played(root: Path, endings: Sequence[Ended]) -> tuple[int, dict[str, list[Ending]]]:
-    """Store a run for each seed, ending, content and arguments, and return what is flaky, by key."""
+    """Store a run for each seed, ending, content and arguments; return how many are repeated, and the flaky by key."""
     with Store(root / "results.sqlite") as store:
         for seed, ending, evidence, plusargs in endings:
             one = replace(task(seed), dut=replace(DUT, evidence=evidence), plusargs=plusargs)
             store.add(store.start("random", [one]), ended(one, ending))
-        count, found = flaky(store)
-    return count, {test.key: list(test.runs) for test in found}
+        found = flaky(store)
+    return found.tests, {test.key: list(test.runs) for test in found.flaky}
 
 
 @pytest.mark.parametrize(
@@ -65,6 +65,28 @@ def test_the_command_names_runs_and_the_way_to_play_it_again(tb: Run, tmp_path: 
             "  passed: run 1, 3",
             "  mismatch: run 2",
             f"  rerun: {task(1).rerun}",
-            "1 flaky of 1 test that was played twice or more with the same content",
+            "1 flaky of 1 test that was played twice or more with the same seed, content and arguments",
         ],
     )
+
+
+def test_tests_with_different_arguments_are_said_to_be_apart(tb: Run, tmp_path: Path) -> None:
+    state = ("+verilator+rand+reset+2",)
+    played(tmp_path, [(1, Ending.PASSED, "same", ()), (1, Ending.MISMATCH, "same", state), (2, Ending.PASSED, "x", ())])
+    ran = tb(f"flaky --results {tmp_path}")
+    assert (ran.code, ran.out.splitlines()) == (
+        0,
+        [
+            "0 flaky of 0 tests that were played twice or more with the same seed, content and arguments",
+            "1 test was played with different arguments, which says nothing: a level chooses the initial state by some",
+        ],
+    )
+
+
+def test_what_run_and_regress_have_played_is_compared(tmp_path: Path) -> None:
+    one = replace(task(1), kind="plan", dut=replace(DUT, evidence="same"))
+    with Store(tmp_path / "results.sqlite") as store:
+        for title, ending, rerun in ((BY_HAND, Ending.PASSED, "run"), ("plan", Ending.MISMATCH, "run --plan")):
+            again = replace(one, rerun=rerun)
+            store.add(store.start(title, [again]), ended(again, ending))
+        assert [test.runs for test in flaky(store).flaky] == [{Ending.PASSED: [1], Ending.MISMATCH: [2]}]

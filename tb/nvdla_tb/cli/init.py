@@ -29,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--ci",
         choices=WORKFLOWS,
-        help="instead write a workflow that plays plan and level L0 on every push, L1 at night, and shows the results",
+        help="instead write a workflow that plays plans, tests and L0 on every push, L1 at night, and shows results",
     )
     parser.add_argument("--config", metavar="NAME|FILE", help=f"configuration (default: {DEFAULT_CONFIG})")
 

@@ -279,8 +279,12 @@ def conclude(
         *slower_than_before(args, performance.cycles_of(results), cycles_before(args)),
         *summary.problems_of(counts),
     ]
-    page.write_html(run, everything, trend, run.folder / page.PAGE, sections, problems, tasks_first=drawn)
-    page.write_junit(_head(run, problems), everything, run.folder / page.JUNIT)
+    code = summary.exit_code(counts, problems)
+    proven = None if model is None else after_regression(run.title, passed=code == 0)
+    page.write_html(
+        run, everything, trend, run.folder / page.PAGE, sections, problems, tasks_first=drawn, proven=proven
+    )
+    page.write_junit(_head(run, problems, proven), everything, run.folder / page.JUNIT)
     failures.write(everything, run.folder)
     if playing is None:
         report.remove_parts(run.folder)
@@ -299,11 +303,10 @@ def conclude(
     elif counts.keys() & {Ending.NOT_PLAYED, Ending.LOST}:
         print(_resume_line(store, run))
     print("".join(f"{line}\n" for line in problems), end="")
-    code = summary.exit_code(counts, problems)
     console = Console()
     console.result(summary.counts_line(counts), summary.colour(counts, code))
-    if model is not None:
-        console.result(after_regression(run.title, passed=code == 0))
+    if proven is not None:
+        console.result(proven)
     return code
 
 
@@ -342,9 +345,9 @@ def _never_chosen(run: Run) -> list[str]:
     return [] if run.complete else [f"the random scenarios of {run.title} were never chosen: start it anew"]
 
 
-def _head(run: Run, problems: Sequence[str]) -> page.Head:
+def _head(run: Run, problems: Sequence[str], proven: str | None = None) -> page.Head:
     *about, command = run.read_about() or [run.title]
-    return page.Head(run.title, command, about, problems)
+    return page.Head(run.title, command, [*about, *([] if proven is None else [proven])], problems)
 
 
 def _planned(tasks: Iterable[Task]) -> dict[str, Result]:

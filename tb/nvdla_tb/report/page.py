@@ -84,18 +84,21 @@ def write_html(
     *,
     whole: bool = True,
     tasks_first: bool = False,
+    proven: str | None = None,
 ) -> None:
     """Write the page of a run: what was tested, summary, failures by cause, trend, slowest tests, every task.
 
     The trend, if any, begins with the oldest run and holds this one; other sections come before the tables of tasks,
     unless ``tasks_first`` puts both behind them.
-    Links to what failures left behind are relative to the folder of the page. ``problems`` are those of ``Head``.
+    Links to what failures left behind are relative to the folder of the page. ``problems`` are those of ``Head``, and
+    ``proven`` says what the results prove, None where that is not known yet.
     Tasks that one page cannot show have pages of their own beside it, unless it is not ``whole``, as it is
     written often.
     """
     sections = [*trend_sections(trend, run, path), *sections]
     title = f"Run {run.id}: {run.title}"
-    _write(title, run.read_about(), problems, results, sections, path, whole=whole, tasks_first=tasks_first)
+    tested = [*run.read_about(), *([] if proven is None else [proven])]
+    _write(title, tested, problems, results, sections, path, whole=whole, tasks_first=tasks_first)
 
 
 def write_results(head: Head, results: Sequence[Result], path: Path) -> None:

@@ -112,6 +112,20 @@ def test_the_page_of_a_random_run_begins_with_its_tasks_and_folds_the_test_plan(
     assert "HOLE" not in html.replace(plan, "")
 
 
+@pytest.mark.parametrize("title", ["L0", "L1"])
+def test_page_and_junit_say_whether_it_was_the_gate(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], title: str
+) -> None:
+    with Store(tmp_path / "results.sqlite") as store:
+        run = store.start(title, TASKS)
+        store.add(run, *(one.result(PASSED) for one in TASKS))
+        conclude(store, run, ARGS)
+    said = capsys.readouterr().out.splitlines()[-1]
+    assert said.startswith("not the gate" if title == "L0" else "level L1, the gate: passed")
+    for name in (page.PAGE, page.JUNIT):
+        assert said in (run.folder / name).read_text(encoding="utf-8")
+
+
 @pytest.mark.parametrize(
     ("given", "problem"),
     [

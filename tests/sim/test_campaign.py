@@ -14,5 +14,5 @@ def test_kills_at_random_moments_change_no_result_and_leave_nothing(tmp_path: Pa
             campaign.play(1, shared=shared)
     assert campaign.figures.problems == []
     left = sorted(path.name for path in (tmp_path / "undisturbed" / "results" / "0001").rglob("*"))
-    whole = [".nvdla-testbench", ".nvdla-testbench", "about.txt", "index.html", "junit.xml", "records"]
+    whole = [".lock", ".nvdla-testbench", ".nvdla-testbench", "about.txt", "index.html", "junit.xml", "records"]
     assert left == whole, "passing tasks leave nothing else behind"

@@ -36,7 +36,7 @@ from nvdla_tb.run import folders
 from nvdla_tb.run.errors import ClusterError
 from nvdla_tb.run.optimise import Optimiser
 from nvdla_tb.run.regress import code_coverage
-from nvdla_tb.run.regress.again import look_again, was_cut_short, worth_looking_at
+from nvdla_tb.run.regress.again import lacks_waves, look_again, worth_looking_at
 from nvdla_tb.run.regress.features import FEATURES, load_feature_plan
 from nvdla_tb.run.regress.named import options_of
 from nvdla_tb.run.regress.pool import Pool
@@ -174,8 +174,8 @@ class Player:
         except ClusterError as error:
             console.say(f"no more failures are played again: {error}")
             return
-        cut = len(chosen) - len(seen) + sum(map(was_cut_short, seen))
-        if cut:
+        cut = len(chosen) - len(seen) + (sum(map(lacks_waves, seen)) if args.waves else 0)
+        if cut and time.time() >= until:
             what = f"{cut} of {counted(len(chosen), 'failure')} not looked into, or without whole waves"
             console.say(f"{TIME_IS_OVER}, {what}: --explain SECONDS allows more")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -298,22 +299,23 @@ def test_it_says_how_many_failures_are_looked_into_and_what_the_time_was_too_sho
             assert callable(text)
             told.append(text(1.0))
             yield
+            time.sleep(0.02)
             told.append(text(75.2))
 
     monkeypatch.setattr(regress_play, "Console", Waiting)
     monkeypatch.setattr(regress_play, "look_again", lambda one, failures, **_: failures[one.key])
     monkeypatch.setattr(regress_play, "worth_looking_at", lambda found, **_: found)
-    monkeypatch.setattr(regress_play, "was_cut_short", lambda result: result.seed == 1)
+    monkeypatch.setattr(regress_play, "lacks_waves", lambda result: result.seed == 1)
     monkeypatch.setattr(regress_play, "run_tasks", lambda _, tasks, play, until: [[play(one) for one in tasks[:2]]])
     with Store(tmp_path / "results.sqlite") as store:
         run = store.start("random", drawn)
         store.add(run, *(ended(one, Ending.MISMATCH) for one in drawn))
-        player = Player(options(f"random --results {tmp_path}"), store, run, None)
+        player = Player(options(f"random --waves --explain 0.01 --results {tmp_path}"), store, run, None)
         player._failures = store.results(run)
         player._look_again(None)
     assert told == [
-        "looking inside failures: 0 of 3, 1 s of at most 300 s",
-        "looking inside failures: 2 of 3, 75 s of at most 300 s",
+        "looking inside failures: 0 of 3, 1 s of at most 0.01 s",
+        "looking inside failures: 2 of 3, 75 s of at most 0.01 s",
     ]
     assert capsys.readouterr().out.splitlines()[-1] == (
         "the time for looking inside failures was over, 2 of 3 failures not looked into, or without whole waves: "

@@ -10,7 +10,6 @@ from pathlib import Path
 import msgspec
 
 from nvdla_models.errors import InputError
-from nvdla_models.reading import read_text
 from nvdla_tb.judge.verdict import Ending
 from nvdla_tb.run import folders
 from nvdla_tb.run.compile.build import build
@@ -24,8 +23,6 @@ from nvdla_tb.run.task import BENCH, Task
 from nvdla_tb.stimulus.result import Result
 
 _FOLDER = "again"
-_OVER = "the time for explaining failures was over"
-_NOT_WHOLE = "the time was over before waves and save files were whole"
 
 
 def worth_looking_at(results: Iterable[Result], *, waves: bool) -> list[Result]:
@@ -61,14 +58,13 @@ def look_again(task: Task, failures: Mapping[str, Result], limits: Limits, until
     except (LaunchError, InputError) as error:
         note_no_waves(job, folder, str(error))
     except _TimeIsOverError:
-        note_no_waves(job, folder, _OVER)
+        note_no_waves(job, folder, "the time for explaining failures was over")
     return msgspec.structs.replace(result, folder=str(folder))
 
 
-def was_cut_short(result: Result) -> bool:
-    """Return whether the time was over before a failure was looked into, or before its waves were whole."""
-    path = Path(result.folder or "") / NO_WAVES_FILE
-    return path.is_file() and read_text(path).startswith((_OVER, _NOT_WHOLE))
+def lacks_waves(result: Result) -> bool:
+    """Return whether a failure that may leave waves has none in its folder, or none that are whole."""
+    return no_waves(result) is None and (Path(result.folder or "") / NO_WAVES_FILE).is_file()
 
 
 class _TimeIsOverError(Exception):
@@ -118,6 +114,6 @@ def _add_waves(task: Task, job: Job, folder: Path, limits: Limits, until: float)
     folders.remove(folder, _FOLDER)
     if played.ending is Ending.TIMEOUT:
         # Save files are written when the failure has been explained, at the end.
-        note_no_waves(job, folder, _NOT_WHOLE)
+        note_no_waves(job, folder, "the time was over before waves and save files were whole")
     elif left:
         (folder / NO_WAVES_FILE).unlink(missing_ok=True)

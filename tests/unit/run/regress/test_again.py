@@ -15,7 +15,7 @@ from nvdla_tb.run.compile.spec import BuildSpec
 from nvdla_tb.run.errors import LaunchError
 from nvdla_tb.run.jobs import Job, PythonTest, Setup
 from nvdla_tb.run.regress import again
-from nvdla_tb.run.regress.again import look_again, was_cut_short, worth_looking_at
+from nvdla_tb.run.regress.again import lacks_waves, look_again, worth_looking_at
 from nvdla_tb.run.regress.worker import NO_WAVES_FILE, ONE_OF_EACH, Limits, note_no_waves
 from nvdla_tb.run.task import BENCH, Task
 from nvdla_tb.stimulus.result import Result
@@ -71,7 +71,7 @@ def test_it_leaves_waves_in_the_folder_of_the_failure(played: Played, tmp_path: 
     assert (setup.built, setup.waves, job.kept) == ("model with waves", True, tmp_path / task(1).key)
     assert sorted(path.name for path in (tmp_path / task(1).key).iterdir()) == ["waves.fst", "waves.gtkw"]
     assert result.folder == str(tmp_path / task(1).key)
-    assert not was_cut_short(result)
+    assert not lacks_waves(result)
 
 
 def test_waves_that_end_early_say_so_and_how_to_get_all_of_them(
@@ -82,7 +82,7 @@ def test_waves_that_end_early_say_so_and_how_to_get_all_of_them(
         return task(1).result(Verdict.of(Check.TIMEOUT, "killed"))
 
     monkeypatch.setattr(again, "run_job", run_job)
-    assert was_cut_short(looked_at(task(1), tmp_path))
+    assert lacks_waves(looked_at(task(1), tmp_path))
     folder = tmp_path / task(1).key
     assert (folder / "waves.fst").is_file()
     reason, command = (folder / NO_WAVES_FILE).read_text(encoding="utf-8").splitlines()
@@ -98,7 +98,7 @@ def test_a_test_in_python_is_played_again_with_its_plusargs(played: Played, tmp_
 
 
 def test_nothing_is_begun_when_the_time_is_over(played: Played, tmp_path: Path) -> None:
-    assert was_cut_short(looked_at(task(1), tmp_path, time.time() - 1.0))
+    assert lacks_waves(looked_at(task(1), tmp_path, time.time() - 1.0))
     said = (tmp_path / task(1).key / NO_WAVES_FILE).read_text(encoding="utf-8")
     assert said.startswith("the time for explaining failures was over\n")
     assert played == []
@@ -130,4 +130,3 @@ def test_a_model_with_waves_that_cannot_be_built_is_the_reason(
     said = (tmp_path / task(1).key / NO_WAVES_FILE).read_text(encoding="utf-8")
     assert said.startswith("no room\n")
     assert result.ending.is_failure
-    assert not was_cut_short(result), "more time would not help"

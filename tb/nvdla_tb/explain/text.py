@@ -15,6 +15,7 @@ from nvdla_tb.explain.causes import CAUSES
 from nvdla_tb.explain.evidence import Evidence
 from nvdla_tb.explain.rank import Diagnosis, diagnose
 from nvdla_tb.explain.traits import traits_of
+from nvdla_tb.judge.beats import offsets_from
 from nvdla_tb.nvdla.layers import ConvLayer, PooledLayer
 from nvdla_tb.stimulus.explained import ExplainedLayer, Traits
 
@@ -53,6 +54,11 @@ class Explanation:
                 lines.append("only padding channels of the last atom")
         if evidence.missing_elements.any():
             lines.append(f"{int(evidence.missing_elements.sum())} of them were never written")
+        corrected = np.argwhere(corrected_elements(evidence))
+        if len(corrected):
+            c, h, w = corrected[0]
+            how_many = counted(len(corrected), "element")
+            lines.append(f"wrong at first and right in the end: {how_many}, c={c} h={h} w={w} first")
         stray = np.flatnonzero(evidence.actual.known & ~evidence.truth.known)
         if len(stray):
             over = f", into the result of {' and of '.join(evidence.over)}" if evidence.over else ""
@@ -172,6 +178,20 @@ def bad_beats(evidence: Evidence) -> NDArray[np.bool_]:
     wrong = ~truth.known.reshape(-1, width)[rows] | (truth.data.reshape(-1, width)[rows] != beats.data)
     bad: NDArray[np.bool_] = (wrong & beats.strobe).any(axis=1)
     return bad
+
+
+def corrected_elements(evidence: Evidence) -> NDArray[np.bool_]:
+    """Return which elements a beat has left wrong and a later one has corrected, (C, H, W) with padding channels."""
+    expected, beats = evidence.expected, evidence.beats
+    wrong = np.zeros(len(expected.data), dtype=np.bool_)
+    # Of results that are close enough it is not known what a single beat should have held.
+    if beats is not None and not evidence.slack:
+        lanes = np.arange(beats.data.shape[1])
+        at = (offsets_from(beats.address, expected.address)[:, np.newaxis] + lanes)[beats.strobe]
+        inside = (at >= 0) & (at < len(wrong))
+        at, values = at[inside], beats.data[beats.strobe][inside]
+        wrong[at[expected.mask[at] & (values != expected.data[at])]] = True
+    return evidence.walk.any_byte(wrong & ~evidence.bad)
 
 
 def statistics(evidence: Evidence) -> list[str]:

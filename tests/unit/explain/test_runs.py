@@ -108,6 +108,21 @@ def test_strays_of_a_batch_are_those_of_the_nearest_cube() -> None:
         )
 
 
+def test_what_was_wrong_at_first_and_right_in_the_end_is_said() -> None:
+    expectation = cases.predicted(cases.copy_layer(), MEMORY, 0)
+    right = cases.beats_of(cases.result(expectation))
+    wrong = replace(right, data=right.data ^ np.uint8(1))
+    last, second = np.arange(len(right)) == len(right) - 1, np.arange(len(right)) == 1
+    scoreboard = Scoreboard()
+    scoreboard.expect(expectation)
+    for beats in (wrong.take(second), right.take(~last), wrong.take(last)):
+        scoreboard.write_beats(beats)
+    scoreboard.judge_pending()
+    (explanation,) = explain_run(Seen.of(scoreboard), (LOAD,))
+    assert explanation.where[0].startswith("8 of ")
+    assert "wrong at first and right in the end: 8 elements, c=0 h=0 w=1 first" in explanation.where
+
+
 def stopped(tmp_path: Path, *, cut: bool) -> list[Explanation]:
     """Return the explanation, stored and read again, of a layer that had written half of its atoms, one byte wrong."""
     layer = cases.copy_layer()

@@ -180,7 +180,7 @@ def test_a_failing_test_in_python_is_explained_and_leaves_page_log_and_scenario(
     plusarg = "+bug=sdp_dst_surface_stride"
     said = ran(repository, "-k", "relu", "--nvdla-plusarg", plusarg)
     assert "1 failed" in said
-    assert "failed: mine.relu/channels=20.0\n  unit: SDP, its writes: the probable cause is its work\n" in said
+    assert "failed: mine.relu/channels=20.0\n  unit: SDP, its writes: the probable cause lies in its work\n" in said
     assert "why   1. output: wrong surface stride: " in said
     assert f"--nvdla-plusarg {plusarg}\n" in said
     (folder,) = (repository / RUNS).glob("_mine.relu*")

@@ -37,8 +37,9 @@ class WinogradWeightLayout(KernelLayout):
 
     ``shape`` is the original (K, C, R, S); ``convert`` makes the (K, C', 4, 4) that ``pack`` takes. The
     extended channel is ``(dy * stride_x + dx) * Cp + c`` with Cp the channels rounded up to whole atoms
-    and (dy, dx) the place of the row and column inside the stride. In a group the order of the 4x4x4
-    cubes is K, then C; inside a cube the channel is fastest, then W, then H.
+    and (dy, dx) the place of the row and column inside the stride. A group holds the 4x4x4 cubes of all its
+    kernels for the first four channels, then those for the next four, and so on; inside a cube the
+    channel is fastest, then W, then H.
 
     Args:
         stride: convolution stride (y, x).

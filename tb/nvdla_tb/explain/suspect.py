@@ -210,7 +210,7 @@ def _of_bytes(wrong: Sequence[Finding], explanations: Sequence[Explanation]) -> 
     explained = next((layer.engine for layer in layers if started is not None and layer.index == started.index), None)
     if first is not None and explained is not None and first.causes:
         best = first.causes[0]
-        because = _BECAUSE.get(best.name, None if best.symptom else "the probable cause is its work")
+        because = _BECAUSE.get(best.name, None if best.symptom else "the probable cause lies in its work")
         if because is not None:
             return Suspect(parts_of_fit(best, explained), because)
     engines = list(dict.fromkeys(layer.engine for layer in layers))

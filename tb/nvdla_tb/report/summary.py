@@ -198,7 +198,7 @@ def after_plan(plan: str, scenarios: int, only: Sequence[str] | None, *, passed:
     which = f"{every if only is None else counted(scenarios, 'chosen scenario')} of {plan}"
     lines = [
         f"proven: every byte that {which} {'writes' if scenarios == 1 else 'write'} is right, with one seed",
-        "not proven: other sizes, modes, overlaps and orders, in which random layers find bugs that it misses",
+        "not proven: other sizes, modes, overlaps and orders; random layers find bugs there that this plan misses",
     ]
     return "\n".join([*(lines if passed else ()), f"the gate is: {gate_command(dut)}"])
 

@@ -95,7 +95,7 @@ class Explained(msgspec.Struct, frozen=True):
     ::
 
         layer = ExplainedLayer("layer 0 (SDP, group 0)", 8, why=["1. output: wrong surface stride"])
-        Explained([layer], units=[Pointed("SDP, its writes: the probable cause is its work", ["SDP"])])
+        Explained([layer], units=[Pointed("SDP, its writes: the probable cause lies in its work", ["SDP"])])
 
     Attributes:
         layers: the first layers that left wrong bytes.

@@ -183,7 +183,9 @@ def result_of(rerun: str, with_waves: str | None) -> Result:
 
 def test_the_page_says_which_unit_and_what_was_handed_over(explanation: Explanation) -> None:
     told = explanation.told(["SDP to memory: 8, all right", "first bad stage: none"])
-    why = Explained([told], [Pointed("SDP, its writes: the probable cause is its work")], ["reads: 9 atoms, all right"])
+    why = Explained(
+        [told], [Pointed("SDP, its writes: the probable cause lies in its work")], ["reads: 9 atoms, all right"]
+    )
     said = Parsed(page("any.1", [explanation], why=why)).words
     for line in (f"unit: {why.units[0].text}", *why.interface, *told.handovers):
         assert line in said, "each in an element of its own"

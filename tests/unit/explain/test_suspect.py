@@ -282,7 +282,7 @@ def test_what_comes_after_the_done_event_may_be_another_groups_event() -> None:
 def test_a_probable_cause_names_the_unit_that_it_is_about() -> None:
     evidence = cases.evidence_of(cases.sdp_layer(), MEMORY, lambda patch: replace(patch, address=patch.address + 64))
     said = explained(evidence, LayerId(0, "SDP", 0))
-    assert said == ["SDP, its writes or memory interface: the probable cause is its work"]
+    assert said == ["SDP, its writes or memory interface: the probable cause lies in its work"]
 
 
 def test_a_hang_says_more_than_the_engine_of_wrong_bytes() -> None:

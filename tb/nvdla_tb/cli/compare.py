@@ -45,9 +45,9 @@ def main(args: argparse.Namespace) -> int:
         print("the same content" if same else f"different content: {OF_CONTENT}")
     both = before.keys() & after.keys()
     worse = _told("newly failing", [key for key in after if key in both and _is_worse(before[key], after[key])], after)
-    _told("newly passing", [key for key in after if key in both and _is_worse(after[key], before[key])], before)
+    _told("newly passing", [key for key in after if key in both and _is_worse(after[key], before[key])], before, "was ")
     _told("failing in both", [key for key in after if key in both and _both_fail(before[key], after[key])], after)
-    gone = _told("no longer in the run", [key for key in before if key not in both], before)
+    gone = _told("no longer in the run", [key for key in before if key not in both], before, "was ")
     _told("new in the run", [key for key in after if key not in both], after)
     # What was not played has no cycles, and is named above.
     measured = cycles_after.keys() & cycles_before.keys()
@@ -71,10 +71,10 @@ def _both_fail(before: Ending, after: Ending) -> bool:
     return has_failed(before) and has_failed(after)
 
 
-def _told(what: str, keys: list[str], endings: dict[str, Ending]) -> int:
-    """Print the tests of one kind with how they ended, and return how many there are."""
+def _told(what: str, keys: list[str], endings: dict[str, Ending], tense: str = "") -> int:
+    """Print the tests of one kind with how they ended, in which run ``tense`` tells, and return how many there are."""
     if keys:
         print(f"{what}: {len(keys)}")
-        print("".join(f"  {shown(key)}: {endings[key].value}\n" for key in keys[:_MOST_SHOWN]), end="")
+        print("".join(f"  {shown(key)}: {tense}{endings[key].value}\n" for key in keys[:_MOST_SHOWN]), end="")
         print(f"  and {len(keys) - _MOST_SHOWN} more\n" if len(keys) > _MOST_SHOWN else "", end="")
     return len(keys)

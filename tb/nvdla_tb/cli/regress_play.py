@@ -291,19 +291,19 @@ def conclude(
     failing = failures.told(results)
     if failing:
         print(f"\n{failing}\nall of it: {run.folder / failures.FILE_NAME}")
+    console = Console.of(args)
     if model is not None:
-        print("\n" + "\n".join(table(model, item_status(model, hits))))
+        console.say("\n" + "\n".join(table(model, item_status(model, hits))))
     if reached is not None:
-        print("\n" + "\n".join(code_lines(reached)))
+        console.say("\n" + "\n".join(code_lines(reached)))
     if model is not None:
-        print(f"holes: {COMMAND} coverage {_again(run)}")
-    print(f"reports: {run.folder}/{page.PAGE}, {run.folder}/{page.JUNIT}")
+        console.say(f"holes: {COMMAND} coverage {_again(run)}")
+    console.say(f"reports: {run.folder}/{page.PAGE}, {run.folder}/{page.JUNIT}")
     if playing is not None:
         print(f"{playing}: what is not played is still to come")
     elif counts.keys() & {Ending.NOT_PLAYED, Ending.LOST}:
         print(_resume_line(store, run))
     print("".join(f"{line}\n" for line in problems), end="")
-    console = Console()
     console.result(summary.counts_line(counts), summary.colour(counts, code))
     if proven is not None:
         console.result(proven)

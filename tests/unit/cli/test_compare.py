@@ -35,9 +35,9 @@ def test_each_kind_of_difference_is_named(tb: Run, tmp_path: Path) -> None:
         1,
         [
             *("newly failing: 2", f"  {key(4)}: mismatch", f"  {key(5)}: not played"),
-            *("newly passing: 1", f"  {key(2)}: mismatch"),
+            *("newly passing: 1", f"  {key(2)}: was mismatch"),
             *("failing in both: 1", f"  {key(3)}: hang"),
-            *("no longer in the run: 1", f"  {key(6)}: passed"),
+            *("no longer in the run: 1", f"  {key(6)}: was passed"),
             *("new in the run: 1", f"  {key(7)}: passed"),
         ],
     )

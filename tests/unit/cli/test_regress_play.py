@@ -75,6 +75,15 @@ def test_a_run_that_was_played_to_its_end_has_nothing_wrong(tmp_path: Path) -> N
     assert concluded(tmp_path, TASKS) == (0, {"tests": "3"}, [])
 
 
+def test_a_quiet_run_ends_with_its_counts_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    concluded(tmp_path / "loud", TASKS)
+    loud = capsys.readouterr().out
+    assert "\nholes: " in loud
+    assert "\nreports: " in loud
+    concluded(tmp_path / "quiet", TASKS, argparse.Namespace(**vars(ARGS), quiet=True))
+    assert capsys.readouterr().out.splitlines() == loud.splitlines()[-2:]
+
+
 def test_what_a_killed_driver_has_left_in_the_middle_of_writing_goes_when_the_run_is_complete(tmp_path: Path) -> None:
     (tmp_path / "0001").mkdir()
     for name in (page.PAGE, page.JUNIT, "failures.txt"):

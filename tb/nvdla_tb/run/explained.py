@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from nvdla_tb.explain import MOST_LAYERS, Explanation, record
 from nvdla_tb.explain.record import RecordError
 from nvdla_tb.explain.runs import own_config
-from nvdla_tb.run.answers import left_in
+from nvdla_tb.run.answers import RESULT_FILE, left_in
 from nvdla_tb.run.systems import system_of
 
 
@@ -24,7 +25,9 @@ def explain_folder(folder: Path, config_name: str | None = None, most: int = MOS
         InputError: when its scenario or its configuration cannot be read.
     """
     path = folder / record.FILE_NAME
-    left = None if path.exists() else left_in(folder)
+    # Of a name that no file can have these say no, where those of a Path raise.
+    is_there, has_result = os.path.lexists(path), os.path.isfile(folder / RESULT_FILE)
+    left = left_in(folder) if has_result and not is_there else None
     if left is not None:
         raise RecordError(
             f"{folder} must be of a run that wrote wrong bytes, not of {left.identity} ({left.ending.value})"

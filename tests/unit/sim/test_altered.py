@@ -68,7 +68,7 @@ def test_what_the_model_reads_is_what_is_played_again_and_numbers_of_numpy_are_a
     undone = altered.undone(load)
     assert isinstance(undone, MemLoad)
     assert (load.chunks[0][1][2], undone.chunks[0][1][2]) == (99, 2)
-    assert [(patch.address, patch.data.tolist()) for patch in altered.patches] == [(address + 2, [99])]
+    assert [(place, data.tolist()) for place, data in altered.places] == [(address + 2, [99])]
 
 
 @pytest.mark.parametrize(

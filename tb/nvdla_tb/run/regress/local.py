@@ -105,7 +105,10 @@ class LocalPool:
             worker.close()
         for worker in self._workers:
             worker.join()
+        # A thread may still read from the pipe of its process, and close it.
         self._threads.shutdown()
+        for worker in self._workers:
+            worker.release()
 
     def _called(self, function: Callable[[], Any]) -> Any:
         worker = self._free.get()
@@ -144,7 +147,7 @@ class _Worker:
             pipe.send_bytes(pickle.dumps(function))
             returned, error = pickle.loads(pipe.recv_bytes())
         except (EOFError, ConnectionError):
-            self._end()
+            self.release()
             raise WorkerDied from None
         if error is not None:
             raise error
@@ -158,12 +161,11 @@ class _Worker:
                 self._process.terminate()
 
     def join(self) -> None:
-        """Wait until the process has ended; one that nothing else reaches ends with its pipe, after its call."""
-        process, pipe = self._process, self._pipe
-        if process is not None and pipe is not None:
+        """Wait until the process has ended, or kill it."""
+        process = self._process
+        if process is not None:
             process.join(_END_SECONDS)
             process.kill()
-            pipe.close()
 
     def _started(self) -> Connection:
         with self._starting, interrupts_kept():
@@ -180,7 +182,8 @@ class _Worker:
             self._process, self._pipe = process, pipe
         return pipe
 
-    def _end(self) -> None:
+    def release(self) -> None:
+        """Close the pipe, and end the process; the next call starts another one."""
         process, pipe = self._process, self._pipe
         self._process = self._pipe = None
         if process is not None and pipe is not None:

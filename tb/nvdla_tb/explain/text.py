@@ -58,7 +58,7 @@ class Explanation:
         if len(corrected):
             c, h, w = corrected[0]
             how_many = counted(len(corrected), "element")
-            lines.append(f"wrong at first and right in the end: {how_many}, c={c} h={h} w={w} first")
+            lines.append(f"wrong at first and right in the end: {how_many}, first at c={c} h={h} w={w}")
         stray = np.flatnonzero(evidence.actual.known & ~evidence.truth.known)
         if len(stray):
             over = f", into the result of {' and of '.join(evidence.over)}" if evidence.over else ""

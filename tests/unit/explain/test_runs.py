@@ -120,7 +120,7 @@ def test_what_was_wrong_at_first_and_right_in_the_end_is_said() -> None:
     scoreboard.judge_pending()
     (explanation,) = explain_run(Seen.of(scoreboard), (LOAD,))
     assert explanation.where[0].startswith("8 of ")
-    assert "wrong at first and right in the end: 8 elements, c=0 h=0 w=1 first" in explanation.where
+    assert "wrong at first and right in the end: 8 elements, first at c=0 h=0 w=1" in explanation.where
 
 
 def stopped(tmp_path: Path, *, cut: bool) -> list[Explanation]:

@@ -83,7 +83,8 @@ class Player:
         write = partial(write_live, run)
         self._live = LiveReport({key: played.get(key, result) for key, result in planned.items()}, write)
         self._model = model_of(store, run)
-        self._failures: list[Result] = []
+        # Those of a run that was interrupted have not been played again.
+        self._failures = [result for result in played.values() if result.ending.is_failure]
 
     def play(self, looked_at: int = 0, steered: int | None = None) -> int:
         """Play what the run lacks, and random scenarios that reach what it would miss; return the exit code.

@@ -229,6 +229,22 @@ def test_a_resumed_run_counts_the_failures_of_before(
     assert "[2/3] 1 failed, " in capsys.readouterr().out
 
 
+def test_failures_of_before_are_looked_into_when_a_run_is_resumed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    looked: list[Result] = []
+    monkeypatch.setattr(regress_play, "worth_looking_at", lambda results, **_: looked.extend(results))
+    with Store(tmp_path / "results.sqlite") as store:
+        run = store.start("L1", TASKS)
+        store.add(run, *(one.result(Verdict(judged_bytes=8, findings=[wrong()])) for one in TASKS))
+        monkeypatch.setattr(regress_play, "workers_of", lambda *_: nullcontext())
+        monkeypatch.setattr(regress_play, "drive", lambda *_, **__: iter(()))
+        args = parser().parse_args(f"regress resume --jobs 1 --results {run.folder.parent}".split())
+        assert Player(args, store, run, None).play() == 1
+    assert [result.key for result in looked] == [one.key for one in TASKS]
+    assert "\n0 passed, 3 failed (3 mismatch), 0 refused\n" in capsys.readouterr().out
+
+
 def test_a_run_is_played_by_one_process(tb: Run, tmp_path: Path) -> None:
     with Store(tmp_path / "results.sqlite") as store:
         run = store.start("a run", TASKS)

@@ -36,7 +36,7 @@ def worth_looking_at(results: Iterable[Result], *, waves: bool) -> list[Result]:
     for result in sorted(results, key=lambda result: result.verdict.cycles):
         if result.ending.is_failure and result.folder is not None:
             found.setdefault((result.ending, result.verdict.signature), result)
-    return [result for result in found.values() if is_worth_it(result) or (waves and no_waves(result) is None)]
+    return [result for result in found.values() if is_worth_it(result) or (waves and lacks_waves(result))]
 
 
 def look_again(task: Task, failures: Mapping[str, Result], limits: Limits, until: float) -> Result:

@@ -25,18 +25,27 @@ LATER = time.time() + 3600.0
 Played = list[tuple[Job, Setup]]
 
 
-def failed(seed: int, cycles: int, *, hangs: bool = False, at: int = 0) -> Result:
+def failed(seed: int, cycles: int, folder: Path | None, *, hangs: bool = False, at: int = 0) -> Result:
+    """Return a failure that left a folder, without waves as a worker leaves it, or None."""
     findings = [wrong(at), *([hang("SDP_0")] if hangs else [])]
-    return replace(task(seed).result(Verdict(findings=findings, cycles=cycles)), folder="somewhere")
+    result = task(seed).result(Verdict(findings=findings, cycles=cycles))
+    if folder is None:
+        return result
+    (folder / result.key).mkdir()
+    (folder / result.key / NO_WAVES_FILE).touch()
+    return replace(result, folder=str(folder / result.key))
 
 
-def test_the_shortest_failure_of_each_ending_and_signature_is_played_again() -> None:
-    results = [failed(1, 900), failed(2, 100), failed(3, 500, hangs=True), failed(4, 50)]
-    results += [task(5).result(Verdict(judged_bytes=8, cycles=1)), replace(failed(6, 1, hangs=True), folder=None)]
+def test_the_shortest_failure_of_each_ending_and_signature_is_played_again(tmp_path: Path) -> None:
+    results = [failed(1, 900, tmp_path), failed(2, 100, tmp_path), failed(3, 500, tmp_path, hangs=True)]
+    results += [failed(4, 50, tmp_path), failed(6, 1, None, hangs=True)]
+    results += [task(5).result(Verdict(judged_bytes=8, cycles=1))]
     assert [result.seed for result in worth_looking_at(results, waves=True)] == [4, 3]
     assert worth_looking_at(results, waves=False) == [], "no cause is asked for, as nobody has explained them"
-    assert worth_looking_at([failed(7, 300_001)], waves=True) == []
-    assert worth_looking_at([replace(failed(8, 10), after="random.1")], waves=True) == []
+    assert worth_looking_at([failed(7, 300_001, tmp_path)], waves=True) == []
+    assert worth_looking_at([replace(failed(8, 10, tmp_path), after="random.1")], waves=True) == []
+    (tmp_path / results[3].key / NO_WAVES_FILE).unlink()
+    assert [result.seed for result in worth_looking_at(results, waves=True)] == [3], "the other has its waves"
 
 
 @pytest.fixture
@@ -48,7 +57,7 @@ def played(monkeypatch: pytest.MonkeyPatch) -> Played:
         found.append((job, setup))
         (folder / "waves.fst").touch()
         (folder / "waves.gtkw").touch()
-        return failed(1, 9)
+        return failed(1, 9, None)
 
     monkeypatch.setattr(again, "build", lambda *_: "model with waves")
     monkeypatch.setattr(again, "run_job", run_job)

@@ -61,6 +61,12 @@ def first_bad_stage_is(spec: BuildSpec, folder: Path, scenario: str, bug: str, b
     lines = [line.strip() for line in result.explained.watched_lines]
     assert f"first bad stage: {bad}" in lines
     assert any(line.startswith(f"{bad}: first wrong ") for line in lines)
+    assert result.explained.view is not None
+    shown = result.explained.view.handovers
+    assert bad == list(shown)[-1]
+    assert len(shown) == (1 if right is None else 2)
+    assert all(re.fullmatch(r"dut\.\w+(\.\w+)*(\[\d+:0\])?", signal) for signal in shown[bad])
+    assert any(signal.endswith(":0]") for signal in shown[bad]), shown
     if right is not None:
         assert any(line.startswith(f"{right}: ") and line.endswith(" beats, all right") for line in lines)
 
@@ -77,11 +83,15 @@ def test_a_failure_is_played_again_on_the_same_model_to_name_the_unit(tmp_path: 
     assert not result.explained.was_watched
     page = (tmp_path / PAGE_FILE).read_text(encoding="utf-8")
     assert "first bad stage" not in page
+    (tmp_path / "waves.fst").touch()
     again = watched(job, result, setup, tmp_path)
+    assert again.explained is not None
+    assert again.explained.view is not None
+    last = list(again.explained.view.handovers)[-1]
+    assert f"\n@800200\n-{last}\n@" in (tmp_path / "waves.gtkw").read_text(encoding="utf-8")
     page = (tmp_path / PAGE_FILE).read_text(encoding="utf-8")
     assert f"nvdla-tb explain {tmp_path}<" in page, "the folder of the run that was watched is gone"
     assert main(["explain", str(tmp_path)]) == 1
-    assert again.explained is not None
     assert again.explained.located
     cause, told = again.explained.units
     assert cause == result.explained.units[0]

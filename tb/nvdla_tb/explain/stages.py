@@ -267,6 +267,13 @@ def told(results: Sequence[StageResult]) -> list[str]:
     return [*lines, f"first bad stage: {bad[0].stage.name}" if bad else "no stage differs: look past the last one"]
 
 
+def around_first_bad(results: Sequence[StageResult]) -> list[Stage]:
+    """Return the last right hand-over of a layer and its first wrong one, as far as there are such."""
+    compared = [result for result in results if result.skipped is None and (result.beats or result.expected)]
+    bad = next((number for number, result in enumerate(compared) if result.is_bad), len(compared))
+    return [result.stage for result in compared[max(0, bad - 1) : bad + 1]]
+
+
 @dataclass(frozen=True)
 class Culprit:
     """The unit whose hand-over is the first that is wrong.

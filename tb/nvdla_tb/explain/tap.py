@@ -71,6 +71,12 @@ class Tap(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     is_pin: bool = False
     sides: Mapping[str, str] = {}
 
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """All of its signals."""
+        single = [path for path in (self.valid, self.ready, self.address) if path is not None]
+        return (*single, *self.data, *self.mask, *self.sides.values())
+
     def must(self, holds: bool, rule: str) -> None:
         """Refuse the tap when a rule does not hold."""
         if not holds:

@@ -5,13 +5,15 @@ Source: GTKWave user's guide, save files and trace flags; Surfer user guide, com
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
 from pathlib import Path
 
 from nvdla_tb.judge.port_rules import PORT_PREFIX, PORT_SCOPES
-from nvdla_tb.nvdla.memory import Ram
+from nvdla_tb.markup import printable
+from nvdla_tb.stimulus.explained import WavesView
 
 GTKWAVE_SUFFIX, SURFER_SUFFIX = ".gtkw", ".sucl"
+_WAVES_SUFFIXES = (".fst", ".vcd")
 
 _HEX, _DECIMAL, _BINARY, _ASCII = "22", "24", "28", "820"
 _GROUP_BEGIN, _GROUP_END = "800200", "1000200"
@@ -60,55 +62,43 @@ _PORT = (
 )
 
 
-@dataclass(frozen=True)
-class View:
-    """The view that a viewer should open.
-
-    Attributes:
-        waves: the wave file.
-        ram: port of the first wrong write.
-        data_bits: data bits of the port.
-        address_bits: address bits of the port.
-        first: picoseconds of the first wrong write.
-        last: picoseconds of the last wrong write.
-    """
-
-    waves: Path
-    ram: Ram
-    data_bits: int
-    address_bits: int
-    first: int
-    last: int
-
-    def groups(self) -> list[tuple[str, list[tuple[str, str]]]]:
-        """Return the groups of signals, each with its format."""
-        port = f"{_TOP}{PORT_SCOPES[self.ram]}."
-        sizes = {"data": self.data_bits - 1, "address": self.address_bits - 1}
-
-        def named(prefix: str, signals: tuple[tuple[str, str], ...]) -> list[tuple[str, str]]:
-            return [(prefix + name.format(**sizes), shown) for name, shown in signals]
-
-        return [
-            ("Layer", named(f"{_TOP}bench_layer.", _LAYER)),
-            ("Element on the bus", named(port, _ELEMENT)),
-            (f"Port {self.ram.value}", named(f"{_TOP}{PORT_PREFIX[self.ram]}_", _PORT)),
-            ("Counters", named(port, _COUNTERS)),
-        ]
+def write_save_files(folder: Path, view: WavesView) -> None:
+    """Write both save files beside the waves in a folder, if it has any."""
+    for waves in sorted(path for path in folder.glob("waves.*") if path.suffix in _WAVES_SUFFIXES)[:1]:
+        waves.with_suffix(GTKWAVE_SUFFIX).write_text(gtkwave_text(waves.name, view), encoding="utf-8")
+        waves.with_suffix(SURFER_SUFFIX).write_text(surfer_text(waves.name, view), encoding="utf-8")
 
 
-def write_save_files(view: View) -> tuple[Path, Path]:
-    """Write both save files beside the waves and return their paths."""
-    gtkwave, surfer = (view.waves.with_suffix(suffix) for suffix in (GTKWAVE_SUFFIX, SURFER_SUFFIX))
-    gtkwave.write_text(gtkwave_text(view), encoding="utf-8")
-    surfer.write_text(surfer_text(view), encoding="utf-8")
-    return gtkwave, surfer
+def groups_of(view: WavesView) -> list[tuple[str, list[tuple[str, str]]]]:
+    """Return the groups of signals, each with its format."""
+    port = f"{_TOP}{PORT_SCOPES[view.ram]}."
+    sizes = {"data": view.data_bits - 1, "address": view.address_bits - 1}
+
+    def named(prefix: str, signals: tuple[tuple[str, str], ...]) -> list[tuple[str, str]]:
+        return [(prefix + name.format(**sizes), shown) for name, shown in signals]
+
+    return [
+        ("Layer", named(f"{_TOP}bench_layer.", _LAYER)),
+        ("Element on the bus", named(port, _ELEMENT)),
+        (f"Port {view.ram.value}", named(f"{_TOP}{PORT_PREFIX[view.ram]}_", _PORT)),
+        *(
+            (_label(name), [(f"{_TOP}{signal}", _HEX if signal.endswith("]") else _BINARY) for signal in signals])
+            for name, signals in view.handovers.items()
+        ),
+        ("Counters", named(port, _COUNTERS)),
+    ]
 
 
-def gtkwave_text(view: View) -> str:
+def _label(name: str) -> str:
+    """Return a name of a file of hand-overs on one line."""
+    return " ".join(printable(name).split())
+
+
+def gtkwave_text(waves: str, view: WavesView) -> str:
     """Return a save file of GTKWave: cursor at the first wrong write, markers A and B at the first and last."""
     rest = " ".join(["-1"] * 24)
     lines = [
-        f'[dumpfile] "{view.waves.name}"',
+        f'[dumpfile] "{waves}"',
         f"[timestart] {max(0, view.first - _BEFORE_STEPS)}",
         "[size] 1500 900",
         f"*-13.000000 {view.first} {view.first} {view.last} {rest}",
@@ -118,7 +108,7 @@ def gtkwave_text(view: View) -> str:
         f"@{_BINARY}",
         f"{_TOP}dla_core_clk",
     ]
-    for name, signals in view.groups():
+    for name, signals in groups_of(view):
         lines += [f"@{_GROUP_BEGIN}", f"-{name}"]
         for signal, shown in signals:
             lines += [f"@{shown}", signal]
@@ -126,16 +116,17 @@ def gtkwave_text(view: View) -> str:
     return "\n".join(lines) + "\n"
 
 
-def surfer_text(view: View) -> str:
+def surfer_text(waves: str, view: WavesView) -> str:
     """Return commands of Surfer: cursor and markers 1 and 2 as in GTKWave, a divider for each group.
 
     A divider's name is one word, and a marker takes its time; anything else Surfer refuses.
 
     Source: Surfer, documentation of its commands, and what its command parser takes.
     """
-    lines = [f"load_file {view.waves.name}", f"variable_add {_TOP}dla_core_clk"]
-    for name, signals in view.groups():
-        lines.append(f"divider_add {name.replace(' ', '_')}")
+    lines = [f"load_file {waves}", f"variable_add {_TOP}dla_core_clk"]
+    for name, signals in groups_of(view):
+        divider = re.sub(r"\W+", "_", name)
+        lines.append(f"divider_add {divider}")
         lines += [f"variable_add {signal.partition('[')[0]}" for signal, _ in signals]
     lines += [f"marker_set #1 {view.first}", f"marker_set #2 {view.last}", f"cursor_set {view.first}"]
     lines += ["zoom_fit", *["zoom_in"] * _SURFER_ZOOMS, "goto_cursor"]

@@ -13,7 +13,7 @@ from nvdla_tb.explain.units import Unit
 from nvdla_tb.run import folders
 from nvdla_tb.run.answers import RESULT_FILE
 from nvdla_tb.run.compile.runners import HANDOVERS_DIR
-from nvdla_tb.run.jobs import Job, Setup, run_job
+from nvdla_tb.run.jobs import Job, Setup, run_job, save_view
 from nvdla_tb.run.systems import load_config
 from nvdla_tb.stimulus.result import Dut, Result
 
@@ -71,5 +71,7 @@ def watched(job: Job, result: Result, setup: Setup, work_dir: Path, handovers: P
         for name in (PAGE_FILE, RESULT_FILE):
             (again / name).replace(work_dir / name)
         result = msgspec.structs.replace(result, explained=seen.explained)
+        # With the signals of hand-overs.
+        save_view(result, work_dir)
     folders.remove(work_dir, _FOLDER)
     return result

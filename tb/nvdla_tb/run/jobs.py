@@ -16,6 +16,7 @@ from nvdla_models.errors import InputError
 from nvdla_models.reading import resolved
 from nvdla_tb.explain.page import FILE_NAME as PAGE_FILE
 from nvdla_tb.explain.runs import write_page
+from nvdla_tb.explain.waves import write_save_files
 from nvdla_tb.judge.detail import Note
 from nvdla_tb.judge.finding import Check, Finding
 from nvdla_tb.judge.verdict import Ending, Verdict
@@ -250,7 +251,14 @@ def run_job(job: Job, setup: Setup, work_dir: Path, process: SharedProcess | Non
         result = _scenario(job, setup, work_dir, process if process and _shares(job, process) else None)
     if result.ending.is_failure:
         keep_page(result, work_dir, job.kept)
+        save_view(result, work_dir)
     return result
+
+
+def save_view(result: Result, folder: Path) -> None:
+    """Write the save files that open the waves in a folder at the first wrong write, if there are such."""
+    if result.explained is not None and result.explained.view is not None:
+        write_save_files(folder, result.explained.view)
 
 
 def _shares(job: Job, process: SharedProcess) -> bool:

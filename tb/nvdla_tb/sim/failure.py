@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import msgspec
@@ -16,20 +16,19 @@ from nvdla_tb.explain.interface import SideResult, judge_interface, unpacked
 from nvdla_tb.explain.memory import Patch
 from nvdla_tb.explain.page import FILE_NAME
 from nvdla_tb.explain.seen import Seen
-from nvdla_tb.explain.stages import Culprit, StageResult, compare, culprit, told
+from nvdla_tb.explain.stages import Culprit, StageResult, around_first_bad, compare, culprit, told
 from nvdla_tb.explain.suspect import suspects
 from nvdla_tb.explain.tap import AR
 from nvdla_tb.explain.text import bad_beats
 from nvdla_tb.explain.units import Suspect, Unit, parts
-from nvdla_tb.explain.waves import View, write_save_files
 from nvdla_tb.judge.finding import Check
+from nvdla_tb.nvdla.memory import Ram
 from nvdla_tb.nvdla.program.ops import Program
 from nvdla_tb.sim.answer import Judged
 from nvdla_tb.sim.clocking import steps_of
-from nvdla_tb.sim.dbb_monitor import DbbMonitor
 from nvdla_tb.sim.read_back import Misheld
 from nvdla_tb.stimulus.exchange import Request
-from nvdla_tb.stimulus.explained import Explained, Pointed
+from nvdla_tb.stimulus.explained import Explained, Pointed, WavesView
 from nvdla_tb.stimulus.result import Result
 
 
@@ -42,12 +41,14 @@ class Inside:
         culprit: The unit before the first wrong hand-over of the first layer, if one was found.
         interface: What the memory interface did with reads and writes, where its clients are named.
         misheld: Registers that hold what nobody wrote.
+        signals: Of the last right and the first wrong hand-over of the first layer, by its name.
     """
 
     handovers: Sequence[list[str]] = ()
     culprit: Culprit | None = None
     interface: Sequence[SideResult] = ()
     misheld: Sequence[Misheld] = ()
+    signals: Mapping[str, list[str]] = field(default_factory=dict)
 
     @property
     def suspect(self) -> Suspect | None:
@@ -79,8 +80,10 @@ def explained(folder: Path, bench: Judged, ops: Program, request: Request, resul
     inside = _inside(bench, seen, ops, explanations)
     if inside.culprit is not None and inside.culprit.is_sure and not inside.misheld:
         explanations = [narrowed(explanations[0], inside.culprit.suspect.named), *explanations[1:]]
-    _save_view(folder, bench, explanations)
-    return tell(folder, explanations, result, request, inside)
+    result = tell(folder, explanations, result, request, inside)
+    assert result.explained is not None
+    view = _view(bench, explanations, inside)
+    return msgspec.structs.replace(result, explained=msgspec.structs.replace(result.explained, view=view))
 
 
 def tell(
@@ -146,7 +149,15 @@ def _inside(bench: Judged, seen: Seen, ops: Program, explanations: Sequence[Expl
     if is_first and (before := _wrong_before(handovers, explanations[0], seen, results)) is not None:
         handovers_seen[0] = [before.suspect.because, *handovers_seen[0]]
         culprits[0] = before
-    return Inside(handovers_seen, culprits[0] if is_first else None, interface, bench.watch.misheld)
+    first = explanations[0].evidence.started if explanations else None
+    around = [] if first is None else around_first_bad(results[first.index])
+    return Inside(
+        handovers_seen,
+        culprits[0] if is_first else None,
+        interface,
+        bench.watch.misheld,
+        {stage.name: bench.watch.signals_of(stage) for stage in around},
+    )
 
 
 def _wrong_before(
@@ -168,24 +179,20 @@ def _wrong_before(
     return None
 
 
-def _save_view(folder: Path, bench: Judged, explanations: Sequence[Explanation]) -> None:
-    """Write save files that open the waves of the run, if it has any, at the first wrong write."""
-    waves = [path for path in sorted(folder.glob("waves.*")) if path.suffix in (".fst", ".vcd")]
+def _view(bench: Judged, explanations: Sequence[Explanation], inside: Inside) -> WavesView | None:
+    """Return what waves of the run should show, None when no write carried a wrong byte."""
     bad = [explanation for explanation in explanations if explanation.when]
-    if not waves or not bad:
-        return
+    if not bad:
+        return None
     beats = bad[0].evidence.beats
     assert beats is not None
     first, last = beats.cycle[np.flatnonzero(bad_beats(bad[0].evidence))[[0, -1]]].tolist()
-    monitor = bench.monitors[beats.ram]
-    assert isinstance(monitor, DbbMonitor)
-    write_save_files(
-        View(
-            waves[0],
-            beats.ram,
-            data_bits=len(monitor.bus.wdata),
-            address_bits=len(monitor.bus.awaddr),
-            first=steps_of(first),
-            last=steps_of(last),
-        )
+    config, is_main = bench.config, beats.ram is Ram.MC
+    return WavesView(
+        beats.ram,
+        data_bits=8 * (config.primary_memif_width_bytes if is_main else config.secondary_memif_width_bytes),
+        address_bits=config.memif_address_width_bits,
+        first=steps_of(first),
+        last=steps_of(last),
+        handovers=dict(inside.signals),
     )

@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Sequence
 
 import cocotb
-from cocotb.handle import SimHandleBase
+from cocotb.handle import PackedObject, SimHandleBase
 from cocotb.triggers import RisingEdge
 
 from nvdla_tb.explain.handovers import HandoverFile
@@ -34,7 +34,7 @@ class StageWatch:
         self.handovers = handovers
         self.is_started = False
         self.misheld: Sequence[Misheld] = ()
-        self._clock = clock
+        self._dut, self._clock = dut, clock
         self._signals = {tap.name: _Signals(dut, tap) for tap in handovers.taps}
         bits = {name: signals.bits for name, signals in self._signals.items()}
         check_widths(handovers.readers, handovers.writers, bits)
@@ -46,6 +46,16 @@ class StageWatch:
         return {
             name: Tapped(self._beats[name], signals.bits, signals.is_offered) for name, signals in self._signals.items()
         }
+
+    def signals_of(self, tap: Tap) -> list[str]:
+        """Return the signals of a tap as wave files name them: paths below the top, of vectors with their range."""
+        return list(dict.fromkeys(self._in_waves(tap, _parts(path)[0]) for path in tap.paths))
+
+    def _in_waves(self, tap: Tap, path: str) -> str:
+        handle = _signal(self._dut, tap, path)
+        name = ".".join(_scopes(tap, path))
+        is_vector = isinstance(handle, PackedObject)
+        return f"{name}[{handle.range.left}:{handle.range.right}]" if is_vector else name
 
     def start(self) -> None:
         """Start to watch."""
@@ -131,7 +141,7 @@ class _Bits:
     """All bits of a signal, or those that its path names."""
 
     def __init__(self, dut: SimHandleBase, tap: Tap, path: str) -> None:
-        plain, high, low = _PATH.fullmatch(path).groups()  # type: ignore[union-attr]
+        plain, high, low = _parts(path)
         self._signal = _signal(dut, tap, plain)
         total = len(self._signal)
         first = 0 if high is None else int(low or high)
@@ -148,6 +158,13 @@ class _Bits:
 _PATH = re.compile(r"(.*?)(?:\[(\d+)(?::(\d+))?\])?")
 
 
+def _parts(path: str) -> tuple[str, str | None, str | None]:
+    """Return a path without bits, and the bits that it names."""
+    found = _PATH.fullmatch(path)
+    assert found is not None, path
+    return found[1], found[2], found[3]
+
+
 def _bits(signals: Sequence[_Bits]) -> str:
     """Return the bits of signals, those of the first one last."""
     return "".join(map(str, reversed(signals)))
@@ -155,8 +172,13 @@ def _bits(signals: Sequence[_Bits]) -> str:
 
 def _signal(dut: SimHandleBase, tap: Tap, path: str) -> SimHandleBase:
     handle = dut
-    for name in (path,) if tap.is_pin else ("dut", *path.split(".")):
+    for name in _scopes(tap, path):
         if not hasattr(handle, name):
             raise StageError(f"{tap.name}: the RTL must have {path}, visible in a model built with --debug")
         handle = getattr(handle, name)
     return handle
+
+
+def _scopes(tap: Tap, path: str) -> tuple[str, ...]:
+    """Return a path as names below the top."""
+    return (path,) if tap.is_pin else ("dut", *path.split("."))

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import msgspec
 
+from nvdla_tb.nvdla.memory import Ram
+
 
 class Traits(msgspec.Struct, frozen=True):
     """The traits that all wrong elements of a layer have.
@@ -89,6 +91,27 @@ class Pointed(msgspec.Struct, frozen=True):
     units: list[str] = []
 
 
+class WavesView(msgspec.Struct, frozen=True):
+    """What a viewer of waves should show of the first layer with wrong bytes.
+
+    Attributes:
+        ram: port of the first wrong write.
+        data_bits: data bits of the port.
+        address_bits: address bits of the port.
+        first: picoseconds of the first wrong write.
+        last: picoseconds of the last wrong write.
+        handovers: the last right and the first wrong hand-over inside, where they were watched: by name, the signals
+            as wave files name them.
+    """
+
+    ram: Ram
+    data_bits: int
+    address_bits: int
+    first: int
+    last: int
+    handovers: dict[str, list[str]] = {}
+
+
 class Explained(msgspec.Struct, frozen=True):
     """Why bytes are wrong.
 
@@ -105,6 +128,7 @@ class Explained(msgspec.Struct, frozen=True):
         blamed: units whose faults look like the best cause of the first layer or an equal one.
         cleared: units of which all that was watched is right.
         located: whether hand-overs were compared from the first to the one that is wrong.
+        view: what waves should show; None where no write carried a wrong byte.
     """
 
     layers: list[ExplainedLayer] = []
@@ -114,6 +138,7 @@ class Explained(msgspec.Struct, frozen=True):
     blamed: list[str] = []
     cleared: list[str] = []
     located: bool = False
+    view: WavesView | None = None
 
     @property
     def first(self) -> ExplainedLayer | None:

@@ -17,7 +17,7 @@ from nvdla_tb.run.dut import build_spec
 from nvdla_tb.run.errors import LaunchError
 from nvdla_tb.run.folders import failure_folder
 from nvdla_tb.run.inside import is_worth_it, watched
-from nvdla_tb.run.jobs import Job, Setup, run_job
+from nvdla_tb.run.jobs import Job, Setup, run_job, save_view
 from nvdla_tb.run.regress.worker import NO_WAVES_FILE, Limits, built_for, job_of, no_waves, note_no_waves
 from nvdla_tb.run.task import BENCH, Task
 from nvdla_tb.stimulus.result import Result
@@ -55,6 +55,7 @@ def look_again(task: Task, failures: Mapping[str, Result], limits: Limits, until
             result = watched(job, result, Setup(built, task.dut, _left(limits, until)), folder)
         if limits.waves and no_waves(result) is None:
             _add_waves(task, job, folder, limits, until)
+            save_view(result, folder)
     except (LaunchError, InputError) as error:
         note_no_waves(job, folder, str(error))
     except _TimeIsOverError:

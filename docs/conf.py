@@ -49,7 +49,7 @@ NAVIGATION = {
     "Tutorials": """
         docs/first-day
         docs/own-repository
-        docs/library
+        docs/tests-in-python
         docs/agents
         docs/pytest
         docs/drivers
@@ -65,12 +65,12 @@ NAVIGATION = {
         docs/extending
     """,
     "Facts": """
-        docs/green
-        docs/trust
-        docs/inputs
+        docs/verdicts
+        docs/security
+        docs/input-files
         docs/packages
-        docs/model
-        docs/formats
+        docs/reference-model
+        docs/memory-formats
         docs/quality
         networks/README
     """,
@@ -82,7 +82,7 @@ NAVIGATION = {
         docs/reference/extending
     """,
     "Project": """
-        docs/start
+        docs/architecture
         CONTRIBUTING
         CHANGELOG
     """,

@@ -53,7 +53,7 @@ def test_every_file_that_a_page_names_is_there(page: Path) -> None:
 
 
 def test_pages_name_files() -> None:
-    assert len(PATH.findall((ROOT / "docs" / "start.md").read_text(encoding="utf-8"))) > 10
+    assert len(PATH.findall((ROOT / "docs" / "architecture.md").read_text(encoding="utf-8"))) > 10
 
 
 def python_of(page: Path) -> list[str]:
@@ -61,7 +61,7 @@ def python_of(page: Path) -> list[str]:
     return re.findall(r"^```python\n(.*?)^```$", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
 
 
-@pytest.mark.parametrize("name", ["first-day.md", "library.md", "pytest.md"])
+@pytest.mark.parametrize("name", ["first-day.md", "tests-in-python.md", "pytest.md"])
 def test_every_import_of_a_page_finds_its_name(name: str) -> None:
     trees = [ast.parse(block) for block in python_of(ROOT / "docs" / name)]
     imports = [node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
@@ -73,13 +73,13 @@ def test_every_import_of_a_page_finds_its_name(name: str) -> None:
 
 def test_the_layouts_of_the_library_page_work() -> None:
     names: dict[str, Any] = {}
-    exec(python_of(ROOT / "docs" / "library.md")[-1], names)
+    exec(python_of(ROOT / "docs" / "tests-in-python.md")[-1], names)
     assert names["offset"] == names["layout"].offset(c=17, h=2, w=3) == 0x1A9
     assert len(names["data"]) == names["layout"].nbytes
 
 
 def test_every_module_of_the_library_page_is_there() -> None:
-    text = (ROOT / "docs" / "library.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs" / "tests-in-python.md").read_text(encoding="utf-8")
     named = re.findall(r"^\| `(nvdla_\w+[\w.]*)`", text, re.MULTILINE)
     assert len(named) > 5
     for name in named:
@@ -92,7 +92,7 @@ HELD_BY = re.compile(r"`(tests/[\w/]+\.py)::(\w+)`")
 
 
 def test_each_way_to_a_green_is_held_by_a_test_that_is_there() -> None:
-    tables = (ROOT / "docs" / "green.md").read_text(encoding="utf-8").split("| way |")[1:]
+    tables = (ROOT / "docs" / "verdicts.md").read_text(encoding="utf-8").split("| way |")[1:]
     rows = [row for table in tables for row in table.splitlines()[2:] if row.startswith("| ")]
     assert len(rows) >= 40
     assert [row for row in rows if not HELD_BY.search(row)] == []

@@ -19,7 +19,7 @@ from tests.repository import ROOT
 SMALL = HwConfig.load("nv_small")
 SMALL_256 = HwConfig.load("nv_small_256")
 LARGE = HwConfig.load("nv_large")
-DOCUMENT = ROOT / "docs" / "model.md"
+DOCUMENT = ROOT / "docs" / "reference-model.md"
 
 # What the public nv_small RTL returns from 0x0 to 0x19c, one row per HW version, sub-unit and end of list.
 # fmt: off

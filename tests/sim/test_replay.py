@@ -46,6 +46,8 @@ def test_a_bundle_is_replayed(altered: Path, tmp_path: Path, capsys: pytest.Capt
     assert main(["explain", str(moved)]) == 1
     capsys.readouterr()
     assert main(["replay", str(moved), "--rtl", str(altered)]) == 0
-    assert capsys.readouterr().out.endswith("\nreproduced\n")
+    out = capsys.readouterr().out
+    assert "\n    why   1. " in out
+    assert out.endswith("\nreproduced\n")
     assert main(["replay", str(moved), "--rtl", str(ROOT / "hdl_stubs" / "nv_small.f")]) == 1
     assert "not reproduced:\n  ended as passed, not mismatch\n" in capsys.readouterr().out

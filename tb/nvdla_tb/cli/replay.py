@@ -1,4 +1,4 @@
-"""``replay``: play a failure bundle again and say whether it fails the same way."""
+"""``replay``: play a failure bundle again, say why it fails, and whether it fails the same way."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ from nvdla_tb.cli.console import Console
 from nvdla_tb.cli.dut import MODELS
 from nvdla_tb.cli.dut_options import add_reports_option, reports_folder
 from nvdla_tb.cli.run_options import plusarg_option, waves_option
-from nvdla_tb.judge.text import why_not_passed
+from nvdla_tb.report import failures
 from nvdla_tb.run import folders
 from nvdla_tb.run.compile.build import build
 from nvdla_tb.run.dut import build_spec
+from nvdla_tb.run.inside import is_worth_it, watched
 from nvdla_tb.run.jobs import Setup, run_job
 from nvdla_tb.run.regress import bundle
 from nvdla_tb.run.regress.named import Named
@@ -43,9 +44,14 @@ def main(args: argparse.Namespace) -> int:
     built = build(build_spec(dut, waves=args.waves), MODELS, console)
     console.clear()
     work_dir = folders.emptied(reports_folder(args), "replay", folders.folder_name(found.task.key))
-    result = run_job(job, Setup(built, dut, args.timeout, waves=args.waves), work_dir)
+    setup = Setup(built, dut, args.timeout, waves=args.waves)
+    result = run_job(job, setup, work_dir)
+    if is_worth_it(result):
+        with console.waiting("looking inside"):
+            result = watched(job, result, setup, work_dir)
     print(f"{found.task.key}: {result.ending.value}")
-    print("\n".join(f"  {line}" for why in why_not_passed(result.verdict) for line in why.splitlines()))
+    if text := failures.told([result]):
+        print(text)
     print(f"folder: {work_dir}")
     different = bundle.differences(found.result, result)
     print("reproduced" if not different else "not reproduced:\n" + "\n".join(f"  {line}" for line in different))

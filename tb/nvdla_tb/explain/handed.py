@@ -124,7 +124,8 @@ def counted(value: str, evidence: Evidence) -> int:
 
 def _nothing(lanes: int) -> Handed:
     """Return what is handed on where nothing is."""
-    return Handed(np.zeros((0, lanes), dtype=np.int64), np.zeros((0, lanes), dtype=np.bool_), lambda *_: "")
+    none = np.zeros((0, lanes), dtype=np.int64)
+    return Handed(none, none.astype(np.bool_), lambda *_: "", loaded=0)
 
 
 def _in_entries(layer: ConvLayer, found: Handed, first_bank: int, banks: int) -> Handed:
@@ -137,7 +138,7 @@ def _in_entries(layer: ConvLayer, found: Handed, first_bank: int, banks: int) ->
         return found
     depth = config.cbuf_bank_depth
     entries = np.arange(len(found.values)) if found.entries is None else found.entries
-    return replace(found, entries=entries, banks=(first_bank * depth, banks * depth))
+    return replace(found, entries=entries, banks=(first_bank * depth, banks * depth), loaded=len(entries))
 
 
 def _packed(layer: ConvLayer, read: ReadMemory, lanes: int) -> Handed:

@@ -24,9 +24,10 @@ class Handed:
         counts: bool of the same shape, lanes that are compared; what lies in the others is not defined.
         place: from beat and lane to words that say which element it is.
         finished: (beats,) share of the layer's outputs that need no later beat, by stripes; None where it is not known.
-        entries: (beats,) entries of the convolution buffer from the first one on, where each beat takes the next.
+        entries: (beats,) entries of the convolution buffer, from that on in which the layer begins.
         banks: the first entry of the banks in which these go round, and how many they have; None where it is not known.
         sides: (beats,) numbers beside the data, by names of ``SIDES``.
+        loaded: how many entries the layer fills, with those of beats that are left out; None where it is not known.
     """
 
     values: NDArray[np.int64]
@@ -36,6 +37,7 @@ class Handed:
     entries: NDArray[np.int64] | None = None
     banks: tuple[int, int] | None = None
     sides: Mapping[str, NDArray[np.int64]] = field(default_factory=dict)
+    loaded: int | None = None
 
     def without_zeros(self) -> Handed:
         """Return the beats that are not of zeros alone.
@@ -57,15 +59,44 @@ class Handed:
         )
 
     def stored(self, first: int) -> NDArray[np.int64] | None:
-        """Return the entry of each beat, when the first one lies in a given one; None where it is not known.
+        """Return the entry of each beat, when the layer begins in a given one; None where it is not known.
 
         An entry that is outside the banks counts as the one that it should be there.
         """
         if self.entries is None or self.banks is None:
             return None
         start, count = self.banks
-        found: NDArray[np.int64] = start + (first - start + self.entries - self.entries[0]) % count
+        found: NDArray[np.int64] = start + (first - start + self.entries) % count
         return found
+
+
+@dataclass(frozen=True)
+class Ring:
+    """Where in the convolution buffer a layer begins: behind the one before, or anew after a change of banks.
+
+    Source: measured on the public nv_small RTL, for data and for weights.
+
+    Attributes:
+        banks: those of the layer before, None before the first layer.
+        entry: the entry behind its last one, None where it is not known.
+    """
+
+    banks: tuple[int, int] | None = None
+    entry: int | None = None
+
+    def first_of(self, right: Handed) -> int | None:
+        """Return the first entry of a layer, None where it is not known."""
+        if right.banks is None:
+            return None
+        return self.entry if right.banks == self.banks else right.banks[0]
+
+    def after(self, right: Handed) -> Ring:
+        """Return the same for what comes after a layer."""
+        first = self.first_of(right)
+        if right.banks is None or right.loaded is None:
+            return self if right.loaded == 0 else Ring(self.banks)
+        start, count = right.banks
+        return Ring(right.banks, None if first is None else start + (first - start + right.loaded) % count)
 
 
 def at_the_end(beats: int) -> dict[str, NDArray[np.int64]]:

@@ -1,13 +1,13 @@
 """The first bad stage: what units hand over inside the RTL, compared with what the model computes there.
 
-It points at the unit before the first hand-over that is wrong, or at the one that stopped.
+``culprit`` says which unit that points at.
 
 Bytes that are written come in any order; all other values in the order that ``nvdla_tb.explain.handed`` gives them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -17,11 +17,10 @@ from nvdla_models.layout import Element, FeatureLayout, LinesLayout, PlanarLayou
 from nvdla_tb.explain.buffer import with_operands
 from nvdla_tb.explain.evidence import Evidence
 from nvdla_tb.explain.handed import counted, handed
-from nvdla_tb.explain.handed_beats import Handed, NotComparable
+from nvdla_tb.explain.handed_beats import Handed, NotComparable, Ring
 from nvdla_tb.explain.handovers import Stage
 from nvdla_tb.explain.seen import Seen, SeenLayer
 from nvdla_tb.explain.tap import MOST_BITS, Handover
-from nvdla_tb.explain.units import Suspect, following, parts
 from nvdla_tb.nvdla.program.ops import Op
 
 _FETCHED = ("converted", "packed")
@@ -40,6 +39,7 @@ class StageResult:
         skipped: why it was not compared, None when it was.
         finished: share of the layer's outputs that what has passed is enough for.
         cut: whether the layer was given up while it ran, so that what has not passed says nothing.
+        misplaced: whether the first that differs has the right values, in another entry of the convolution buffer.
     """
 
     stage: Stage
@@ -49,6 +49,7 @@ class StageResult:
     skipped: str | None = None
     finished: float = 0.0
     cut: bool = False
+    misplaced: bool = False
 
     @property
     def is_bad(self) -> bool:
@@ -96,6 +97,7 @@ def compare(
         skipped: str | None = None
         own: Sequence[Handover] = ()
         before = 0
+        ring = Ring()
         for layer in layers:
             index = layer.started.index
             if stage.kind.is_written and any(_overlap(layer, other) for other in layers if other is not layer):
@@ -108,19 +110,22 @@ def compare(
             else:
                 judge = _in_order if stage.kind.counts is None else _counted
                 try:
-                    result, count = judge(stage, evidence[index], rest, layer is layers[-1])
+                    result, count, after_it = judge(stage, evidence[index], rest, layer is layers[-1], ring)
                     # Only of the last layer are more beats known to be its own.
                     after = rest[count:] if layer is layers[-1] else []
-                    if result.wrong is not None and own and _is_again(own, rest[: len(own)]):
+                    is_other = result.wrong is not None and not result.misplaced
+                    if is_other and own and _is_again(own, rest[: len(own)]):
                         # What does not fit this layer is all of the one before, which this one does not begin with.
                         last = results[before][-1]
                         results[before][-1] = replace(last, wrong=_once_too_often(last, len(own)))
                         rest = rest[len(own) :]
-                        result, count = judge(stage, evidence[index], rest, layer is layers[-1])
+                        result, count, after_it = judge(
+                            stage, evidence[index], rest, layer is layers[-1], Ring(ring.banks)
+                        )
                     elif result.wrong is None and _is_again(rest[:count], after):
                         result = replace(result, wrong=_once_too_often(result, len(after)))
                     own, before = ([] if result.is_bad or stage.kind.counts else rest[:count]), index
-                    rest = rest[count:]
+                    rest, ring = rest[count:], after_it
                 except NotComparable as why:
                     result = StageResult(stage, 0, 0, skipped=str(why))
                     skipped = "it is not known where the layer before ends"
@@ -157,10 +162,13 @@ def _writers(beats: Iterable[Handover], layers: Sequence[SeenLayer]) -> list[See
     return writers
 
 
-def _in_order(stage: Stage, evidence: Evidence, rest: Sequence[Handover], is_last: bool) -> tuple[StageResult, int]:
-    """Return the result of a stage for a layer, and how many of the beats are its own."""
+def _in_order(
+    stage: Stage, evidence: Evidence, rest: Sequence[Handover], is_last: bool, ring: Ring
+) -> tuple[StageResult, int, Ring]:
+    """Return the result of a stage for a layer, how many of the beats are its own, and where the next one begins."""
     lanes = len(rest[0].data) * 8 // stage.element_bits if rest else _usual_lanes(stage, evidence)
     right = handed(stage, evidence, lanes)
+    begin, ring = ring.first_of(right), ring.after(right)
     if not stage.zeros:
         right = right.without_zeros()
     beats = rest if is_last else rest[: len(right.values)]
@@ -170,17 +178,20 @@ def _in_order(stage: Stage, evidence: Evidence, rest: Sequence[Handover], is_las
     kept = np.int64(-1) if stage.element_bits == MOST_BITS else np.int64((1 << stage.element_bits) - 1)
     differs = (((got[:count] ^ right.values[:count]) & kept != 0) | unknown[:count]) & right.counts[:count]
     entries = [-1 if beat.address is None else beat.address for beat in beats[:count]]
-    stored = right.stored(entries[0]) if stage.address is not None and entries else None
+    if begin is None and right.entries is not None and entries:
+        begin = entries[0] - int(right.entries[0])
+    stored = None if stage.address is None or begin is None else right.stored(begin)
     misplaced = np.zeros(count, dtype=np.bool_) if stored is None else stored[:count] != entries
     beside = _beside(stage, right, beats[:count])
     wrong = np.flatnonzero(differs.any(axis=1) | misplaced | beside.any(axis=1))
-    text = None
+    text, only_misplaced = None, False
     if len(wrong):
         beat = int(wrong[0])
+        only_misplaced = bool(misplaced[beat] and not differs[beat].any())
         lane = int(np.flatnonzero(differs[beat])[0]) if differs[beat].any() else 0
         value = "unknown bits" if unknown[beat, lane] else got[beat, lane]
         said = f"expected {right.values[beat, lane]}, got {value}"
-        if stored is not None and not differs[beat].any():
+        if stored is not None and only_misplaced:
             said = f"expected in entry {stored[beat]} of the buffer, got in {entries[beat]}"
         if not differs[beat].any() and not misplaced[beat]:
             number = int(np.flatnonzero(beside[beat])[0])
@@ -192,7 +203,8 @@ def _in_order(stage: Stage, evidence: Evidence, rest: Sequence[Handover], is_las
         )
     total = len(right.values)
     finished = len(beats) / max(total, 1) if right.finished is None else right.finished[: len(beats)].max(initial=0.0)
-    return StageResult(stage, len(beats), total, text, finished=float(finished)), total
+    result = StageResult(stage, len(beats), total, text, finished=float(finished), misplaced=only_misplaced)
+    return result, total, ring
 
 
 def _beside(stage: Stage, right: Handed, beats: Sequence[Handover]) -> NDArray[np.bool_]:
@@ -205,13 +217,15 @@ def _beside(stage: Stage, right: Handed, beats: Sequence[Handover]) -> NDArray[n
     return found
 
 
-def _counted(stage: Stage, evidence: Evidence, rest: Sequence[Handover], is_last: bool) -> tuple[StageResult, int]:
+def _counted(
+    stage: Stage, evidence: Evidence, rest: Sequence[Handover], is_last: bool, ring: Ring
+) -> tuple[StageResult, int, Ring]:
     """Return the result of a stage with numbers for a layer, and how many of the beats are its own."""
     expected = counted(stage.value, evidence)
     sums = np.cumsum([int.from_bytes(beat.data, "little") for beat in rest], dtype=np.int64)
     own = len(rest) if is_last else min(int(np.searchsorted(sums, expected)) + 1, len(rest)) if expected else 0
     total = int(sums[own - 1]) if own else 0
-    return StageResult(stage, total, expected, finished=total / max(expected, 1)), own
+    return StageResult(stage, total, expected, finished=total / max(expected, 1)), own, ring
 
 
 def _usual_lanes(stage: Stage, evidence: Evidence) -> int:
@@ -265,138 +279,3 @@ def told(results: Sequence[StageResult]) -> list[str]:
     # A stage that the layer does not use says nothing.
     lines = [str(result) for result in results if result.beats or result.expected or result.skipped is not None]
     return [*lines, f"first bad stage: {bad[0].stage.name}" if bad else "no stage differs: look past the last one"]
-
-
-def around_first_bad(results: Sequence[StageResult]) -> list[Stage]:
-    """Return the last right hand-over of a layer and its first wrong one, as far as there are such."""
-    compared = [result for result in results if result.skipped is None and (result.beats or result.expected)]
-    bad = next((number for number, result in enumerate(compared) if result.is_bad), len(compared))
-    return [result.stage for result in compared[max(0, bad - 1) : bad + 1]]
-
-
-@dataclass(frozen=True)
-class Culprit:
-    """The unit whose hand-over is the first that is wrong.
-
-    Attributes:
-        suspect: The unit, and what it handed over.
-        is_sure: Whether all that it is made of was compared; else units before it are suspected as well.
-    """
-
-    suspect: Suspect
-    is_sure: bool = True
-
-
-def culprit(
-    stages: Sequence[Stage], results: Sequence[StageResult], engine: str, offered: Container[str] | None = None
-) -> Culprit | None:
-    """Return the unit before the first hand-over of a wrong layer that is wrong; None when none was compared.
-
-    Args:
-        stages: All of the file.
-        results: Of the layer.
-        engine: That of the layer, as it is called in messages.
-        offered: Of a hang, the stages at which a beat is offered and not taken.
-    """
-    if offered is not None and any(result.is_short for result in results):
-        first_wrong = next((result for result in results if result.is_bad and not result.is_short), None)
-        if first_wrong is None:
-            asked = [stage for stage in stages if stage.kind.is_handshake and stage.name in offered]
-            if asked:
-                units = dict.fromkeys(unit for stage in asked for unit in stage.unit)
-                because = f"{' and '.join(stage.name for stage in asked)}: asked for, and never done"
-                return Culprit(Suspect(parts(units), because))
-            return _stopped(results, engine, offered)
-        # Units before it may be short as those after it stopped.
-        results = [result for result in results if not result.is_short]
-    bad = next((number for number, result in enumerate(results) if result.is_bad), None)
-    if bad is None:
-        compared = [result.stage for result in results if result.skipped is None]
-        if not compared:
-            return None
-        because = f"{compared[-1].name}: all that is handed over is right"
-        return Culprit(following(compared[-1].unit[-1], engine, because))
-    first = results[bad].stage
-    cleared = {value for result in results[:bad] if result.skipped is None for value in result.stage.kind.made_of}
-    skipped = [result.stage for result in results[:bad] if result.skipped is not None]
-    before = [unit for stage in skipped if stage.value not in cleared for unit in stage.unit]
-    # Halves of one unit side by side.
-    beside = [
-        other.stage
-        for other in results[bad + 1 :]
-        if other.is_bad and first.kind.in_stripes and other.stage.value == first.value
-    ]
-    units = dict.fromkeys([*before, *first.unit, *(unit for stage in beside for unit in stage.unit)])
-    suspect = Suspect(parts(units), f"the first bad hand-over, {results[bad]}")
-    return Culprit(suspect, is_sure=not before)
-
-
-def _stopped(results: Sequence[StageResult], engine: str, offered: Container[str]) -> Culprit | None:
-    """Return the unit that stopped: it got more than it handed on, and nobody after it refused what it had.
-
-    Units before it are short as well, as their data were not taken any more.
-    """
-    by_value: dict[str, list[StageResult]] = {}
-    for result in results:
-        if result.skipped is None:
-            by_value.setdefault(result.stage.value, []).append(result)
-    sums, products, elements = (by_value.get(value, []) for value in ("sums", "products", "elements"))
-    if not (sums and products and elements):
-        return _stopped_inside(results, engine, offered)
-    out = sums[-1]
-    last = out.stage
-    if not out.is_short and (found := _stopped_inside(results, engine, offered)) is not None:
-        return found
-    if not out.is_short or last.name in offered:
-        refused = f"{last.name}: {out.beats} of {out.expected} beats, and the next is not taken"
-        because = refused if last.name in offered else f"{last.name}: all that is handed over is right"
-        return Culprit(following(last.unit[-1], engine, because))
-    because = f"{last.name}: {out.beats} of {out.expected} beats, all right, and no more comes"
-    # MAC cells without kernels multiply nothing.
-    if out.finished < min((product.finished for product in products if product.expected), default=0.0):
-        return Culprit(Suspect(parts(last.unit), because))
-    for product, element in zip(products, elements, strict=False):
-        if product.beats < element.beats:
-            because = f"{product.stage.name}: {product.beats} beats, after {element.beats} atomic operations"
-            return Culprit(Suspect(parts(product.stage.unit), because))
-    element = elements[0]
-    stage = element.stage
-    because = f"{stage.name}: {element.beats} of {element.expected} beats, and no more comes"
-    partly = [result.stage for result in results if result.skipped is not None or result.is_bad]
-    loading = [before for before in partly if before.kind.is_loaded]
-    units = [name for before in loading for name in before.unit]
-    if any(before.kind.counts is None for before in loading):
-        # CDMA waits where CSC neither frees the buffer nor lets it be flushed.
-        units += stage.unit[-1:]
-    elif not loading and any(credit.finished < out.finished for credit in by_value.get("credits", [])):
-        units += last.unit
-    elif not loading:
-        # A layer before may have lost credits, which CSC lacks now.
-        units += (*stage.unit[-1:], *last.unit)
-    return Culprit(Suspect(parts(dict.fromkeys(units)), because))
-
-
-def _stopped_inside(results: Sequence[StageResult], engine: str, offered: Container[str]) -> Culprit | None:
-    """Return the unit of SDP, PDP or CDP that stopped: it takes no more, or hands on no more of what it took."""
-    compared = [result for result in results if result.skipped is None and result.expected]
-    operands = [result for result in compared if result.stage.value.endswith("-operands")]
-    chain = [
-        result
-        for result in compared
-        if result not in operands and (result.stage.kind.is_element or result.stage.kind.is_written)
-    ]
-    waiting = [number for number, result in enumerate(chain) if result.stage.name in offered]
-    first = next((result for result in chain[waiting[-1] + 1 if waiting else 0 :] if result.is_short), None)
-    if first is None:
-        if not waiting:
-            return None
-        last = chain[waiting[-1]]
-        because = f"{last.stage.name}: {last.beats} of {last.expected} beats, and the next is not taken"
-        return Culprit(following(last.stage.unit[-1], engine, because))
-    stage = first.stage.value.partition("-")[0]
-    for result in operands:
-        # A stage takes no element without its operands.
-        if result.stage.value.startswith(stage) and result.is_short and result.stage.name not in offered:
-            first = result if result.beats <= first.beats else first
-    because = f"{first.stage.name}: {first.beats} of {first.expected} beats, all right, and no more comes"
-    return Culprit(Suspect(parts(first.stage.unit), because))

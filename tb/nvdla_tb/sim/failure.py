@@ -11,12 +11,13 @@ import numpy as np
 
 from nvdla_tb.explain import Explanation, explain_run, record, write_page
 from nvdla_tb.explain.cause_units import narrowed, units_of_fit
+from nvdla_tb.explain.culprit import Culprit, around_first_bad, culprit
 from nvdla_tb.explain.handovers import HandoverFile
 from nvdla_tb.explain.interface import SideResult, judge_interface, unpacked
 from nvdla_tb.explain.memory import Patch
 from nvdla_tb.explain.page import FILE_NAME
 from nvdla_tb.explain.seen import Seen
-from nvdla_tb.explain.stages import Culprit, StageResult, around_first_bad, compare, culprit, told
+from nvdla_tb.explain.stages import StageResult, compare, told
 from nvdla_tb.explain.suspect import suspects
 from nvdla_tb.explain.tap import AR
 from nvdla_tb.explain.text import bad_beats

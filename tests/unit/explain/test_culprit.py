@@ -8,8 +8,9 @@ from dataclasses import replace
 import pytest
 from msgspec import structs
 
+from nvdla_tb.explain.culprit import culprit
 from nvdla_tb.explain.handovers import Stage
-from nvdla_tb.explain.stages import StageResult, culprit
+from nvdla_tb.explain.stages import StageResult
 
 
 def stage(name: str, unit: str, value: str) -> Stage:

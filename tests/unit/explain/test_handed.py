@@ -130,15 +130,6 @@ def converted() -> list[Handover]:
     return [Handover(n, atom.tobytes()) for n, atom in enumerate(atoms)]
 
 
-def test_each_atom_goes_to_the_next_entry_of_the_data_banks() -> None:
-    entries = conv_layer().cbuf.data_banks * 512
-    beats = [replace(beat, address=(entries - 20 + n) % entries) for n, beat in enumerate(converted())]
-    assert compared(beats, "converted", address="a").wrong is None
-    beats[20] = replace(beats[20], address=entries)
-    wrong = str(compared(beats, "converted", address="a"))
-    assert wrong.endswith(f"expected in entry 0 of the buffer, got in {entries}")
-
-
 def test_lines_that_are_fetched_together_come_surface_by_surface() -> None:
     layer = conv_layer()
     packed = replace(layer.src.layout, line_stride_bytes=64, surface_stride_bytes=64 * 7)

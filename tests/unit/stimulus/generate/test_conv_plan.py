@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
-from nvdla_models.layout import ImageWeightLayout, PixelConversion
+from nvdla_models.layout import ImageWeightLayout, PixelConversion, WeightLayout
 from nvdla_tb.nvdla.layers import ConvLayer
 from nvdla_tb.nvdla.program.ops import InterruptNotify, RegWrite, SyncWait
 from nvdla_tb.nvdla.surfaces import ImageSurface, Surface
@@ -124,6 +126,26 @@ def test_weights_start_so_many_atoms_after_a_multiple_of_256_bytes(skip: int, of
     assert refusal(sequence(layers, SMALL, in_turn=True), SMALL) is None
 
 
+def test_half_of_the_atoms_and_of_the_weight_vectors_of_sparse_operands_are_zero() -> None:
+    sparse = {**CUBE, "shape": [20, 9, 9], "kernels": 24, "kernel": [3, 3], "sparse_weights": True, "numbers": "sparse"}
+    shop, layers = build_all(sparse)
+    (layer,) = layers
+    assert isinstance(layer, ConvLayer)
+    assert isinstance(layer.src, Surface)
+    assert isinstance(layer.weights.layout, WeightLayout)
+    weights = layer.weights.layout.unpack(shop.memory.read_array(layer.weights.address, layer.weights.layout.nbytes))
+    data = layer.src.layout.unpack(shop.memory.read_array(layer.src.address, layer.src.layout.nbytes))
+    for operands in (weights, data[np.newaxis]):
+        zero = [not block.any() for part in operands for block in vectors(part)]
+        assert 0.4 < np.mean(zero) < 0.6
+        assert np.mean([np.mean(block == 0) for block in operands if block.any()]) < 0.65
+
+
+def vectors(cube: NDArray[Any]) -> list[NDArray[Any]]:
+    """Return eight channels at a time of every place of a cube, (C, H, W)."""
+    return [cube[c : c + 8, h, w] for c in range(0, len(cube), 8) for h, w in np.ndindex(cube.shape[1:])]
+
+
 def test_units_take_turns_each_on_its_own() -> None:
     sdp = {"engine": "SDP", "shape": [8, 2, 2]}
     _, layers = build_all(CUBE, sdp, {**CUBE, "x1": {"alu": "sum", "alu_operand": "channel"}})
@@ -158,6 +180,10 @@ def test_a_layer_that_reads_what_another_writes_is_enabled_after_it() -> None:
         (
             {**CUBE, "zero_percent": 0, "tight_weights": True},
             "probe.tight_weights must be left out beside zero_percent",
+        ),
+        (
+            {**CUBE, "zero_percent": 0, "sparse_weights": True},
+            "probe.sparse_weights must be left out beside zero_percent",
         ),
         ({**CUBE, "reuse": ["data"]}, "probe.reuse needs a convolution before it"),
         ({**CUBE, "lines": 3}, "probe.lines needs data that are reused"),

@@ -207,7 +207,7 @@ def test_data_lie_where_the_scenario_says_at_any_atom() -> None:
         ),
         (
             entry({**SDP, "numbers": "wide"}),
-            "probe: layer[0].numbers must be one of any, lowest, highest, ends, not wide",
+            "probe: layer[0].numbers must be one of any, lowest, highest, ends, sparse, not wide",
         ),
         (entry(SDP, counters=True, order="back_to_back"), "probe: counters needs the order in_turn, not back_to_back"),
         (entry(SDP, stalls="READ"), "probe: stalls needs counters = true"),

@@ -29,6 +29,13 @@ def drawn() -> list[dict[str, Any]]:
     return drawn_layers(SMALL, 3000)
 
 
+def test_operands_of_some_convolutions_are_sparse(drawn: list[dict[str, Any]]) -> None:
+    convolutions = [layer for layer in of(drawn, "CONV") if layer.get("weights")]
+    assert 0.05 < np.mean([layer.get("sparse_weights", False) for layer in convolutions]) < 0.2
+    own = [layer for layer in convolutions if "shape" in layer and "image" not in layer]
+    assert 0.05 < np.mean([layer.get("numbers") == "sparse" for layer in own]) < 0.2
+
+
 LACKING = [
     replace(SMALL, **{f"{unit}_enable": False, f"{unit}_throughput": 0}) for unit in ("sdp_bs", "sdp_bn", "pdp", "cdp")
 ]

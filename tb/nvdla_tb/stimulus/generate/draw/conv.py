@@ -39,6 +39,7 @@ _WINOGRAD = 0.2
 _COMPRESSED = 0.3
 _BATCHED = 0.25
 _TIGHT = 0.3
+_SPARSE = 0.15
 """Of the weights that are not compressed: those whose size in registers is no multiple of 128 bytes."""
 
 _SKIPPED = 0.5
@@ -173,9 +174,11 @@ def describe(
     elif rng.random() < _TIGHT:
         layer["tight_weights"] = True
     # A generator of its own: what a seed draws besides stays as it was.
-    skips = rng.spawn(1)[0]
-    if skips.random() < _SKIPPED:
-        layer["weights_skip"] = int(skips.integers(1, WEIGHT_START_ALIGNMENT_BYTES // config.memory_atomic_bytes))
+    more = rng.spawn(1)[0]
+    if more.random() < _SKIPPED:
+        layer["weights_skip"] = int(more.integers(1, WEIGHT_START_ALIGNMENT_BYTES // config.memory_atomic_bytes))
+    if precision is not Precision.FP16 and "zero_percent" not in layer and more.random() < _SPARSE:
+        layer["sparse_weights"] = True
     if precision is not Precision.FP16 and rng.random() < (0.7 if pixels else 0.3):
         wild = bool(rng.random() < 0.2)
         layer["input_converter"] = draw_converter(
@@ -191,7 +194,10 @@ def describe(
     if before:
         layer["chain"] = True
     else:
-        layer |= {"shape": list(sizes.shape), "src_gaps": list(src.gaps), **draw_kind(rng, precision)}
+        kind = draw_kind(rng, precision)
+        if "numbers" not in kind and more.random() < _SPARSE:
+            kind["numbers"] = "sparse"
+        layer |= {"shape": list(sizes.shape), "src_gaps": list(src.gaps), **kind}
     if src.gaps[0] == 0 and rng.random() < 0.5:
         layer["fetch_slices"] = int(rng.integers(1, height.size + 2))
     return layer, dst

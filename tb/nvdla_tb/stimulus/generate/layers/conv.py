@@ -120,8 +120,8 @@ def _weights(shop: Workshop, name: str, entry: ConvEntry, layout: KernelLayout) 
     name, numbers, skip = f"{name}_weights", entry.weight_numbers, entry.weights_skip
     if entry.zero_percent is None:
         nbytes = tight_weight_bytes(layout) if entry.tight_weights else None
-        return shop.place_weights(name, layout, drawn, numbers, nbytes, skip)
-    entry.leave_out("beside zero_percent", "tight_weights")
+        return shop.place_weights(name, layout, drawn, numbers, nbytes, skip, sparse=entry.sparse_weights)
+    entry.leave_out("beside zero_percent", "tight_weights", "sparse_weights")
     return shop.place_compressed(name, layout, drawn, numbers, entry.zero_percent, skip)
 
 

@@ -13,8 +13,11 @@ from nvdla_models.precision import Precision
 Floats = Literal["middle", "wide", "special"]
 """Numbers around 1; finite ones of every exponent; those with NaN, infinities, zeros and denormals among them."""
 
-Integers = Literal["any", "lowest", "highest", "ends"]
-"""Every integer; the smallest alone; the largest alone; both of these."""
+Integers = Literal["any", "lowest", "highest", "ends", "sparse"]
+"""Every integer; the smallest alone; the largest alone; both of these; any, of which about half are 0, eight in a row.
+
+Hardware does not multiply by zeros, and tells them by flags of each element and of each atom.
+"""
 
 FLOATS: tuple[Floats, ...] = get_args(Floats)
 INTEGERS: tuple[Integers, ...] = get_args(Integers)
@@ -22,6 +25,7 @@ INTEGERS: tuple[Integers, ...] = get_args(Integers)
 _MIDDLE_EXPONENTS = (-3, 4)
 _SPECIAL_SHARE = 0.05
 _NORMAL_EXPONENTS = (1, 31)
+_ZERO_SHARE, _ZEROS = 0.5, 8
 
 
 def draw_patterns(rng: np.random.Generator, count: int, numbers: str) -> NDArray[np.uint16]:
@@ -66,5 +70,10 @@ def draw_bytes(
         return draw_patterns(rng, count, numbers or FLOATS[0]).astype("<u2").view(np.uint8)
     if numbers in (None, "any"):
         return rng.integers(0, 256, nbytes, dtype=np.uint8)
+    if numbers == "sparse":
+        data = rng.integers(0, 256, nbytes, dtype=np.uint8)
+        zeros = rng.random(-(-nbytes // _ZEROS)) < _ZERO_SHARE
+        data[np.repeat(zeros, _ZEROS)[:nbytes]] = 0
+        return data
     chosen = {"lowest": precision.limits[:1], "highest": precision.limits[1:], "ends": precision.limits}[numbers]
     return rng.choice(np.array(chosen, precision.dtype), count).view(np.uint8)

@@ -266,6 +266,7 @@ class ConvEntry(ProcessedEntry, tag_field="engine", tag="CONV", frozen=True, kw_
         flush_nan: whether NaN of the input counts as 0.
         weights: smallest and largest weight; any without the key.
         weight_numbers: which weights of FP16.
+        sparse_weights: whether half of the vectors that a MAC cell takes at a time are 0.
         weights_skip: atoms between the alignment of weights and the first of them.
         zero_percent: weights that are 0 in compressed ones; without the key they are not compressed.
         tight_weights: whether their size in registers ends with the last entry of the convolution buffer.
@@ -294,6 +295,7 @@ class ConvEntry(ProcessedEntry, tag_field="engine", tag="CONV", frozen=True, kw_
     flush_nan: bool = False
     weights: Pair | None = None
     weight_numbers: Floats = "middle"
+    sparse_weights: bool = False
     weights_skip: int = 0
     zero_percent: int | None = None
     tight_weights: bool | None = None

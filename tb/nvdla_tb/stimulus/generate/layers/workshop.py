@@ -34,6 +34,7 @@ LEAST_CARRY = 12
 """The lowest address bit that cubes may be asked to carry into; any cube reaches those below."""
 
 _TRIES = 8
+_ZERO_SHARE = 0.5
 """Of addresses for one cube before it is placed after all others."""
 
 
@@ -103,6 +104,8 @@ class Workshop:
         numbers: str = FLOATS[0],
         whole_bytes: int | None = None,
         skip: int = 0,
+        *,
+        sparse: bool = False,
     ) -> WeightSurface:
         """Put random weights into memory; the padding after them is random too.
 
@@ -113,8 +116,15 @@ class Workshop:
             numbers: Which weights of FP16.
             whole_bytes: What the registers give as their size, None for all with the alignment of their end.
             skip: Atoms between the alignment of Table 35 and the first weight.
+            sparse: Whether half of the vectors that a MAC cell takes at a time are 0.
         """
-        data = layout.pack(self.draw_weights(layout, limits, numbers))[:whole_bytes]
+        weights = self.draw_weights(layout, limits, numbers)
+        if sparse:
+            kernels, channels, *rest = weights.shape
+            lanes = self.config.mac_atomic_c_size
+            zeros = self.rng.random((kernels, -(-channels // lanes), *rest)) < _ZERO_SHARE
+            weights[np.repeat(zeros, lanes, axis=1)[:, :channels]] = 0
+        data = layout.pack(weights)[:whole_bytes]
         address = self._weights(len(data), name, skip)
         used = layout.elements * layout.precision.nbytes
         data[used:] = self.rng.integers(0, 256, len(data) - used, dtype=np.uint8)

@@ -73,7 +73,7 @@ CODE = """
 %(content)s
   end
   wire [31:0] address = 32'h%(address)08x + 8 * atom;
-  wire [63:0] data = content[atom] ^ {64{dirty}};
+  wire [63:0] data = content[atom] ^ {64{dirty}} ^ {32'd0, unknown};
   wire looks = runs && !looked && $test$plusargs("looks");
   wire writes = runs && atom < ATOMS;
   wire writes_address = writes && !address_taken, writes_data = writes && !data_taken;
@@ -98,6 +98,10 @@ CODE = """
   reg worked = 0, dirty = 0;
   always @(posedge dla_core_clk) if (dla_intr) worked <= 1;
   always @(negedge dla_reset_rstn) dirty <= worked && $test$plusargs("leaks");
+
+  // A device that assigns X to what it writes.
+  reg [31:0] unknown = 0;
+  always @(posedge dla_core_clk) unknown <= $test$plusargs("unknown") ? 32'bx : 32'd0;
 
   // At the tenth rising edge after the reset: a process without delay, or signals that never settle.
   reg [31:0] edges = 0, spun = 0;

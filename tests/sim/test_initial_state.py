@@ -1,4 +1,7 @@
-"""Registers and memories begin with random numbers where a run asks for it, and no verdict depends on them."""
+"""Registers and memories begin with random numbers where a run asks for it, and no verdict depends on them.
+
+X that the device assigns is such a number, too: as 0, it would hide what hardware does not promise.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +11,11 @@ import pytest
 
 from nvdla_models.config import HwConfig
 from nvdla_tb.cli.command import main
+from nvdla_tb.judge.finding import Check
 from nvdla_tb.run.compile.build import build
 from nvdla_tb.run.compile.spec import BuildSpec
-from tests.sim.conftest import simulated
+from tests.sim.conftest import played, simulated
+from tests.sim.dead_device import SCENARIO, built_device
 from tests.sim.initial_state import FOUND
 
 
@@ -39,3 +44,15 @@ def test_no_verdict_depends_on_the_initial_state(seed: int, capsys: pytest.Captu
     random = ["--plusarg", "+verilator+rand+reset+2", "--plusarg", f"+verilator+seed+{seed}"]
     assert main(["run", "--only", "*_in_both_groups,cdp_*", *random]) == 0
     assert "0 failed, 0 refused" in capsys.readouterr().out
+
+
+def test_an_x_that_the_device_assigns_is_random_by_the_seed(tmp_path: Path) -> None:
+    (tmp_path / "device").mkdir()
+    device = built_device(tmp_path / "device", "verilator", "native")
+    random = ("+copies", "+looks", "+verilator+rand+reset+2", "+verilator+seed+3")
+    sound, unknown = (
+        {finding.check for finding in played(device, tmp_path / name, SCENARIO, *random, *more).verdict.findings}
+        for name, more in (("sound", ()), ("unknown", ("+unknown",)))
+    )
+    assert Check.VALUE not in sound
+    assert Check.VALUE in unknown

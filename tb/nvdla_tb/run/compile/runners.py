@@ -29,8 +29,9 @@ VERILATOR_FLAGS = (
     *QUIET,
     "--no-timing",
     "-O3",
-    # State begins with zeros, or with random numbers where a run asks Verilator for them.
-    *("--x-assign", "fast", "--x-initial", "unique"),
+    # State begins with zeros, and X that is assigned is 0; or both are random numbers where a run asks Verilator for
+    # them. As 0 alone, an X that is reached hides a bug: a flop whose enable is lost, for example.
+    *("--x-assign", "unique", "--x-initial", "unique"),
     # A reset that is low from time 0 has no falling edge otherwise, and flops behind gated clocks would
     # keep 0 instead of their reset value: the write command queue of nv_small then raised false interrupts.
     "--x-initial-edge",

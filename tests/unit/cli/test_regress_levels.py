@@ -25,7 +25,7 @@ from nvdla_tb.paths import HDL
 from nvdla_tb.report import failures as told_failures
 from nvdla_tb.run.regress.held import being_played
 from nvdla_tb.run.regress.store import Run, Store
-from nvdla_tb.run.regress.worker import Limits
+from nvdla_tb.run.regress.worker import NO_WAVES_FILE, Limits
 from nvdla_tb.run.task import BENCH, Task
 from nvdla_tb.stimulus.generate.errors import PlanError
 from nvdla_tb.stimulus.result import Result
@@ -264,7 +264,10 @@ def test_failures_are_played_again_after_the_counts_and_lose_nothing_that_was_kn
 ) -> None:
     right, wrong_one = made(1), made(2)
     layers = [facts(0, wrong_bytes=8)]
-    failure = msgspec.structs.replace(ended(wrong_one, Ending.MISMATCH), folder="somewhere", layers=layers)
+    folder = tmp_path / "left"
+    folder.mkdir()
+    (folder / NO_WAVES_FILE).touch()
+    failure = msgspec.structs.replace(ended(wrong_one, Ending.MISMATCH), folder=str(folder), layers=layers)
     told: list[str] = []
 
     def look(one: Task, failures: Mapping[str, Result], limits: Limits, until: float) -> Result:

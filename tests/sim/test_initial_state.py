@@ -1,6 +1,6 @@
 """Registers and memories begin with random numbers where a run asks for it, and no verdict depends on them.
 
-X that the device assigns is such a number, too: as 0, it would hide what hardware does not promise.
+So is every X that the device assigns: if it were 0, it could hide a bug.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Which unit what was seen of hand-overs points at: the one before the first that is wrong, or the one that stopped."""
+"""The unit that hand-overs point at: the one before the first wrong hand-over, or the one that stopped."""
 
 from __future__ import annotations
 

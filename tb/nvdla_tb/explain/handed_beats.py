@@ -24,10 +24,10 @@ class Handed:
         counts: bool of the same shape, lanes that are compared; what lies in the others is not defined.
         place: from beat and lane to words that say which element it is.
         finished: (beats,) share of the layer's outputs that need no later beat, by stripes; None where it is not known.
-        entries: (beats,) entries of the convolution buffer, from that on in which the layer begins.
+        entries: (beats,) entries of the convolution buffer, counted from the one in which the layer begins.
         banks: the first entry of the banks in which these go round, and how many they have; None where it is not known.
         sides: (beats,) numbers beside the data, by names of ``SIDES``.
-        loaded: how many entries the layer fills, with those of beats that are left out; None where it is not known.
+        loaded: how many entries the layer fills, including beats that are left out; None where it is not known.
     """
 
     values: NDArray[np.int64]

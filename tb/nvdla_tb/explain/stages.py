@@ -1,6 +1,6 @@
 """The first bad stage: what units hand over inside the RTL, compared with what the model computes there.
 
-``culprit`` says which unit that points at.
+``nvdla_tb.explain.culprit`` names the unit that this points at.
 
 Bytes that are written come in any order; all other values in the order that ``nvdla_tb.explain.handed`` gives them.
 """

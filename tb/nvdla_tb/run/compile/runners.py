@@ -29,8 +29,8 @@ VERILATOR_FLAGS = (
     *QUIET,
     "--no-timing",
     "-O3",
-    # State begins with zeros, and X that is assigned is 0; or both are random numbers where a run asks Verilator for
-    # them. As 0 alone, an X that is reached hides a bug: a flop whose enable is lost, for example.
+    # Initial state, and every X that the RTL assigns, is 0, or a random number where a run asks Verilator for it. An X
+    # that is always 0 can hide a bug, such as a flop whose enable is lost.
     *("--x-assign", "unique", "--x-initial", "unique"),
     # A reset that is low from time 0 has no falling edge otherwise, and flops behind gated clocks would
     # keep 0 instead of their reset value: the write command queue of nv_small then raised false interrupts.

@@ -14,9 +14,9 @@ Floats = Literal["middle", "wide", "special"]
 """Numbers around 1; finite ones of every exponent; those with NaN, infinities, zeros and denormals among them."""
 
 Integers = Literal["any", "lowest", "highest", "ends", "sparse"]
-"""Every integer; the smallest alone; the largest alone; both of these; any, of which about half are 0, eight in a row.
+"""Every integer; the smallest alone; the largest alone; both of these; any, half of them 0, in runs of eight bytes.
 
-Hardware does not multiply by zeros, and tells them by flags of each element and of each atom.
+Hardware does not multiply by 0: flags of elements and of atoms tell it where zeros are.
 """
 
 FLOATS: tuple[Floats, ...] = get_args(Floats)

@@ -9,6 +9,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 from pathlib import Path
 
 import msgspec
@@ -20,6 +21,7 @@ from nvdla_steer.corpus import Corpus
 from nvdla_steer.points import Points
 from nvdla_tb.cli.console import Console
 from nvdla_tb.cli.dut import dut_arguments
+from nvdla_tb.cli.playing import looking_inside
 from nvdla_tb.cli.regress_play import COVERAGE_DIR, conclude, write_live
 from nvdla_tb.judge.verdict import Ending, Verdict
 from nvdla_tb.paths import COMMAND
@@ -27,8 +29,9 @@ from nvdla_tb.report import failures
 from nvdla_tb.report.live import LiveReport
 from nvdla_tb.run import folders
 from nvdla_tb.run.cache import MODELS
+from nvdla_tb.run.looks import Looks
 from nvdla_tb.run.process import stop
-from nvdla_tb.run.regress.again import look_again, worth_looking_at
+from nvdla_tb.run.regress.again import lacks_waves, look_again
 from nvdla_tb.run.regress.held import held
 from nvdla_tb.run.regress.store import Store
 from nvdla_tb.run.regress.worker import (
@@ -213,12 +216,17 @@ class Steering:
         if not found:
             return
         self._console.result(failures.headings(found))
+        if not self._args.explain:
+            return
         until = time.time() + self._args.explain
-        for result in worth_looking_at(found, waves=self._args.waves) if self._args.explain else ():
+        looks = Looks(found, lambda result: bool(self._args.waves) and lacks_waves(result))
+        for result in chain.from_iterable(looks.rounds()):
             task = next(task for task in self._store.tasks(self._run) if task.key == result.key)
             known = {task.key: next(each for each in self._store.results(self._run) if each.key == task.key)}
-            with self._console.waiting(f"looking inside {result.key}"):
-                self._store.amend(self._run, look_again(task, known, self._limits, until))
+            with self._console.waiting(f"{looking_inside(looks)}, {result.key}"):
+                again = look_again(task, known, self._limits, until)
+            self._store.amend(self._run, again)
+            looks.add(again)
 
     def _tell(self) -> None:
         """Print what the run has reached, and what the corpus holds."""

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 from pathlib import Path
 
 from nvdla_models.errors import InputError
@@ -21,21 +22,22 @@ from nvdla_tb.cli.dut_options import add_dut_options, reports_folder
 from nvdla_tb.cli.earlier import cycles_before, slower_than_before
 from nvdla_tb.cli.parsing import Parser
 from nvdla_tb.cli.run_options import add_run_options
+from nvdla_tb.counting import counted
 from nvdla_tb.explain.handovers import load_handovers
 from nvdla_tb.judge.verdict import Verdict
 from nvdla_tb.report import failures, page, performance, report, summary
 from nvdla_tb.report.leads import with_leads
 from nvdla_tb.report.live import LiveReport
-from nvdla_tb.report.summary import cause_of, groups
+from nvdla_tb.report.summary import groups
 from nvdla_tb.run import folders
 from nvdla_tb.run.compile.spec import Built
-from nvdla_tb.run.inside import is_followed, is_worth_it, watched
+from nvdla_tb.run.inside import watched
 from nvdla_tb.run.jobs import Job, Setup, run_jobs, with_settings
+from nvdla_tb.run.looks import Looks
 from nvdla_tb.run.simulators import DEFAULT_SIMULATOR
 from nvdla_tb.stimulus.result import Dut, Result
 
 _DIGEST_CHARACTERS = 8
-TIME_IS_OVER = "the time for looking inside failures was over"
 
 
 def plusarg_arguments(plusargs: Iterable[str]) -> str:
@@ -246,11 +248,6 @@ def setup_of(args: argparse.Namespace, device: argparse.Namespace, built: Built)
     return Setup(built, dut_of(device), args.timeout, waves=args.waves)
 
 
-_MOST_GROUPS, _MOST_TRIES, _MOST_WHEN_WRONG = 3, 8, 24
-"""Groups of failures that are watched; how many of a group are tried until one says where the fault lies, as of
-images little is compared; and how many when that speaks against the cause of the group."""
-
-
 def with_handovers(
     results: Sequence[Result],
     played: Mapping[str, tuple[Job, Setup]],
@@ -259,7 +256,7 @@ def with_handovers(
     until: float,
     watch: Callable[[Job, Result, Setup, Path], Result] = watched,
 ) -> list[Result]:
-    """Return results in which of each large group one says where inside it arises.
+    """Return results in which failures of each kind say where inside they arise, as far as that can be seen.
 
     Args:
         results: All results of a run.
@@ -270,27 +267,35 @@ def with_handovers(
         watch: Plays a failure again.
     """
     found: dict[str, Result] = {}
-    chosen = groups(results)[:_MOST_GROUPS]
-    for which, group in enumerate(chosen, 1):
-        candidates = [result for result in group.members if is_worth_it(result)]
-        tries = _MOST_TRIES
-        for number, result in enumerate(sorted(candidates, key=lambda result: result.verdict.cycles)):
-            left = until - time.monotonic()
-            if number >= tries or left <= 0:
-                break
-            of = f"kind {which} of {len(chosen)}, try {number + 1} of at most {min(tries, len(candidates))}"
-            console.progress(f"looking inside {result.identity} ({of}, {left:.0f} s left)")
-            job, setup = played[result.identity]
-            setup = replace(setup, timeout_seconds=min(setup.timeout_seconds, left))
-            again = watch(job, result, setup, folders.place(root, folders.folder_name(result.identity)))
-            found[result.identity] = again
-            if again.explained is None or (is_followed(result) and not again.explained.located):
-                continue
-            if cause_of(again) == cause_of(result):
-                break
-            # The cause that was stated lies elsewhere; so it may in all others of the group.
-            tries = _MOST_WHEN_WRONG
+    looks = Looks(results)
+    for result in chain.from_iterable(looks.rounds()):
+        left = until - time.monotonic()
+        if left <= 0:
+            break
+        console.progress(f"{looking_inside(looks)}, {result.identity}, {left:.0f} s left")
+        job, setup = played[result.identity]
+        setup = replace(setup, timeout_seconds=min(setup.timeout_seconds, left))
+        again = watch(job, result, setup, folders.place(root, folders.folder_name(result.identity)))
+        found[result.identity] = again
+        looks.add(again)
     console.clear()
-    if time.monotonic() >= until and any(is_worth_it(result) for group in chosen for result in group.members):
-        console.say(f"{TIME_IS_OVER}: --explain SECONDS allows more")
+    if looks.kinds and time.monotonic() >= until:
+        console.say(time_is_over(looks))
     return [found.get(result.identity, result) for result in results]
+
+
+def looking_inside(looks: Looks) -> str:
+    """Return how far looking inside failures is."""
+    return f"looking inside failures: {looks.seen} of {counted(looks.kinds, 'kind')}"
+
+
+def time_is_over(looks: Looks, lack_waves: int = 0) -> str:
+    """Return what the time for looking inside failures was too short for.
+
+    Args:
+        looks: What was to be looked into.
+        lack_waves: How many of those that were looked into have no waves, or none that are whole.
+    """
+    cut, lacking = looks.kinds - looks.seen, f", {lack_waves} without whole waves" if lack_waves else ""
+    what = f"{cut} of {counted(looks.kinds, 'kind')} not looked into{lacking}"
+    return f"the time for looking inside failures was over, {what}: --explain SECONDS allows more"

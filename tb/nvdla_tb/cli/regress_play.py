@@ -7,7 +7,7 @@ import math
 import shlex
 import time
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from functools import partial
 
@@ -18,7 +18,7 @@ from nvdla_models.reading import resolved
 from nvdla_tb.cli.console import Console, Progress
 from nvdla_tb.cli.dut import MODELS
 from nvdla_tb.cli.earlier import cycles_before, slower_than_before
-from nvdla_tb.cli.playing import TIME_IS_OVER
+from nvdla_tb.cli.playing import looking_inside, time_is_over
 from nvdla_tb.cli.regress_tasks import engines_of, random_tasks
 from nvdla_tb.cli.workers import workers_of
 from nvdla_tb.counting import counted
@@ -34,9 +34,10 @@ from nvdla_tb.report.page_coverage import code_lines, code_sections, coverage_se
 from nvdla_tb.report.summary import after_regression
 from nvdla_tb.run import folders
 from nvdla_tb.run.errors import ClusterError
+from nvdla_tb.run.looks import Looks
 from nvdla_tb.run.optimise import Optimiser
 from nvdla_tb.run.regress import code_coverage
-from nvdla_tb.run.regress.again import lacks_waves, look_again, worth_looking_at
+from nvdla_tb.run.regress.again import lacks_waves, look_again
 from nvdla_tb.run.regress.features import FEATURES, load_feature_plan
 from nvdla_tb.run.regress.named import options_of
 from nvdla_tb.run.regress.pool import Pool
@@ -150,35 +151,43 @@ class Player:
         counts = self._store.counts(self._run)
         console.result(failures.headings(self._failures))
         console.result(summary.counts_line(counts), summary.colour(counts, summary.exit_code(counts)))
-        chosen = worth_looking_at(self._failures, waves=args.waves)
-        if not chosen or not args.explain or is_over(self._until):
+        looks = Looks(self._failures, self._needs_waves)
+        if not looks.kinds or not args.explain or is_over(self._until):
             return
-        tasks = {task.key: task for task in self._store.tasks(self._run)}
-        until = time.time() + args.explain
-        left, keys = time.monotonic() + args.explain, {result.key for result in chosen}
-        known = {result.key: result for result in self._store.results(self._run) if result.key in keys}
-        look = partial(look_again, failures=known, limits=self._limits, until=until)
-        seen: list[Result] = []
+        until = time.monotonic() + args.explain
 
         def so_far(seconds: float) -> str:
-            limit = f"{seconds:.0f} s of at most {args.explain:g} s"
-            return f"looking inside failures: {len(seen)} of {len(chosen)}, {limit}"
+            return f"{looking_inside(looks)}, {seconds:.0f} s of at most {args.explain:g} s"
 
+        seen: list[Result] = []
         try:
             with console.waiting(so_far):
-                for results in run_tasks(pool, [tasks[result.key] for result in chosen], look, until=left):
-                    seen += results
-                    for result in results:
-                        # A worker that dies meanwhile takes nothing back.
-                        if result.ending is not Ending.LOST:
-                            self._store.amend(self._run, result)
+                for chosen in looks.rounds():
+                    if is_over(until):
+                        break
+                    for result in self._looked_into(pool, chosen, until):
+                        seen.append(result)
+                        looks.add(result)
         except ClusterError as error:
             console.say(f"no more failures are played again: {error}")
             return
-        cut = len(chosen) - len(seen) + (sum(map(lacks_waves, seen)) if args.waves else 0)
-        if cut and time.time() >= until:
-            what = f"{cut} of {counted(len(chosen), 'failure')} not looked into, or without whole waves"
-            console.say(f"{TIME_IS_OVER}, {what}: --explain SECONDS allows more")
+        if is_over(until):
+            console.say(time_is_over(looks, sum(map(lacks_waves, seen)) if args.waves else 0))
+
+    def _needs_waves(self, failure: Result) -> bool:
+        return bool(self._args.waves) and lacks_waves(failure)
+
+    def _looked_into(self, pool: Pool, chosen: Sequence[Result], until: float) -> Iterator[Result]:
+        """Play failures again, and yield them once the store has what was seen."""
+        tasks, keys = self._store.tasks(self._run), {result.key for result in chosen}
+        known = {result.key: result for result in self._store.results(self._run) if result.key in keys}
+        ends = time.time() + until - time.monotonic()
+        look = partial(look_again, failures=known, limits=self._limits, until=ends)
+        for results in run_tasks(pool, [task for task in tasks if task.key in keys], look, until=until):
+            # A worker that dies meanwhile takes nothing back.
+            for result in (result for result in results if result.ending is not Ending.LOST):
+                self._store.amend(self._run, result)
+                yield result
 
     def _optimised(self) -> Dut | None:
         """Return the device whose optimised model is to be built beside the run, None without any."""

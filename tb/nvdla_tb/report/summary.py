@@ -75,13 +75,13 @@ def groups(results: Iterable[Result]) -> list[Group]:
     found: dict[tuple[object, ...], list[Result]] = {}
     for result in results:
         if has_failed(result.ending):
-            cause = cause_of(result)
+            cause = result.cause
             key = (result.ending, *result.verdict.kind) if cause is None else (cause[0],)
             found.setdefault(key, []).append(result)
     grouped = []
     for members in sorted(found.values(), key=lambda members: -len(members)):
         members.sort(key=lambda result: (_unseen(result), *_size(result)))
-        cause = cause_of(members[0])
+        cause = members[0].cause
         counts = Counter(result.verdict.signature for result in members)
         signatures = tuple(signature for signature, _ in counts.most_common())
         grouped.append(Group(members[0].ending, cause and cause[1], signatures, tuple(members)))
@@ -151,12 +151,6 @@ def colour(counts: Mapping[Ending, int], code: int) -> str:
     if code:
         return "red"
     return "yellow" if counts.get(Ending.GOLDEN) else "green"
-
-
-def cause_of(result: Result) -> tuple[str, str] | None:
-    """Return name and words of the probable cause of the first layer that has one."""
-    layers = () if result.explained is None else result.explained.layers
-    return next(((layer.causes[0], layer.headline) for layer in layers if layer.causes), None)
 
 
 def aligned(rows: Sequence[Sequence[str]], left: int) -> str:

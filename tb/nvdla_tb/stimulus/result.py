@@ -119,6 +119,12 @@ class Result(msgspec.Struct, frozen=True):
         """How it ended."""
         return self.verdict.ending
 
+    @property
+    def cause(self) -> tuple[str, str] | None:
+        """Name and words of the probable cause of the first layer that has one; None without any."""
+        layers = () if self.explained is None else self.explained.layers
+        return next(((layer.causes[0], layer.headline) for layer in layers if layer.causes), None)
+
     def encode(self) -> bytes:
         """Return the result as JSON."""
         return msgspec.json.encode(self)

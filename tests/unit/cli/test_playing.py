@@ -230,7 +230,9 @@ def test_nothing_is_looked_into_when_the_time_is_over(tmp_path: Path, capsys: py
     assert looked_at(results, {"short": located()}, tmp_path)[0] == ["short"]
     assert capsys.readouterr().out == ""
     assert looked_at(results, {"short": located()}, tmp_path, seconds=0.0) == ([], results)
-    assert capsys.readouterr().out == "the time for looking inside failures was over: --explain SECONDS allows more\n"
+    assert capsys.readouterr().out == (
+        "the time for looking inside failures was over, 1 of 1 kind not looked into: --explain SECONDS allows more\n"
+    )
 
 
 def test_a_cause_that_lies_elsewhere_is_looked_for_in_the_whole_group(tmp_path: Path) -> None:

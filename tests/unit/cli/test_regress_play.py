@@ -22,6 +22,7 @@ from nvdla_tb.judge.finding import Check
 from nvdla_tb.judge.verdict import Ending, Verdict
 from nvdla_tb.paths import PLANS
 from nvdla_tb.report import page
+from nvdla_tb.run.looks import Looks
 from nvdla_tb.run.regress.held import held
 from nvdla_tb.run.regress.store import Run as Stored
 from nvdla_tb.run.regress.store import Store
@@ -233,7 +234,7 @@ def test_failures_of_before_are_looked_into_when_a_run_is_resumed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     looked: list[Result] = []
-    monkeypatch.setattr(regress_play, "worth_looking_at", lambda results, **_: looked.extend(results))
+    monkeypatch.setattr(regress_play, "Looks", lambda results, _: looked.extend(results) or Looks(()))
     with Store(tmp_path / "results.sqlite") as store:
         run = store.start("L1", TASKS)
         store.add(run, *(one.result(Verdict(judged_bytes=8, findings=[wrong()])) for one in TASKS))

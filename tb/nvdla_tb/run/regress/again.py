@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -23,20 +23,6 @@ from nvdla_tb.run.task import BENCH, Task
 from nvdla_tb.stimulus.result import Result
 
 _FOLDER = "again"
-
-
-def worth_looking_at(results: Iterable[Result], *, waves: bool) -> list[Result]:
-    """Return the shortest failure of each ending and signature, if playing it again says more of it.
-
-    Args:
-        results: Results of a run.
-        waves: Whether it shall leave waves.
-    """
-    found: dict[tuple[Ending, tuple[str, ...]], Result] = {}
-    for result in sorted(results, key=lambda result: result.verdict.cycles):
-        if result.ending.is_failure and result.folder is not None:
-            found.setdefault((result.ending, result.verdict.signature), result)
-    return [result for result in found.values() if is_worth_it(result) or (waves and lacks_waves(result))]
 
 
 def look_again(task: Task, failures: Mapping[str, Result], limits: Limits, until: float) -> Result:

@@ -1,4 +1,4 @@
-"""Failures are played again once the verdict is there: the shortest of each kind, and no longer than is allowed."""
+"""Failures are played again once the verdict is there, no longer than is allowed; their folders get waves."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from nvdla_tb.run.compile.spec import BuildSpec
 from nvdla_tb.run.errors import LaunchError
 from nvdla_tb.run.jobs import Job, PythonTest, Setup
 from nvdla_tb.run.regress import again
-from nvdla_tb.run.regress.again import lacks_waves, look_again, worth_looking_at
+from nvdla_tb.run.regress.again import lacks_waves, look_again
 from nvdla_tb.run.regress.worker import NO_WAVES_FILE, ONE_OF_EACH, Limits, note_no_waves
 from nvdla_tb.run.task import BENCH, Task
 from nvdla_tb.stimulus.result import Result
@@ -34,18 +34,6 @@ def failed(seed: int, cycles: int, folder: Path | None, *, hangs: bool = False, 
     (folder / result.key).mkdir()
     (folder / result.key / NO_WAVES_FILE).touch()
     return replace(result, folder=str(folder / result.key))
-
-
-def test_the_shortest_failure_of_each_ending_and_signature_is_played_again(tmp_path: Path) -> None:
-    results = [failed(1, 900, tmp_path), failed(2, 100, tmp_path), failed(3, 500, tmp_path, hangs=True)]
-    results += [failed(4, 50, tmp_path), failed(6, 1, None, hangs=True)]
-    results += [task(5).result(Verdict(judged_bytes=8, cycles=1))]
-    assert [result.seed for result in worth_looking_at(results, waves=True)] == [4, 3]
-    assert worth_looking_at(results, waves=False) == [], "no cause is asked for, as nobody has explained them"
-    assert worth_looking_at([failed(7, 300_001, tmp_path)], waves=True) == []
-    assert worth_looking_at([replace(failed(8, 10, tmp_path), after="random.1")], waves=True) == []
-    (tmp_path / results[3].key / NO_WAVES_FILE).unlink()
-    assert [result.seed for result in worth_looking_at(results, waves=True)] == [3], "the other has its waves"
 
 
 @pytest.fixture

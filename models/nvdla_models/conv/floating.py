@@ -15,7 +15,7 @@ from nvdla_models.conv.params import ConvParams, check_arrays
 from nvdla_models.conv.windows import Scratch, columns, line_runs, pad, tile_runs
 from nvdla_models.fp16 import FP16, flush_nan
 from nvdla_models.tolerance import Float64Array, Tolerance
-from nvdla_models.tolerance_conv import Window, direct, winograd
+from nvdla_models.tolerance.conv import Window, direct, winograd
 from nvdla_models.winograd_transform import TILE, transform_fp16, untransform
 
 _FLOAT64 = np.dtype(np.float64)

@@ -32,9 +32,9 @@ from nvdla_models.layout import (
 from nvdla_models.layout.raw import Array
 from nvdla_models.precision import Precision
 from nvdla_models.tolerance import Fp16Bits, Tolerance, clip_reference, parts_used
-from nvdla_models.tolerance_cdp import cdp, channel_window_maximum
-from nvdla_models.tolerance_conv import Window, direct, window_sum
-from nvdla_models.tolerance_pool import pdp, planar_window_maximum
+from nvdla_models.tolerance.cdp import cdp, channel_window_maximum
+from nvdla_models.tolerance.conv import Window, direct, window_sum
+from nvdla_models.tolerance.pool import pdp, planar_window_maximum
 from nvdla_tb.cli import numbers
 
 FEATURE_TARGET, WEIGHT_TARGET, PIXEL_TARGET, COMPRESSION_TARGET = 0.25, 0.2, 0.1, 0.05

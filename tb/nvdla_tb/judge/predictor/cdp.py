@@ -6,14 +6,15 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from nvdla_models import cdp, tolerance_cdp
+from nvdla_models import cdp
 from nvdla_models.converter import saturated_fp16
 from nvdla_models.fp16 import FP16
 from nvdla_models.precision import Precision
+from nvdla_models.tolerance import cdp as cdp_tolerance
 from nvdla_tb.judge.counters import Count, Counts
 from nvdla_tb.judge.predictor.counters import lookups
 from nvdla_tb.judge.predictor.expectation import Expectation, ReadMemory, expect, read_patterns
-from nvdla_tb.judge.tolerance import Tolerated
+from nvdla_tb.judge.tolerated import Tolerated
 from nvdla_tb.judge.tracker import StartedLayer
 from nvdla_tb.nvdla.layers import CdpLayer
 
@@ -37,10 +38,10 @@ def normalise(layer: CdpLayer, cube: NDArray[Any]) -> tuple[cdp.CdpResult, Toler
         return result, None
     values = FP16.decode(cube)
     values[channels:] = 0.0
-    largest = tolerance_cdp.channel_window_maximum(values, layer.params.local_size or 1)
+    largest = cdp_tolerance.channel_window_maximum(values, layer.params.local_size or 1)
     expected = FP16.decode(result.output)
-    carried = tolerance_cdp.carried(layer.params, cube, channels)
-    return result, Tolerated(expected, tolerance_cdp.cdp(largest, expected, carried=carried))
+    carried = cdp_tolerance.carried(layer.params, cube, channels)
+    return result, Tolerated(expected, cdp_tolerance.cdp(largest, expected, carried=carried))
 
 
 def counted(started: StartedLayer, result: cdp.CdpResult) -> Counts:

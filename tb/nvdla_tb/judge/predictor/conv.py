@@ -18,7 +18,7 @@ from nvdla_tb.judge.predictor.conv_operands import Operands
 from nvdla_tb.judge.predictor.counters import counted
 from nvdla_tb.judge.predictor.expectation import Expectation, ReadMemory, expect, last_place
 from nvdla_tb.judge.predictor.sdp import process, read_operands
-from nvdla_tb.judge.tolerance import Tolerated
+from nvdla_tb.judge.tolerated import Tolerated
 from nvdla_tb.judge.tracker import StartedLayer
 from nvdla_tb.nvdla.layers import ConvLayer
 

@@ -19,7 +19,7 @@ from nvdla_models.precision import Precision
 from nvdla_models.tolerance import Float64Array, clip_reference, exponent
 from nvdla_tb.judge.counters import Counts
 from nvdla_tb.judge.expected import Expected
-from nvdla_tb.judge.tolerance import Tolerated, ToleratedSurface
+from nvdla_tb.judge.tolerated import Tolerated, ToleratedSurface
 from nvdla_tb.judge.tracker import StartedLayer
 from nvdla_tb.nvdla.memory import Ram
 from nvdla_tb.nvdla.surfaces import Surface

@@ -8,19 +8,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nvdla_models import pdp, tolerance_pool
+from nvdla_models import pdp
 from nvdla_models.config import HwConfig
 from nvdla_models.fp16 import FP16, FP17
 from nvdla_models.pdp import PdpParams, PoolMethod
 from nvdla_models.pdp.params import missing_elements
 from nvdla_models.tolerance import Float64Array, Module, bit_identical, clip_reference
-from nvdla_models.tolerance_conv import Window
+from nvdla_models.tolerance import pool as pool_tolerance
+from nvdla_models.tolerance.conv import Window
 from nvdla_tb.judge.predictor.conv import convolve, tolerated
 from nvdla_tb.judge.predictor.conv_operands import Operands
 from nvdla_tb.judge.predictor.counters import counted
 from nvdla_tb.judge.predictor.expectation import Expectation, ReadMemory, expect, last_place, read_patterns
 from nvdla_tb.judge.predictor.sdp import process
-from nvdla_tb.judge.tolerance import Tolerated
+from nvdla_tb.judge.tolerated import Tolerated
 from nvdla_tb.judge.tracker import StartedLayer
 from nvdla_tb.nvdla.layers import ConvLayer, PdpLayer, PooledLayer, SdpLayer
 
@@ -58,15 +59,15 @@ def pool(params: PdpParams, cube: NDArray[Any], config: HwConfig) -> tuple[NDArr
         pad_bottom=params.pad_bottom,
     )
     values, kernel = FP16.decode(cube), (params.kernel_height, params.kernel_width)
-    largest = tolerance_pool.planar_window_maximum(values, *kernel, window)
+    largest = pool_tolerance.planar_window_maximum(values, *kernel, window)
     height, width = cube.shape[1:]
-    padding = tolerance_pool.padding_maximum(
+    padding = pool_tolerance.padding_maximum(
         FP17.decode(np.array(params.pad_values, dtype=FP17.dtype)),
         missing_elements(params.kernel_width, params.stride_x, params.pad_left, width, result.shape[2]),
         missing_elements(params.kernel_height, params.stride_y, params.pad_top, height, result.shape[1]),
     )
-    rule = tolerance_pool.pdp(np.maximum(largest, padding))
-    anything = tolerance_pool.cancelling_infinities(values, *kernel, window)
+    rule = pool_tolerance.pdp(np.maximum(largest, padding))
+    anything = pool_tolerance.cancelling_infinities(values, *kernel, window)
     assert rule.allowance is not None
     allowance = np.where(anything, 2 * FP16.max_value, rule.allowance)
     return result, Tolerated(FP16.decode(result), replace(rule, allowance=allowance))

@@ -13,7 +13,7 @@ from nvdla_models.precision import Precision
 from nvdla_models.tolerance import Module, bit_identical
 from nvdla_tb.judge.predictor.counters import counted
 from nvdla_tb.judge.predictor.expectation import Expectation, ReadMemory, expect, read_patterns
-from nvdla_tb.judge.tolerance import Tolerated
+from nvdla_tb.judge.tolerated import Tolerated
 from nvdla_tb.judge.tracker import StartedLayer
 from nvdla_tb.nvdla.layers import ConvLayer, SdpLayer
 

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from nvdla_models.fp16 import FP16
 from nvdla_models.tolerance import Module, Tolerance, bit_identical, exponent
-from nvdla_models.tolerance_cdp import cdp, channel_window_maximum
-from nvdla_models.tolerance_conv import Window, direct, max_exponent, window_sum, winograd
-from nvdla_models.tolerance_pool import (
+from nvdla_models.tolerance.cdp import cdp, channel_window_maximum
+from nvdla_models.tolerance.conv import Window, direct, max_exponent, window_sum, winograd
+from nvdla_models.tolerance.pool import (
     cancelling_infinities,
     padding_maximum,
     pdp,

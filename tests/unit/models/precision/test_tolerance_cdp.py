@@ -11,7 +11,7 @@ from nvdla_models.converter import Converter, ConverterEncoding
 from nvdla_models.fp16 import FP16, FP32
 from nvdla_models.lut import LE_ENTRIES, LO_ENTRIES, HybridLut, LutChoice, LutTable, Slope
 from nvdla_models.precision import Precision
-from nvdla_models.tolerance_cdp import carried, cdp, channel_window_maximum
+from nvdla_models.tolerance.cdp import carried, cdp, channel_window_maximum
 from tests.unit.models.precision.compared import compare
 from tests.unit.models.precision.reference import normalised
 

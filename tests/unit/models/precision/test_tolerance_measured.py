@@ -11,9 +11,9 @@ import pytest
 
 from nvdla_models.fp16 import FP16
 from nvdla_models.tolerance import Module, Tolerance, clip_reference
-from nvdla_models.tolerance_cdp import cdp, channel_window_maximum
-from nvdla_models.tolerance_conv import Window
-from nvdla_models.tolerance_pool import pdp, planar_window_maximum
+from nvdla_models.tolerance.cdp import cdp, channel_window_maximum
+from nvdla_models.tolerance.conv import Window
+from nvdla_models.tolerance.pool import pdp, planar_window_maximum
 from tests.measured import Measured, MeasuredLayer
 from tests.unit.models.precision import reference
 from tests.unit.models.precision.compared import compare

@@ -7,7 +7,7 @@ import pytest
 
 from nvdla_models.fp16 import FP16
 from nvdla_models.precision import Precision
-from nvdla_models.tolerance_conv import Window, window_sum
+from nvdla_models.tolerance.conv import Window, window_sum
 from nvdla_models.winograd_transform import tiles, transform_fp16, transform_integer, untransform
 from tests.unit.models.support import refused
 

@@ -19,7 +19,7 @@ from nvdla_tb.judge.finding import Check, Finding
 from nvdla_tb.judge.layer_id import LayerId
 from nvdla_tb.judge.predictor import Expectation
 from nvdla_tb.judge.scoreboard import Scoreboard
-from nvdla_tb.judge.tolerance import Tolerated
+from nvdla_tb.judge.tolerated import Tolerated
 from nvdla_tb.judge.verdict import Ending, Verdict
 from nvdla_tb.nvdla.memory import Ram
 from tests.unit.nvdla.samples import BASE, FULL, expected, mismatch

@@ -1,6 +1,6 @@
 """Comparison of FP16 outputs with a float64 reference: allowances, and which part of them is used.
 
-A tolerance is built by ``nvdla_models.tolerance_conv``, ``tolerance_pool`` or ``tolerance_cdp`` and holds one
+A tolerance is built by the module of its engine, ``conv``, ``pool`` or ``cdp``, and holds one
 allowance per element. SDP, and maximum and minimum of PDP, compare bit by bit.
 """
 

@@ -19,7 +19,7 @@ from nvdla_models.fp16 import FP16, FP17, FP32, BitsArray
 from nvdla_models.lut import HybridLut, LutChoice, LutTable, LutUnit, Place, Slope
 from nvdla_models.lut_fp16 import position
 from nvdla_models.tolerance import Float64Array, Module, Tolerance, clip_reference
-from nvdla_models.tolerance_pool import ABSOLUTE, EITHER, RELATIVE, magnitude
+from nvdla_models.tolerance.pool import ABSOLUTE, EITHER, RELATIVE, magnitude
 
 CDP_ROUNDINGS = 4
 """Difference of two entries, its part, the sum and the final product: each is rounded to FP17."""
@@ -92,7 +92,7 @@ def channel_window_maximum(cube: Float64Array, local_size: int) -> Float64Array:
     """Return ``max_value`` of CDP: the largest magnitude among the channels of one square sum.
 
     Args:
-        cube: (C, H, W) float64; NaN and infinity as in :func:`nvdla_models.tolerance_pool.planar_window_maximum`.
+        cube: (C, H, W) float64; NaN and infinity as in :func:`nvdla_models.tolerance.pool.planar_window_maximum`.
         local_size: 3, 5, 7 or 9 channels; 1 when the square sum is bypassed.
 
     Returns:

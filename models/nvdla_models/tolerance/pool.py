@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from nvdla_models.arithmetic import check_range
 from nvdla_models.fp16 import FP16
 from nvdla_models.tolerance import Float64Array, Module, Tolerance
-from nvdla_models.tolerance_conv import Window
+from nvdla_models.tolerance.conv import Window
 
 ABSOLUTE = 1e-4
 RELATIVE = 1e-3

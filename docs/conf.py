@@ -83,6 +83,7 @@ NAVIGATION = {
     """,
     "Project": """
         docs/architecture
+        docs/where-to-look
         CONTRIBUTING
         CHANGELOG
     """,

@@ -8,8 +8,9 @@ import shlex
 import signal
 import sys
 
-INTERRUPTED = 130
-"""The exit code of a command that the user interrupts, as shells have it: 128 and the number of SIGINT."""
+INTERRUPTED, TERMINATED = 130, 143
+"""The exit codes of a command that the user interrupts, and of one that a CI or batch system ends by the signal TERM, as
+shells have them: 128 and the number of the signal."""
 
 # Before numpy is imported. The model's products are small: a second thread would wait for the next one in a busy loop.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -82,7 +83,7 @@ def main(arguments: list[str] | None = None) -> int:
     """Run one subcommand.
 
     What the user got wrong, and what the machine cannot do, is one message and exit code 2; an interrupt ends all
-    simulations. Whatever it prints, a terminal can show.
+    simulations, and so does the signal TERM. Whatever it prints, a terminal can show.
     """
     with printable_output():
         try:
@@ -121,11 +122,23 @@ def _main(words: list[str]) -> int:
             raise
         print(f"error: {in_words(error)}", file=sys.stderr)
         return 2
+    except Terminated:
+        stop()
+        print("terminated", file=sys.stderr)
+        return TERMINATED
     except KeyboardInterrupt:
         stop()
         print("interrupted", file=sys.stderr)
         return INTERRUPTED
     return code
+
+
+class Terminated(KeyboardInterrupt):
+    """The signal TERM: whatever an interrupt leaves and says, this does, too."""
+
+
+def _terminate(*_: object) -> None:
+    raise Terminated
 
 
 def _carried_out(args: argparse.Namespace) -> int:
@@ -141,6 +154,7 @@ def _carried_out(args: argparse.Namespace) -> int:
 
 def script() -> int:
     """Run the subcommand that the command line names, and return the exit code."""
+    signal.signal(signal.SIGTERM, _terminate)
     try:
         try:
             status = main()
@@ -150,7 +164,8 @@ def script() -> int:
         # Such as head, which has seen enough: what is left in the buffer goes nowhere.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return UNREAD
-    if status == INTERRUPTED:
-        # One interrupt is enough: what is left to do takes no time.
+    if status in (INTERRUPTED, TERMINATED):
+        # One is enough: what is left to do takes no time.
         signal.signal(signal.SIGINT, signal.SIG_IGN)
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
     return status

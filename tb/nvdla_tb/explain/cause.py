@@ -1,4 +1,7 @@
-"""Causes: small objects, each of which says how memory would look if it were so."""
+"""Causes: small objects, each of which says how memory would look if it were so.
+
+``nvdla_tb.explain.rank`` chooses among them.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""JUnit XML, which CI systems read."""
+"""JUnit XML, which CI systems read.
+
+``nvdla_tb.report.page`` decides what stands in it, and writes it as ``junit.xml`` in the folder of a run.
+"""
 
 from __future__ import annotations
 

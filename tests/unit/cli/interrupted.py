@@ -11,7 +11,7 @@ from nvdla_models.config import HwConfig
 from nvdla_score import command as score
 from nvdla_score import play
 from nvdla_tb.cli import run_play
-from nvdla_tb.cli.command import main
+from nvdla_tb.cli.command import script
 from nvdla_tb.run import jobs
 from nvdla_tb.run.compile.spec import BuildSpec, Built
 from nvdla_tb.run.process import supervise
@@ -36,4 +36,5 @@ if __name__ == "__main__":
         module.build_dut = lambda *_, **__: built
     jobs.simulate = minute  # type: ignore[assignment]
     play.SharedProcess.takes = lambda *_: False  # type: ignore[method-assign]
-    sys.exit(main([kind, "--jobs", "2", "--only", "sdp_*"]))
+    sys.argv[1:] = [kind, "--jobs", "2", "--only", "sdp_*"]
+    sys.exit(script())

@@ -182,18 +182,27 @@ def pids(folder: Path) -> list[int]:
     return [int(text) for path in folder.rglob("pid") if (text := path.read_text(encoding="utf-8"))]
 
 
-@pytest.mark.parametrize("kind", ["run", "score"])
-def test_an_interrupt_ends_a_run_and_its_simulations(tmp_path: Path, kind: str) -> None:
+@pytest.mark.parametrize(
+    ("kind", "number", "ending"),
+    [
+        ("run", signal.SIGINT, (130, "interrupted\n")),
+        ("run", signal.SIGTERM, (143, "terminated\n")),
+        ("score", signal.SIGINT, (130, "interrupted\n")),
+    ],
+)
+def test_an_interrupt_ends_a_run_and_its_simulations(
+    tmp_path: Path, kind: str, number: signal.Signals, ending: tuple[int, str]
+) -> None:
     command = [sys.executable, "-m", "tests.unit.cli.interrupted", str(tmp_path), kind]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as started:
         deadline = time.monotonic() + 60
         while len(pids(tmp_path)) < SIMULATIONS and started.poll() is None and time.monotonic() < deadline:
             time.sleep(0.05)
         simulations = pids(tmp_path)
-        started.send_signal(signal.SIGINT)
+        started.send_signal(number)
         _, said = started.communicate(timeout=30)
     assert len(simulations) == SIMULATIONS, (started.returncode, said)
-    assert (started.returncode, said) == (130, "interrupted\n")
+    assert (started.returncode, said) == ending
     assert pids(tmp_path) == simulations, "no simulation is started after an interrupt"
     for pid in simulations:
         with pytest.raises(ProcessLookupError):

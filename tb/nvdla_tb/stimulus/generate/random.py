@@ -59,7 +59,7 @@ _FOLLOWED = 0.22
 """Of the convolutions that may leave something in the buffer: those that others take it from."""
 
 _WIDE = 0.25
-"""Of the layers of scenarios that reach no limits: those one of whose cubes has wide gaps, the first of a scenario."""
+"""Of the layers of scenarios that reach no limits: those with wide gaps in one cube, at most one layer a scenario."""
 
 _SAME_TABLES = 0.5
 """Of the layers of CDP after another one: those that keep its tables, so that both groups may wait."""

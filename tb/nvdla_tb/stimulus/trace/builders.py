@@ -1,4 +1,7 @@
-"""One function per trace command: from its arguments to the operation."""
+"""One function per trace command: from its arguments to the operation.
+
+What operations mean: ``nvdla_tb.nvdla.program.ops``.
+"""
 
 from __future__ import annotations
 

@@ -9,8 +9,8 @@ import signal
 import sys
 
 INTERRUPTED, TERMINATED = 130, 143
-"""The exit codes of a command that the user interrupts, and of one that a CI or batch system ends by the signal TERM, as
-shells have them: 128 and the number of the signal."""
+"""The exit codes of a command that the user interrupts, and of one that is ended by the signal TERM, as CI and batch
+systems do it: 128 and the number of the signal, as shells have them."""
 
 # Before numpy is imported. The model's products are small: a second thread would wait for the next one in a busy loop.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")

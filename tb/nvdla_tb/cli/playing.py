@@ -13,6 +13,7 @@ from dataclasses import replace
 from functools import partial
 from itertools import chain
 from pathlib import Path
+from typing import Protocol
 
 from nvdla_models.errors import InputError
 from nvdla_models.reading import shown
@@ -132,13 +133,24 @@ Plays = Sequence[tuple[argparse.Namespace, Sequence[Job], Built]]
 """By device, the options that select it, jobs, whose identities all differ, and its model."""
 
 
+class Proven(Protocol):
+    """Says what a run has proven, or not."""
+
+    def __call__(self, *, passed: bool) -> Sequence[str]:
+        """Return the lines."""
+
+
 def play_and_report(
-    args: argparse.Namespace, plays: Plays, title: str, keep: Callable[[Result], object] = lambda result: None
+    args: argparse.Namespace,
+    plays: Plays,
+    title: str,
+    keep: Callable[[Result], object] = lambda result: None,
+    proven: Proven = lambda *, passed: (),
 ) -> int:
     """Play jobs with live progress, print table, complaints and summary, and write the reports.
 
     The reports are there before anything is played, and in them what was not played yet. Each result goes to ``keep``
-    when it is there.
+    when it is there. What ``proven`` says ends the output, and stands in the last reports.
 
     Returns:
         The exit code.
@@ -151,7 +163,8 @@ def play_and_report(
     planned = {
         job.identity: job.result(dut_of(device), Verdict.not_played()) for device, jobs, _ in plays for job in jobs
     }
-    write = partial(_write_pages, page.Head(root.name, args.command_line), root)
+    head = page.Head(root.name, args.command_line)
+    write = partial(_write_pages, head, root)
     with alone_in(root):
         _remove_earlier(root, args, console)
         with LiveReport(planned, write) as live:
@@ -165,12 +178,15 @@ def play_and_report(
                 console.result(report.summary(results), "red")
                 results = _explained(results, played, root, console, args.explain)
             _tell(args, results, problems, root, console)
-            write(results, problems)
+            code = summary.exit_code(summary.endings(results), problems)
+            said = proven(passed=code == 0)
+            _write_pages(replace(head, about=said), root, results, problems)
             console.say(f"{time.monotonic() - started:.1f} s; reports: {root}/{page.PAGE}, {root}/{page.JUNIT}")
             if args.json:
                 report.write_json(results, args.json)
-        code = summary.exit_code(summary.endings(results), problems)
         console.result(report.summary(results), summary.colour(summary.endings(results), code))
+        for line in said:
+            console.say(line)
         return code
 
 

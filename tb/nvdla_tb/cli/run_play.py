@@ -64,12 +64,11 @@ def play(args: argparse.Namespace) -> int:
     with Store(results / STORE) as store:
         jobs = plays[0][1]
         run, keep = kept_in(store, dut, jobs, [sources[job.name] for job in jobs], args)
-        console.say(f"run {run.id}: {counted(len(jobs), 'scenario')} to play; results: {results}")
+        console.say(f"run {run.id}: {counted(len(jobs), 'scenario')} to play, kept in {results}")
         with held(run):
             run.note_about([dut], args.command_line)
-            code = play_and_report(args, plays, title, keep)
-    console.say(after_plan(name, len(chosen), args.only, passed=code == 0, dut=dut_arguments(args)))
-    return code
+            proven = partial(after_plan, name, len(chosen), args.only, dut=dut_arguments(args))
+            return play_and_report(args, plays, title, keep, proven)
 
 
 def devices(args: argparse.Namespace) -> list[tuple[argparse.Namespace, AnyConfig]]:

@@ -178,8 +178,8 @@ def gate_command(dut: str) -> str:
     return f"{COMMAND} regress plan --level {GATE} {dut}"
 
 
-def after_plan(plan: str, scenarios: int, only: Sequence[str] | None, *, passed: bool, dut: str) -> str:
-    """Return what was proven by the scenarios of a plan, each with one seed.
+def after_plan(plan: str, scenarios: int, only: Sequence[str] | None, *, passed: bool, dut: str) -> list[str]:
+    """Return what was proven by the scenarios of a plan, each with one seed, in lines.
 
     Args:
         plan: its name.
@@ -194,7 +194,7 @@ def after_plan(plan: str, scenarios: int, only: Sequence[str] | None, *, passed:
         f"proven: every byte that {which} {'writes' if scenarios == 1 else 'write'} is right, with one seed",
         "not proven: other sizes, modes, overlaps and orders; random layers find bugs there that this plan misses",
     ]
-    return "\n".join([*(lines if passed else ()), f"the gate is: {gate_command(dut)}"])
+    return [*(lines if passed else ()), f"the gate is: {gate_command(dut)}"]
 
 
 def after_regression(title: str, *, passed: bool) -> str:

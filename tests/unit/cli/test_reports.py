@@ -44,6 +44,7 @@ def play(
     words: str = "run",
     endings: dict[str, Verdict] | None = None,
     before: Between = lambda _: None,
+    proven: playing.Proven = lambda *, passed: (),
 ) -> int:
     """Play three jobs that end as is wanted, all passed by default; ``before`` is called with the name of each."""
 
@@ -56,7 +57,7 @@ def play(
     args = parser().parse_args(words.split())
     args.command_line = f"nvdla-tb {words}"
     made = [Job(name, 1, f"rerun {name}", lambda: Scenario("one", "nv_small", (), 1)) for name in NAMES]
-    return playing.play_and_report(args, [(args, made, BUILT)], "nv_small")
+    return playing.play_and_report(args, [(args, made, BUILT)], "nv_small", proven=proven)
 
 
 def suite() -> tuple[dict[str, str], dict[str, list[str]]]:
@@ -114,6 +115,24 @@ def test_a_run_that_says_nothing_bad_of_a_test_but_compared_nothing_is_an_error(
     assert suite()[0] == {"tests": "4", "errors": "1", "skipped": "3"}
     assert "nothing was compared: no test has passed\n" in capsys.readouterr().out
     assert "nothing was compared: no test has passed" in (ROOT / page.PAGE).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(("endings", "passed"), [({}, True), ({"two": VERDICTS[Ending.MISMATCH]}, False)])
+def test_the_last_report_says_what_is_proven(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], endings: dict[str, Verdict], passed: bool
+) -> None:
+    def proven(*, passed: bool) -> list[str]:
+        return ["all of it" if passed else "nothing", "not the gate"]
+
+    def said() -> list[bool]:
+        texts = [(ROOT / name).read_text(encoding="utf-8") for name in (page.PAGE, page.JUNIT)]
+        return [("all of it" if passed else "nothing") in text and "not the gate" in text for text in texts]
+
+    before: list[bool] = []
+    play(monkeypatch, endings=endings, before=lambda _: before.extend(said()), proven=proven)
+    assert said() == [True, True]
+    assert before == [False] * 6
+    assert capsys.readouterr().out.splitlines()[-2:] == ["all of it" if passed else "nothing", "not the gate"]
 
 
 @pytest.mark.parametrize("name", [page.PAGE, page.JUNIT])

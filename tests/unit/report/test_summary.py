@@ -16,7 +16,7 @@ GATE = "nvdla-tb regress plan --level L1"
 
 
 def test_a_plan_that_passes_is_not_the_gate() -> None:
-    proven, open_, last = summary.after_plan("nv_small.toml", 64, None, passed=True, dut=DUT).splitlines()
+    proven, open_, last = summary.after_plan("nv_small.toml", 64, None, passed=True, dut=DUT)
     assert proven == "proven: every byte that the 64 scenarios of nv_small.toml write is right, with one seed"
     assert open_.startswith("not proven: ")
     assert last == f"the gate is: {GATE} {DUT}"
@@ -24,12 +24,12 @@ def test_a_plan_that_passes_is_not_the_gate() -> None:
 
 def test_what_fails_proves_nothing_and_a_choice_is_called_so() -> None:
     failed = summary.after_plan("p.toml", 2, ["a*"], passed=False, dut=DUT)
-    assert failed == f"the gate is: {GATE} {DUT}"
-    chosen = summary.after_plan("p.toml", 2, ["a*"], passed=True, dut=DUT)
-    assert chosen.startswith("proven: every byte that 2 chosen scenarios of p.toml write is right, with one seed\n")
+    assert failed == [f"the gate is: {GATE} {DUT}"]
+    chosen, *_ = summary.after_plan("p.toml", 2, ["a*"], passed=True, dut=DUT)
+    assert chosen == "proven: every byte that 2 chosen scenarios of p.toml write is right, with one seed"
     for only, which in ((["a*"], "1 chosen scenario"), (None, "the scenario")):
-        one = summary.after_plan("p.toml", 1, only, passed=True, dut=DUT)
-        assert one.startswith(f"proven: every byte that {which} of p.toml writes is right, with one seed\n")
+        one, *_ = summary.after_plan("p.toml", 1, only, passed=True, dut=DUT)
+        assert one == f"proven: every byte that {which} of p.toml writes is right, with one seed"
 
 
 def test_the_gate_is_a_command_and_a_level_that_exist() -> None:

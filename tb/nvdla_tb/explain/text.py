@@ -10,13 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nvdla_tb.counting import counted
+from nvdla_tb.explain.build import AnyLayer
 from nvdla_tb.explain.cause import Cause, Fit
 from nvdla_tb.explain.causes import CAUSES
 from nvdla_tb.explain.evidence import Evidence
 from nvdla_tb.explain.rank import Diagnosis, diagnose
 from nvdla_tb.explain.traits import traits_of
 from nvdla_tb.judge.beats import offsets_from
-from nvdla_tb.nvdla.layers import ConvLayer, PooledLayer
+from nvdla_tb.nvdla.layers import ConvLayer, PdpLayer, PooledLayer
 from nvdla_tb.stimulus.explained import ExplainedLayer, Traits
 
 _LISTED = 5
@@ -33,6 +34,7 @@ class Explanation:
     def where(self) -> list[str]:
         """The pattern of the wrong elements, a fact a line."""
         evidence = self.evidence
+        layer = None if evidence.started is None else evidence.started.layer
         wrong, real, per_atom = evidence.bad_elements, evidence.channels, evidence.walk.atom_elements
         channels, height, width = wrong.shape
         count = int(wrong.sum())
@@ -46,7 +48,11 @@ class Explanation:
                 ((0, 1, 2), "columns", width),
             ):
                 lines.append(f"{name}: {_spread(np.flatnonzero(lanes.any(axis=axes)), total)}")
-            per_group = _group_kernels(evidence)
+            if isinstance(layer, PdpLayer) and layer.split is not None:
+                columns = np.flatnonzero(wrong.any(axis=(0, 1)))
+                parts = np.unique(np.searchsorted(layer.split.begins, columns, side="right") - 1)
+                lines.append(f"parts of the width: {_spread(parts, layer.split.parts)}")
+            per_group = _group_kernels(layer)
             if per_group is not None:
                 groups = np.unique(np.flatnonzero(wrong[:real].any(axis=(1, 2))) // per_group)
                 lines.append(f"kernel groups: {_spread(groups, -(-real // per_group))}")
@@ -159,9 +165,8 @@ _STRIKING_SHARE = 0.5
 _LOOKED_AT = 1 << 18
 
 
-def _group_kernels(evidence: Evidence) -> int | None:
+def _group_kernels(layer: AnyLayer | None) -> int | None:
     """Return the kernels of a group, None for what is no convolution."""
-    layer = None if evidence.started is None else evidence.started.layer
     if isinstance(layer, PooledLayer):
         layer = layer.producer
     return layer.weights.layout.kernels_per_group if isinstance(layer, ConvLayer) else None

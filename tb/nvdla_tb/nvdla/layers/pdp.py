@@ -66,6 +66,11 @@ class WidthSplit:
         """Output elements of all parts."""
         return self.first_out + (self.parts - 2) * self.middle_out + self.last_out
 
+    @property
+    def begins(self) -> list[int]:
+        """The first output column of each part."""
+        return [0, *(self.first_out + number * self.middle_out for number in range(self.parts - 1))]
+
 
 @dataclass(frozen=True)
 class PdpLayer:

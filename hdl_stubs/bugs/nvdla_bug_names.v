@@ -55,6 +55,7 @@ module nvdla_bug_names;
       name("conv_converter_truncate");
       name("conv_data_unsigned");
       name("conv_dilation_ignored");
+      name("conv_image_dilated");
       name("conv_image_line_stride");
       name("conv_kernel_columns_reversed");
       name("conv_lane_sign");

@@ -128,8 +128,11 @@ module nvdla_csc #(
   wire [11:0] release_cfg = cfg[32*(`CSC_D_RELEASE-`CSC_OP_ENABLE)+:12];
   wire [2:0] stride_x = cfg[32*(`CSC_D_CONV_STRIDE_EXT-`CSC_OP_ENABLE)+:3];
   wire [2:0] stride_y = cfg[32*(`CSC_D_CONV_STRIDE_EXT-`CSC_OP_ENABLE)+16+:3];
-  wire [4:0] dilation_x = cfg[32*(`CSC_D_DILATION_EXT-`CSC_OP_ENABLE)+:5];
-  wire [4:0] dilation_y = cfg[32*(`CSC_D_DILATION_EXT-`CSC_OP_ENABLE)+16+:5];
+  `NVDLA_BUG(conv_image_dilated)
+  // The taps of an image lie side by side, whatever the register holds.
+  wire is_dilated = !is_image || bug_conv_image_dilated;
+  wire [4:0] dilation_x = !is_dilated ? 5'd0 : cfg[32*(`CSC_D_DILATION_EXT-`CSC_OP_ENABLE)+:5];
+  wire [4:0] dilation_y = !is_dilated ? 5'd0 : cfg[32*(`CSC_D_DILATION_EXT-`CSC_OP_ENABLE)+16+:5];
   wire [4:0] pad_left = cfg[32*(`CSC_D_ZERO_PADDING-`CSC_OP_ENABLE)+:5];
   wire [4:0] pad_top = cfg[32*(`CSC_D_ZERO_PADDING-`CSC_OP_ENABLE)+16+:5];
   wire [15:0] pad_value = cfg[32*(`CSC_D_ZERO_PADDING_VALUE-`CSC_OP_ENABLE)+:16];

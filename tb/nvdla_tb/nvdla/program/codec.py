@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+import numpy as np
+
 from nvdla_models.config import HwConfig
 from nvdla_models.errors import InputError
 from nvdla_models.limits import SURFACE_BYTES
@@ -12,7 +14,7 @@ from nvdla_tb.nvdla.layers import BdmaLayer, Layer, PooledLayer
 from nvdla_tb.nvdla.program.bdma import LAUNCHES
 from nvdla_tb.nvdla.program.lut import ENTRIES, LutEntries, lut_writes
 from nvdla_tb.nvdla.program.ops import InterruptNotify, Op, Poll, RegWrite, interrupt_of_unit
-from nvdla_tb.nvdla.program.table import Refused, Words, decode_rows, encode_rows
+from nvdla_tb.nvdla.program.table import Refused, Words, decode_rows, encode_rows, ignored_bits
 from nvdla_tb.nvdla.registers import RegisterMap
 
 
@@ -28,6 +30,7 @@ def encode(
     sync_id: str | None = None,
     *,
     loads_tables: bool = True,
+    ignored: np.random.Generator | None = None,
 ) -> tuple[Op, ...]:
     """Return the program that runs one layer.
 
@@ -39,6 +42,7 @@ def encode(
         sync_id: Name of the event raised when its interrupt fires; None for no notification. Where SDP hands
             its output to PDP, SDP's own interrupt raises ``<sync_id>_sdp``.
         loads_tables: False leaves out the lookup tables and their parameters, which an earlier layer has loaded.
+        ignored: What fields hold that the layer does not use; without it their values after reset.
 
     Returns:
         The entries of the lookup tables that the layer uses, pointer writes, every register of the units'
@@ -60,6 +64,10 @@ def encode(
     coding = chain.coding
     flat = coding.flatten(layer)
     words = encode_rows(coding.table, flat, registers)
+    if ignored is not None:
+        for unit, of_unit in ignored_bits(coding.table, flat, registers).items():
+            for register, bits in of_unit.items():
+                words[unit][register] ^= int(ignored.integers(0, 1 << 32)) & bits
     is_copy = isinstance(layer, BdmaLayer)
     ops: list[Op] = list(lut_writes(chain.lut_unit, flat[ENTRIES])) if ENTRIES in flat and loads_tables else []
     for unit in chain.units:

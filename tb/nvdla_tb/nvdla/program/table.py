@@ -236,6 +236,33 @@ def written_words(
     return words
 
 
+def ignored_bits(table: Table, flat: Flat, registers: RegisterMap) -> dict[str, dict[str, int]]:
+    """Return the bits of registers that the hardware ignores in a layer, by unit and register name.
+
+    They are those of rows that do not hold or are not significant, except what another row that holds, or a condition,
+    reads.
+    """
+    flat = dict(flat)
+    words = encode_rows(table, flat, registers)
+    ignored: dict[str, dict[str, int]] = {}
+    read: dict[str, dict[str, int]] = {}
+    for entry in table:
+        if isinstance(entry, View):
+            flat[entry.attribute] = entry.holds(value_of(entry.field, words.__getitem__, registers))
+        is_ignored = not isinstance(entry, View) and not (
+            _holds(entry.when, flat) and (isinstance(entry, Fixed) or entry.significant)
+        )
+        found = ignored if is_ignored else read
+        for name in _fields(entry):
+            register, part = registers.field(name)
+            of_unit = found.setdefault(register.unit, {})
+            of_unit[register.name] = of_unit.get(register.name, 0) | part.mask & register.bits
+    return {
+        unit: {name: bits & ~read.get(unit, {}).get(name, 0) for name, bits in of_unit.items()}
+        for unit, of_unit in ignored.items()
+    }
+
+
 def decode_rows(table: Table, words: Words, registers: RegisterMap) -> Flat:
     """Return the attributes that ``words`` hold.
 

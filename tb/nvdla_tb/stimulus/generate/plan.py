@@ -58,6 +58,7 @@ class ScenarioEntry(Entry, frozen=True, kw_only=True):
         preset: words of registers that are written first, by name.
         writes: whether registers are left out that have their value from an earlier layer, or whether all of them are
             written with any words before.
+        ignored: what fields hold that a layer does not use, their values after reset or any.
         non_posted: share of the layers' register writes that are not posted, and of those right behind a read.
     """
 
@@ -74,6 +75,7 @@ class ScenarioEntry(Entry, frozen=True, kw_only=True):
     reset_within: Pair | None = None
     preset: Mapping[str, int] = {}
     writes: Literal["all", "changed", "twice"] = "all"
+    ignored: Literal["reset", "any"] = "reset"
     non_posted: Annotated[float, Meta(ge=0, le=1)] = 0.0
 
 
@@ -177,8 +179,14 @@ class PlanEntry:
         elif entry.interrupts:
             program = layer_interrupts(layers, config)
         else:
-            stalls = entry.stalls or ""
-            program = sequence(layers, config, in_turn=in_turn, counters=entry.counters, stalls=stalls)
+            program = sequence(
+                layers,
+                config,
+                in_turn=in_turn,
+                counters=entry.counters,
+                stalls=entry.stalls or "",
+                ignored=rng if entry.ignored == "any" else None,
+            )
             if entry.writes == "changed":
                 program = tuple(without_kept(program))
             elif entry.writes == "twice":

@@ -81,6 +81,9 @@ _WRITES = ("all", "changed", "twice")
 _WRITES_SHARES = (0.5, 0.3, 0.2)
 """How often programs leave out registers that have their value, or write all of them twice."""
 
+_IGNORED = 0.35
+"""Of the scenarios whose layers follow each other: those in which fields that a layer does not use hold anything."""
+
 
 def random_entry(config: HwConfig, seed: int, engines: tuple[str, ...]) -> PlanEntry:
     """Return a scenario's description; the same seed gives the same one.
@@ -121,6 +124,8 @@ def random_entry(config: HwConfig, seed: int, engines: tuple[str, ...]) -> PlanE
         port = data["settings"]["port"]
         latency = max(port["latency_cycles"], port.get("write_latency_cycles", 0)) + port.get("jitter_cycles", 0)
         data["preset"] = _memory_interface(rng, min(work.accesses * latency // _MOST_WAITING, 255))
+    if "interrupts" not in data and np.random.default_rng([seed, 0x16E0]).random() < _IGNORED:
+        data["ignored"] = "any"
     if "interrupts" not in data and rng.random() < _ANSWERED:
         data["non_posted"] = round(float(rng.uniform(0, 1)), 2)
         # Statistics are of the group whose pointer was written last, and that must not be the next one meanwhile.

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+import numpy as np
+
 from nvdla_models.config import HwConfig
 from nvdla_tb.nvdla.engines import ENGINES, chain_of
 from nvdla_tb.nvdla.layers import CdpLayer, Layer
@@ -27,7 +29,13 @@ _COUNTERS = {unit: registers for engine in ENGINES for unit, registers in engine
 
 
 def sequence(
-    layers: Sequence[Layer], config: HwConfig, *, in_turn: bool, counters: bool = False, stalls: str = ""
+    layers: Sequence[Layer],
+    config: HwConfig,
+    *,
+    in_turn: bool,
+    counters: bool = False,
+    stalls: str = "",
+    ignored: np.random.Generator | None = None,
 ) -> tuple[Op, ...]:
     """Return the program that runs layers; each unit takes turns with its register groups on its own.
 
@@ -43,6 +51,7 @@ def sequence(
         counters: Whether to read the statistics of both register groups when a layer has ended, before the next
             one's program. Every third layer of a unit counts no cycles.
         stalls: READ or WRITE, whose stalls must be many after each layer that counts them.
+        ignored: What fields hold that a layer does not use; without it their values after reset.
     """
     ops: list[Op] = []
     by_unit: dict[str, list[int]] = {}
@@ -62,7 +71,7 @@ def sequence(
             if awaited >= 0:
                 ops.append(SyncWait(unit, _name(awaited)))
             history.append(number)
-        body = encode(layer, config, groups, sync_id=_name(number), loads_tables=not keeps)
+        body = encode(layer, config, groups, sync_id=_name(number), loads_tables=not keeps, ignored=ignored)
         producer = writers.get(layer.src)
         writers[layer.dst] = number
         if producer is not None and not in_turn:

@@ -94,6 +94,20 @@ def difference(expected: Float64Array, actual: Fp16Bits) -> Float64Array:
         return np.where(saturated, 0.0, np.abs(expected - value))
 
 
+def integer_parts_used(
+    expected: Float64Array, actual: npt.NDArray[np.int16], allowance: Float64Array
+) -> Float64Array:
+    """Return which part of its allowance each INT16 output uses that SDP makes of FP16; above 1 is a failure.
+
+    Args:
+        expected: float64 reference, integers.
+        actual: the hardware's integers, same shape.
+        allowance: same shape.
+    """
+    distance = np.abs(expected - actual)
+    return np.where(distance == 0.0, 0.0, distance / allowance)
+
+
 def parts_used(expected: npt.NDArray[Any], actual: Fp16Bits, tolerance: Tolerance) -> Float64Array:
     """Return which part of its allowance each output uses; above 1 is a failure.
 

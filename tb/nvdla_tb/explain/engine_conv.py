@@ -162,7 +162,9 @@ def _sums(core: ConvRun, memory: Bytes, start_row: int, stop_row: int, rules: Ru
     lines, down = seen_by_windows(start_row * params.stride_y + top, behind, cube.shape[1])
     behind = (core.out_size[1] - 1) * params.stride_x + left + dilated[1]
     columns, across = seen_by_windows(left, behind, cube.shape[2])
-    cube = np.pad(cube[:, lines, columns], ((0, 0), down, across), constant_values=params.pad_value)
+    # The register has 16 bits, of which numbers of 8 bits have the lower ones.
+    pad_value = np.asarray(params.pad_value).astype(cube.dtype)
+    cube = np.pad(cube[:, lines, columns], ((0, 0), down, across), constant_values=pad_value)
     if core.lane is not None:
         if params.precision is not Precision.INT8 or params.winograd or isinstance(core.source, ImageInput):
             raise InputError("lane must be of a direct convolution of an INT8 feature cube")

@@ -1,4 +1,4 @@
-"""Judges the elements of an FP16 surface by their tolerance, each once both of its bytes are written."""
+"""Judges the elements of a surface by their tolerance, each once both of its bytes are written."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from nvdla_models.fp16 import FP16
 from nvdla_models.layout import Element, FeatureLayout
 from nvdla_models.precision import Precision
-from nvdla_models.tolerance import Tolerance, parts_used
+from nvdla_models.tolerance import Tolerance, integer_parts_used, parts_used
 from nvdla_tb.judge.expected import Expected
 from nvdla_tb.judge.verdict import Margin
 
@@ -21,11 +21,11 @@ _WHOLE = 0xFFFF
 
 @dataclass(frozen=True, eq=False)
 class Tolerated:
-    """The measure of the elements of an FP16 surface, unless bytes are compared exactly.
+    """The measure of the elements of a surface of FP16, or of INT16 made of it, unless bytes are compared exactly.
 
     Attributes:
         reference: (padded channels, H, W), float64 and not clipped, or uint16 patterns when the rule allows
-            no difference.
+            no difference. Of INT16, the integers.
         tolerance: the rule, with an allowance for each of these elements.
     """
 
@@ -63,21 +63,28 @@ class ToleratedSurface:
         fresh = (self._elements(self._written) == _WHOLE) & np.isnan(self._part)
         if not fresh.any():
             return np.zeros(len(offsets), dtype=np.bool_)
-        rule, reference = self._tolerated.tolerance, self._tolerated.reference
-        allowance = None if rule.allowance is None else rule.allowance[fresh]
-        used = parts_used(
-            reference[fresh], self._elements(self.bytes)[fresh], Tolerance(rule.module, rule.rule, allowance)
-        )
+        used = self._used(fresh)
         self._part[fresh] = used
         wrong = np.zeros(self._shape, dtype=np.uint16)
         wrong[fresh] = np.where(used > 1.0, _WHOLE, 0)
-        marked: NDArray[np.bool_] = self._padded.pack(wrong.view(Precision.FP16.dtype))[offsets] != 0
+        marked: NDArray[np.bool_] = self._padded.pack(wrong.view(self._padded.precision.dtype))[offsets] != 0
         return marked
+
+    def _used(self, fresh: NDArray[np.bool_]) -> NDArray[np.float64]:
+        """Return which part of its allowance each of some elements uses."""
+        rule, reference = self._tolerated.tolerance, self._tolerated.reference[fresh]
+        elements = self._elements(self.bytes)[fresh]
+        allowance = None if rule.allowance is None else rule.allowance[fresh]
+        if self._padded.precision is Precision.INT16:
+            assert allowance is not None
+            return integer_parts_used(reference, elements.view(np.int16), allowance)
+        return parts_used(reference, elements, Tolerance(rule.module, rule.rule, allowance))
 
     def explain(self, element: Element) -> str:
         """Return the value of a wrong element, the expected one, and the rule that it breaks."""
         rule, reference = self._tolerated.tolerance, self._tolerated.reference
-        got = FP16.decode(self._elements(self.bytes)[element][np.newaxis])[0]
+        pattern = self._elements(self.bytes)[element][np.newaxis]
+        got = pattern.view(np.int16)[0] if self._padded.precision is Precision.INT16 else FP16.decode(pattern)[0]
         if rule.allowance is None:
             expected = FP16.decode(reference[element][np.newaxis])[0]
             return f"{got:.9g} instead of {expected:.9g}, {rule.rule}"

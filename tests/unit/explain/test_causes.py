@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from nvdla_models.errors import InputError
+from nvdla_models.fp16 import FP16
 from nvdla_models.pdp import PoolMethod
 from nvdla_tb.explain import Diagnosis, diagnose, explain
 from nvdla_tb.explain.build import run_of
@@ -21,6 +22,7 @@ from nvdla_tb.explain.memory import Bytes, Patch
 from nvdla_tb.judge.beats import Beats
 from nvdla_tb.nvdla.layers import Layer
 from tests.unit.explain import cases
+from tests.unit.explain import full_cases as full
 from tests.unit.explain.joint_faults import CONTRACT, SPLIT
 
 LAYERS: dict[str, Callable[[], Layer]] = {
@@ -127,6 +129,17 @@ def test_neighbouring_atoms_that_are_exchanged_are_told_where_the_width_is_odd(o
     assert first is not None
     assert (first.name, first.share) == ("dst-lanes", 1.0)
     assert first.variants[0].detail == f"neighbouring atoms of a {of} swapped"
+
+
+@pytest.mark.slow
+def test_a_convolution_of_fp16_whose_padding_exceeds_a_byte_is_explained() -> None:
+    conv = full.fp16_conv()
+    layer = replace(conv, params=replace(conv.params, pad_value=FP16.encode(np.array([1.0])).item()))
+
+    def noise(patch: Patch) -> Patch:
+        return replace(patch, data=np.random.default_rng(1).integers(0, 256, len(patch.data), dtype=np.uint8))
+
+    assert diagnose(cases.evidence_of(layer, full.fp16_memory(1), noise)).first is None
 
 
 @pytest.mark.slow

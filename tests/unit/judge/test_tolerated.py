@@ -1,4 +1,4 @@
-"""FP16 surfaces: inside the allowance passes, beyond fails, exactly when exactness is asked for."""
+"""Surfaces of FP16 and of INT16 made of it: inside the allowance passes, beyond fails, exactly when asked for."""
 
 from __future__ import annotations
 
@@ -22,6 +22,8 @@ from nvdla_tb.judge.scoreboard import Scoreboard
 from nvdla_tb.judge.tolerated import Tolerated
 from nvdla_tb.judge.verdict import Ending, Verdict
 from nvdla_tb.nvdla.memory import Ram
+from nvdla_tb.stimulus.generate.plan import PlanEntry
+from nvdla_tb.stimulus.model import play_model
 from tests.unit.nvdla.samples import BASE, FULL, expected, mismatch
 
 LAYOUT = FeatureLayout(FULL, Precision.FP16, (3, 2, 2), 96, 256)  # a line of 64 bytes, 32 bytes of gap
@@ -95,6 +97,52 @@ def test_a_failure_tells_values_allowance_and_rule() -> None:
     rule = "-18 instead of -15 within 0.25, a rule"
     detail = Mismatch(2, 1, Ram.MC, BASE + 34, Element(1, 0, 1), expected=0x80, got=0x80, axi_id=1, rule=rule)
     assert finding == Finding(Check.VALUE, detail, 32, LayerId(0, "SDP", 0))
+
+
+INTEGERS = FeatureLayout(FULL, Precision.INT16, (3, 2, 2), 96, 256)
+ALL_INTEGERS = FeatureLayout(FULL, Precision.INT16, PADDED, 96, 256)
+
+
+@pytest.mark.parametrize(
+    ("by", "exact", "passes"), [(0, True, True), (2, False, True), (-3, False, False), (1, True, False)]
+)
+def test_int16_that_is_made_of_fp16_has_an_allowance_of_integers(by: int, exact: bool, passes: bool) -> None:
+    numbers = REFERENCE.astype(np.int16)
+    plain = expected(layout=INTEGERS, data=ALL_INTEGERS.pack(numbers))
+    rule = replace(RULE, allowance=np.full(PADDED, 2.0))
+    board = Scoreboard(exact)
+    board.expect(replace(plain, tolerated=Tolerated(REFERENCE, rule)))
+    numbers[1, 0, 1] += by
+    write(board, ALL_INTEGERS.pack(numbers))
+    verdict = board.finish()
+    assert (verdict.ending is Ending.PASSED) == passes
+    if not exact:
+        assert verdict.worst_margin == abs(by) / 2.0
+    if not passes and not exact:
+        assert mismatch(verdict.findings[0]).rule == "-18 instead of -15 within 2, a rule"
+
+
+def test_a_convolution_of_fp16_with_results_in_int16_is_allowed_any_order_of_its_sums() -> None:
+    layer = {
+        **{"engine": "CONV", "precision": "fp16", "output_precision": "int16", "shape": [128, 4, 4], "kernels": 64},
+        **{"kernel": [3, 3], "numbers": "wide", "weight_numbers": "wide"},
+        "x1": {"mul": True, "mul_operand": "element", "numbers": "wide"},
+    }
+    apart = 0
+    for seed in range(6):
+        scenario = PlanEntry("summed", "", "nv_full", {"layer": [layer]}).build(FULL, seed)
+        (found,) = play_model(scenario, FULL).expectations
+        assert isinstance(found, Expectation)
+        assert found.tolerated is not None
+        reference, allowance = found.tolerated.reference, found.tolerated.tolerance.allowance
+        assert allowance is not None
+        assert (reference == np.round(reference)).all()
+        assert (allowance >= 1.0).all()
+        assert np.median(allowance) <= 16.0
+        exact = found.layout.unpack(found.data)
+        assert (np.abs(exact - reference) <= allowance).all()
+        apart += np.count_nonzero(exact != reference)
+    assert apart, "the model adds in another order than the reference"
 
 
 def test_exact_compares_with_the_bit_accurate_bytes() -> None:

@@ -68,18 +68,20 @@ def tolerated(layer: ConvLayer, operands: Operands, read: ReadMemory) -> Tolerat
     """Return the float64 reference of an FP16 layer with its allowances, or None where results are exact.
 
     The allowance of the convolution is carried through SDP by what SDP makes of the reference with and
-    without it, so that whatever is programmed there scales it. Padding channels have none.
+    without it, so that whatever is programmed there scales it, also where SDP makes INT16 of it. Padding channels have
+    none.
 
     Source: precision document, "FP16 error threshold".
     """
-    if not layer.params.is_float or layer.dst.layout.precision is not Precision.FP16 or layer.sdp.compares:
+    if not layer.params.is_float or layer.sdp.compares:
         return None
     cube, weights = operands.cube, operands.weights
     reference = conv.run_float64(layer.params, cube, weights)
     rule = conv.threshold(layer.params, cube, weights, reference)
     assert rule.allowance is not None
     reference, allowance = _padded(layer, reference), _padded(layer, rule.allowance)
-    if any(stage is not None for stage in (layer.sdp.x1, layer.sdp.x2, layer.sdp.y)):
+    stages = (layer.sdp.x1, layer.sdp.x2, layer.sdp.y)
+    if layer.dst.layout.precision is Precision.INT16 or any(stage is not None for stage in stages):
         reference, allowance = _through_sdp(layer, read, reference, allowance)
     allowance[layer.dst.layout.shape[0] :] = 0.0
     return Tolerated(reference, replace(rule, allowance=allowance))
@@ -91,16 +93,20 @@ def _through_sdp(
     alignment = allowance - last_place(reference)
     alignment[layer.dst.layout.shape[0] :] = 0.0
     operands = list(read_operands(layer, layer.sdp, read))
+    is_integer = layer.dst.layout.precision is Precision.INT16
 
     def processed(values: Float64Array) -> Float64Array:
         nan = np.isnan(values)
         numbers = FP32.encode(np.where(nan, 0.0, values))
         patterns = np.where(nan, FP32.infinity_bits | 1, numbers).astype(FP32.dtype)
-        return FP16.decode(sdp.run(layer.sdp, patterns, *operands))
+        out = sdp.run(layer.sdp, patterns, *operands)
+        return out.astype(np.float64) if is_integer else FP16.decode(out)
 
     result = processed(reference)
     ends = [np.abs(processed(reference + side * alignment) - result) for side in (-1.0, 1.0)]
-    return result, np.nan_to_num(np.maximum(*ends)) + last_place(result)
+    # INT16 is made of FP16, of which a unit of the last place is up to 16 integers.
+    unit = np.clip(last_place(result), 1.0, 16.0) if is_integer else last_place(result)
+    return result, np.nan_to_num(np.maximum(*ends)) + unit
 
 
 def _padded(layer: ConvLayer, result: NDArray[Any]) -> NDArray[Any]:

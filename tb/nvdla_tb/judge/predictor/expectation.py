@@ -54,7 +54,7 @@ class Expectation(Expected):
     def __post_init__(self) -> None:
         if self.tolerated is None:
             return
-        if self.layout.precision is not Precision.FP16:
+        if self.layout.precision not in (Precision.FP16, Precision.INT16):
             raise InputError(f"tolerated must be None for {self.layout.precision.name}, which is compared exactly")
         if not isinstance(self.layout, FeatureLayout):
             raise InputError("tolerated must be None for data that are only moved")
@@ -70,7 +70,7 @@ class Expectation(Expected):
         return self.layout.precision.nbytes
 
     def meter(self) -> ToleratedSurface | None:
-        """Return what judges the elements of an FP16 surface by their tolerance."""
+        """Return what judges the elements of a surface by their tolerance, None where bytes are compared."""
         return None if self.tolerated is None else ToleratedSurface(self, self.tolerated)
 
     def element_at(self, offset_bytes: int) -> Element | None:

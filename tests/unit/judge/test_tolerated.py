@@ -145,6 +145,19 @@ def test_a_convolution_of_fp16_with_results_in_int16_is_allowed_any_order_of_its
     assert apart, "the model adds in another order than the reference"
 
 
+def test_a_nan_that_sdp_makes_zero_must_be_zero() -> None:
+    layer = {
+        **{"engine": "CONV", "precision": "fp16", "shape": [36, 2, 2], "kernels": 16, "kernel": [1, 1]},
+        **{"numbers": "special", "weight_numbers": "special", "nan_to_zero": True},
+    }
+    scenario = PlanEntry("flushed", "", "nv_full", {"layer": [layer]}).build(FULL, 1)
+    (found,) = play_model(scenario, FULL).expectations
+    assert isinstance(found, Expectation)
+    assert found.tolerated is not None
+    assert not np.isnan(found.layout.unpack(found.data)).any()
+    assert not np.isnan(found.tolerated.reference).any()
+
+
 def test_exact_compares_with_the_bit_accurate_bytes() -> None:
     verdict = written(moved(0.015625), tolerant(), exact=True)
     assert [(finding.check, mismatch(finding).elements) for finding in verdict.findings] == [(Check.VALUE, 1)]

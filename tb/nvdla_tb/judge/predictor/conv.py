@@ -81,7 +81,8 @@ def tolerated(layer: ConvLayer, operands: Operands, read: ReadMemory) -> Tolerat
     assert rule.allowance is not None
     reference, allowance = _padded(layer, reference), _padded(layer, rule.allowance)
     stages = (layer.sdp.x1, layer.sdp.x2, layer.sdp.y)
-    if layer.dst.layout.precision is Precision.INT16 or any(stage is not None for stage in stages):
+    becomes_integer = layer.dst.layout.precision is Precision.INT16
+    if becomes_integer or layer.sdp.nan_to_zero or any(stage is not None for stage in stages):
         reference, allowance = _through_sdp(layer, read, reference, allowance)
     allowance[layer.dst.layout.shape[0] :] = 0.0
     return Tolerated(reference, replace(rule, allowance=allowance))

@@ -105,7 +105,7 @@ def suspects(verdict: Verdict, explanations: Sequence[Explanation] = (), cleared
     # Bytes that are missing alone are those that a layer owes which never ended.
     written = [finding for finding in wrong if finding.check is not Check.MISSING] if control else wrong
     pointed = None if ports or not written else _of_bytes(written, explanations)
-    found = [*ports, *([] if pointed is None else [pointed]), *control]
+    found = [*ports, *_of_reads_without_end(verdict), *([] if pointed is None else [pointed]), *control]
     if not found and wrong:
         # All units that a wrong layer passes, where nothing says more.
         engine = next(finding.layer.engine for finding in wrong if finding.layer is not None)
@@ -115,6 +115,9 @@ def suspects(verdict: Verdict, explanations: Sequence[Explanation] = (), cleared
     found = list(dict.fromkeys(found))
     shared_by_all = common([suspect.named for suspect in found], f"each of {len(found)} kinds of findings points at it")
     if shared_by_all is None or shared_by_all.named == found[0].named:
+        return found
+    # It is an alternative of nearly all units, which says nothing unless its ports do.
+    if shared_by_all.named == (Unit.MEMORY,) and not ports:
         return found
     return [shared_by_all, *found]
 
@@ -148,6 +151,17 @@ def _of_ports(verdict: Verdict) -> Iterator[Suspect]:
     elif units:
         files = Part(CSB[1].words, units_named(*units))
         yield Suspect((CSB[0], files), f"registers of {', '.join(units)} read other values than were written")
+
+
+def _of_reads_without_end(verdict: Verdict) -> Iterator[Suspect]:
+    """Yield the first unit that reads on behind its data, of a run in which memory is accessed without an end."""
+    details = [finding.detail for finding in verdict.failures]
+    if any(isinstance(detail, Hang) and detail.in_vain for detail in details):
+        reads = (each for each in details if isinstance(each, BadAccess) and each.reading and each.outside)
+        first = next((read for read in reads if read.axi_id in _READERS and not read.named), None)
+        if first is not None:
+            _, unit = _READERS[first.axi_id]
+            yield Suspect((part(unit),), f"it reads on behind its data, {first.place}, and does not end")
 
 
 def _side(reading: bool) -> Part:
@@ -268,6 +282,10 @@ def _of_hang(hang: Hang, missing: Sequence[LayerId | None]) -> Suspect:
     for halves in hang.unmatched:
         return _unmatched(halves, [layer.engine for layer in hang.running])
     states = {state.unit: state.states for state in hang.units}
+    ended = [each for each in hang.running if each not in missing and states and not passed(each.engine) & set(states)]
+    if ended:
+        because = f"{ended[0].name} has written all its bytes, its units are idle, and its interrupt never came"
+        return Suspect(tuple(_done_event(writer_of(ended[0].engine))), because)
     running = [unit for unit in FLOW if "RUNNING" in states.get(unit, ())]
     if not running:
         return _idle(hang, missing)
@@ -284,7 +302,7 @@ def _of_hang(hang: Hang, missing: Sequence[LayerId | None]) -> Suspect:
         waits = "waits for its other group" if resting[0] in states else "is done"
         return Suspect(parts((resting[0], first)), f"{resting[0]} {waits}, and {first} before it is not done")
     before = [unit for unit in FLOW[: FLOW.index(first)] if unit in through and unit not in states]
-    done = f"; {', '.join(before)} before it {'are' if len(before) > 1 else 'is'} done" if before else ""
+    done = f"; {', '.join(before)} before it {'are' if len(before) > 1 else 'is'} idle" if before else ""
     if first.endswith("_RDMA") or first == "CDMA":
         because = f"{first} still reads, and no request is open{done}"
         return Suspect((part(first), *taking, READ_SIDE), because)

@@ -208,7 +208,7 @@ def test_a_hang_names_the_first_unit_that_is_not_done_or_one_that_is_done_too_ea
     everything = ("CDMA", "CSC", "CMAC_A", "CMAC_B", "CACC", "SDP_RDMA", "SDP")
     assert hang(CONV, *everything[1:]) == [
         "CSC, what feeds it, a unit after it that takes no more data or write side of the memory interface: "
-        "the first unit that is not done; CDMA before it is done"
+        "the first unit that is not done; CDMA before it is idle"
     ]
     assert hang(CONV, "CSC", "CMAC_A", "CMAC_B", "CACC", "SDP_RDMA", "SDP")[0].startswith("CSC, what feeds it, ")
     assert hang(FUSED, "SDP_RDMA", "PDP") == ["SDP or SDP_RDMA: SDP is done, and SDP_RDMA before it is not done"]
@@ -230,6 +230,33 @@ def test_a_hang_names_the_first_unit_that_is_not_done_or_one_that_is_done_too_ea
     assert hang(CONV, "CDMA", unmatched=(Unmatched(Ram.MC, 1, 0),)) == [
         "write side of the memory interface or the unit that writes: it sent 1 addresses without data"
     ]
+
+
+def test_a_layer_that_is_complete_lacks_its_interrupt_alone() -> None:
+    busy = (UnitState("PDP", ("RUNNING", "PENDING")),)
+    lost = hang(LayerId(9, "SDP", 1), units=busy, waiting_for=("PDP_0", "SDP_1"))
+    assert lost == [
+        "done event of SDP, the answers to its writes or GLB: "
+        "layer 9 (SDP, group 1) has written all its bytes, its units are idle, and its interrupt never came"
+    ]
+    detail = Hang(5000, ("SDP_1",), None, (LayerId(9, "SDP", 1),), (), (), busy)
+    owing = told(Finding(Check.HANG, detail, 50), wrong_of(LayerId(9, "SDP", 1), Check.MISSING))
+    assert owing[0].startswith("PDP, what feeds it or write side ")
+
+
+def test_a_unit_that_reads_on_without_an_end_is_named_before_what_it_overwrites() -> None:
+    layer = LayerId(2, "CDP", 0)
+    units = tuple(UnitState(unit, ("RUNNING", "IDLE")) for unit in ("CDP_RDMA", "CDP"))
+    detail = Hang(5000, ("CDP_0",), None, (layer,), (), (), units, in_vain=4000)
+    reads = [
+        BadAccess(Ram.MC, True, 8, at, 3, at, True, f"{at - 0x100:#x} past the end of src") for at in (0x100, 0x108)
+    ]
+    found = [wrong_of(layer, Check.DOUBLE), *(Finding(Check.MEMORY, read, 5) for read in reads)]
+    first, *others = told(*found, Finding(Check.HANG, detail, 50))
+    assert first == "CDP_RDMA: it reads on behind its data, 0x0 past the end of src, and does not end"
+    assert not any("kinds of findings" in line for line in others)
+    ends = msgspec.structs.replace(detail, in_vain=0)
+    assert not any("does not end" in line for line in told(*found, Finding(Check.HANG, ends, 50)))
 
 
 def patterned(chosen: np.ndarray) -> list[str]:
@@ -289,7 +316,7 @@ def test_a_hang_says_more_than_the_engine_of_wrong_bytes() -> None:
     waits = Hang(5000, ("PDP_0",), None, (LayerId(3, "PDP", 0),), (), (), (UnitState("PDP", ("RUNNING", "IDLE")),))
     assert told(wrong_of(LayerId(2, "PDP", 0)), Finding(Check.HANG, waits, 9000)) == [
         "PDP, what feeds it or write side of the memory interface: "
-        "the first unit that is not done; PDP_RDMA before it is done"
+        "the first unit that is not done; PDP_RDMA before it is idle"
     ]
 
 

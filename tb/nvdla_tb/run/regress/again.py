@@ -19,7 +19,7 @@ from nvdla_tb.run.folders import failure_folder
 from nvdla_tb.run.inside import is_worth_it, watched
 from nvdla_tb.run.jobs import Job, Setup, run_job, save_view
 from nvdla_tb.run.regress.worker import NO_WAVES_FILE, Limits, built_for, job_of, no_waves, note_no_waves
-from nvdla_tb.run.task import BENCH, Task
+from nvdla_tb.run.task import Task
 from nvdla_tb.stimulus.result import Result
 
 _FOLDER = "again"
@@ -36,7 +36,7 @@ def look_again(task: Task, failures: Mapping[str, Result], limits: Limits, until
     """
     result, folder, job = failures[task.key], failure_folder(limits.folder, task.key), job_of(task, limits)
     try:
-        if task.kind != BENCH and is_worth_it(result):
+        if is_worth_it(result):
             built = built_for(task.dut, task.plusargs, limits)
             result = watched(job, result, Setup(built, task.dut, _left(limits, until)), folder)
         if limits.waves and no_waves(result) is None:

@@ -9,9 +9,10 @@ import pytest
 from msgspec.structs import replace
 
 from nvdla_tb.judge.finding import Check
+from nvdla_tb.judge.layer_id import LayerId
 from nvdla_tb.judge.verdict import Verdict
 from nvdla_tb.run.compile.build import Teller
-from nvdla_tb.run.compile.spec import BuildSpec
+from nvdla_tb.run.compile.spec import BuildSpec, Built
 from nvdla_tb.run.errors import LaunchError
 from nvdla_tb.run.jobs import Job, PythonTest, Setup
 from nvdla_tb.run.regress import again
@@ -19,7 +20,8 @@ from nvdla_tb.run.regress.again import lacks_waves, look_again
 from nvdla_tb.run.regress.worker import NO_WAVES_FILE, ONE_OF_EACH, Limits, note_no_waves
 from nvdla_tb.run.task import BENCH, Task
 from nvdla_tb.stimulus.result import Result
-from tests.unit.run.regress.tasks import DUT, hang, task, wrong
+from tests.unit.nvdla.samples import SMALL
+from tests.unit.run.regress.tasks import DUT, explained, hang, task, wrong
 
 LATER = time.time() + 3600.0
 Played = list[tuple[Job, Setup]]
@@ -92,6 +94,25 @@ def test_a_test_in_python_is_played_again_with_its_plusargs(played: Played, tmp_
     looked_at(mine, tmp_path)
     ((job, _),) = played
     assert (job.name, job.test, job.plusargs) == ("mine.fails", PythonTest("tests.mine", "fails"), ("+bug=x",))
+
+
+def test_a_test_in_python_is_looked_into_as_scenarios_are(
+    played: Played, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    mine = Task("mine.fails", 0, BENCH, "tests.mine", DUT, "again")
+    wrong_layer = replace(wrong(), layer=LayerId(0, "CONV", 0))
+    failure = replace(mine.result(Verdict(findings=[wrong_layer], cycles=9)), explained=explained())
+    looked: list[PythonTest | None] = []
+
+    def watched(job: Job, result: Result, *_: object) -> Result:
+        looked.append(job.test)
+        return replace(result, explained=explained("dst-base"))
+
+    monkeypatch.setattr(again, "watched", watched)
+    monkeypatch.setattr(again, "built_for", lambda *_: Built(BuildSpec(SMALL), tmp_path, None, 0.0, cached=True))
+    result = look_again(mine, {mine.key: failure}, Limits(tmp_path, tmp_path, 60.0), LATER)
+    assert looked == [PythonTest("tests.mine", "fails")]
+    assert result.cause == ("dst-base", "no known cause fits")
 
 
 def test_nothing_is_begun_when_the_time_is_over(played: Played, tmp_path: Path) -> None:

@@ -9,8 +9,9 @@ from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
+from nvdla_tb.explain.loads import with_loads
 from nvdla_tb.explain.page import page
-from nvdla_tb.explain.seen import Seen, loaded
+from nvdla_tb.explain.seen import Seen
 from nvdla_tb.explain.text import Explanation, explain
 from nvdla_tb.explain.waves import GTKWAVE_SUFFIX, SURFER_SUFFIX
 from nvdla_tb.judge.text import complaints
@@ -34,7 +35,8 @@ def explain_run(seen: Seen, ops: Iterable[Op], most: int = MOST_LAYERS) -> list[
         ops: operations that were played.
         most: of how many layers.
     """
-    return doubting([explain(evidence) for evidence in islice(seen.evidence(list(loaded(ops))), most)])
+    seen, initial = with_loads(seen, ops)
+    return doubting([explain(evidence) for evidence in islice(seen.evidence(initial), most)])
 
 
 def doubting(explanations: Sequence[Explanation]) -> list[Explanation]:

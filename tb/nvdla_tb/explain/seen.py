@@ -18,7 +18,6 @@ from nvdla_tb.explain.walk import CubeLayout
 from nvdla_tb.judge.beats import Beats, offsets_from
 from nvdla_tb.judge.scoreboard import Scoreboard
 from nvdla_tb.nvdla.memory import Ram
-from nvdla_tb.nvdla.program.ops import MemInit, MemLoad, Op
 
 _MOST_COMPARED, _MOST_COMPARED_BYTES = 6, 1 << 14
 """Layers that are right and that causes are tried on, and how large they may be."""
@@ -121,9 +120,8 @@ class Seen:
         strays = self._strays[layer.ram]
         return self._port(layer.ram)[0].take((self._owned(number) & (strays < 0)) | (strays == number))
 
-    def every(self, ops: Iterable[Op]) -> Iterator[Evidence]:
-        """Yield the evidence of every layer, right or wrong, without its writes."""
-        initial = list(loaded(ops))
+    def every(self, initial: Sequence[Patch]) -> Iterator[Evidence]:
+        """Yield the evidence of every layer, right or wrong, without its writes; see ``evidence``."""
         for number, layer in enumerate(self.layers):
             yield self._evidence(number, _no_beats(layer.ram), initial)
 
@@ -311,17 +309,6 @@ def _in_order(layers: Iterable[SeenLayer]) -> Iterator[Patch]:
     """Yield what was loaded before layers, and their results."""
     for layer in layers:
         yield from (*layer.given, layer.expected)
-
-
-def loaded(ops: Iterable[Op]) -> Iterator[Patch]:
-    """Yield the data that operations load into memory, in their order."""
-    for op in ops:
-        if isinstance(op, MemInit):
-            yield Patch(op.address, np.full(op.nbytes, op.value, dtype=np.uint8), np.ones(op.nbytes, dtype=np.bool_))
-        elif isinstance(op, MemLoad):
-            for offset, chunk in op.chunks:
-                data = np.frombuffer(chunk, dtype=np.uint8)
-                yield Patch(op.address + offset, data, np.ones(len(data), dtype=np.bool_))
 
 
 def _within(part: Beats, layer: SeenLayer) -> NDArray[np.bool_]:

@@ -19,6 +19,7 @@ from nvdla_tb.explain.evidence import Evidence
 from nvdla_tb.explain.handed import counted, handed
 from nvdla_tb.explain.handed_beats import Handed, NotComparable, Ring
 from nvdla_tb.explain.handovers import Stage
+from nvdla_tb.explain.loads import with_loads
 from nvdla_tb.explain.seen import Seen, SeenLayer
 from nvdla_tb.explain.tap import MOST_BITS, Handover
 from nvdla_tb.nvdla.program.ops import Op
@@ -89,7 +90,8 @@ def compare(
         Results for each layer's index, in the order of the stages.
     """
     results: dict[int, list[StageResult]] = {layer.started.index: [] for layer in seen.layers}
-    evidence = {e.started.index: e for e in with_operands(seen.every(ops)) if e.started is not None}
+    seen, initial = with_loads(seen, ops)
+    evidence = {e.started.index: e for e in with_operands(seen.every(initial)) if e.started is not None}
     for stage in (stage for stage in stages if not stage.kind.is_handshake):
         layers = [layer for layer in seen.layers if stage.is_passed_by(layer.started.engine)]
         rest = [beat for beat in beats_by_stage[stage.name] if stage.zeros or any(beat.data)]

@@ -12,6 +12,7 @@ from nvdla_tb.explain.evidence import Evidence
 from nvdla_tb.explain.handed import handed
 from nvdla_tb.explain.handed_beats import NotComparable
 from nvdla_tb.explain.handovers import Stage
+from nvdla_tb.explain.loads import with_loads
 from nvdla_tb.explain.seen import Seen
 from nvdla_tb.nvdla.layers import CdpLayer, Layer, PdpLayer, SdpLayer
 from nvdla_tb.nvdla.layers.pdp import split_width
@@ -21,7 +22,8 @@ from tests.unit.explain.test_runs import LOAD, MEMORY, played
 
 def evidence_of(layer: Layer) -> Evidence:
     """Return the evidence of a run whose only layer was this."""
-    (evidence,) = Seen.of(played(layer)).every((LOAD,))
+    seen, initial = with_loads(Seen.of(played(layer)), (LOAD,))
+    (evidence,) = seen.every(initial)
     return evidence
 
 

@@ -94,9 +94,7 @@ def difference(expected: Float64Array, actual: Fp16Bits) -> Float64Array:
         return np.where(saturated, 0.0, np.abs(expected - value))
 
 
-def integer_parts_used(
-    expected: Float64Array, actual: npt.NDArray[np.int16], allowance: Float64Array
-) -> Float64Array:
+def integer_parts_used(expected: Float64Array, actual: npt.NDArray[np.int16], allowance: Float64Array) -> Float64Array:
     """Return which part of its allowance each INT16 output uses that SDP makes of FP16; above 1 is a failure.
 
     Args:

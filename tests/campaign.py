@@ -23,6 +23,7 @@ from typing import Any
 
 import msgspec
 
+from nvdla_tb.cli.command import TERMINATED
 from nvdla_tb.cli.parsing import Parser
 from nvdla_tb.run.compile.build import build
 from nvdla_tb.run.dut import build_spec
@@ -244,11 +245,13 @@ class _Run:
             campaign.problem(self, f"a driver must end, with {processes}: {said}")
         ended = driver.returncode
         self.complete = ended == 0
-        killed = -ended in SIGNALS
-        campaign.figures.ends[f"killed by {signal.Signals(-ended).name}" if killed else f"with status {ended}"] += 1
+        # TERM ends a command as an interrupt does, once it has begun.
+        by = signal.SIGTERM if ended == TERMINATED else -ended
+        killed = by in SIGNALS
+        campaign.figures.ends[f"killed by {signal.Signals(by).name}" if killed else f"with status {ended}"] += 1
         if not killed and ended not in (0, 1, 2):
             campaign.problem(self, f"a driver must end with 0, 1 or 2, not {ended}")
-        if not killed and not re.fullmatch(r"(error: .*\n)?", said):
+        if not re.fullmatch(r"(terminated\n)?" if killed else r"(error: .*\n)?", said):
             campaign.problem(self, f"a driver must say one line at most, not {said}")
         if self._cluster is None or self._cluster.poll() is not None:
             left = self._mark.end()

@@ -295,7 +295,7 @@ def with_handovers(
         found[result.identity] = again
         looks.add(again)
     console.clear()
-    if looks.kinds and time.monotonic() >= until:
+    if looks.seen < looks.kinds and time.monotonic() >= until:
         console.say(time_is_over(looks))
     return [found.get(result.identity, result) for result in results]
 

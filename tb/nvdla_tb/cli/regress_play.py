@@ -171,8 +171,9 @@ class Player:
         except ClusterError as error:
             console.say(f"no more failures are played again: {error}")
             return
-        if is_over(until):
-            console.say(time_is_over(looks, sum(map(lacks_waves, seen)) if args.waves else 0))
+        lack_waves = sum(map(lacks_waves, seen)) if args.waves else 0
+        if is_over(until) and (lack_waves or looks.seen < looks.kinds):
+            console.say(time_is_over(looks, lack_waves))
 
     def _needs_waves(self, failure: Result) -> bool:
         return bool(self._args.waves) and lacks_waves(failure)

@@ -94,6 +94,12 @@ def difference(expected: Float64Array, actual: Fp16Bits) -> Float64Array:
         return np.where(saturated, 0.0, np.abs(expected - value))
 
 
+def _part(distance: Float64Array, allowance: Float64Array) -> Float64Array:
+    """Return which part of its allowance each distance is; infinite where none is allowed."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(distance == 0.0, 0.0, distance / allowance)
+
+
 def integer_parts_used(expected: Float64Array, actual: npt.NDArray[np.int16], allowance: Float64Array) -> Float64Array:
     """Return which part of its allowance each INT16 output uses that SDP makes of FP16; above 1 is a failure.
 
@@ -102,8 +108,7 @@ def integer_parts_used(expected: Float64Array, actual: npt.NDArray[np.int16], al
         actual: the hardware's integers, same shape.
         allowance: same shape.
     """
-    distance = np.abs(expected - actual)
-    return np.where(distance == 0.0, 0.0, distance / allowance)
+    return _part(np.abs(expected - actual), allowance)
 
 
 def parts_used(expected: npt.NDArray[Any], actual: Fp16Bits, tolerance: Tolerance) -> Float64Array:
@@ -128,7 +133,5 @@ def parts_used(expected: npt.NDArray[Any], actual: Fp16Bits, tolerance: Toleranc
         used = np.zeros(actual.shape)
     else:
         expected_nan, forbidden = np.isnan(expected), FP16.is_infinite(actual)
-        distance = difference(expected, actual)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            used = np.where(distance == 0.0, 0.0, distance / tolerance.allowance)
+        used = _part(difference(expected, actual), tolerance.allowance)
     return np.where(expected_nan & actual_nan, 0.0, np.where(forbidden | (expected_nan != actual_nan), np.inf, used))

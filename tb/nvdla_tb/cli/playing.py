@@ -13,7 +13,6 @@ from dataclasses import replace
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import Protocol
 
 from nvdla_models.errors import InputError
 from nvdla_models.reading import shown
@@ -25,7 +24,7 @@ from nvdla_tb.cli.parsing import Parser
 from nvdla_tb.cli.run_options import add_run_options
 from nvdla_tb.counting import counted
 from nvdla_tb.explain.handovers import load_handovers
-from nvdla_tb.judge.verdict import Verdict
+from nvdla_tb.judge.verdict import Ending, Verdict
 from nvdla_tb.report import failures, page, performance, report, summary
 from nvdla_tb.report.leads import with_leads
 from nvdla_tb.report.live import LiveReport
@@ -133,24 +132,18 @@ Plays = Sequence[tuple[argparse.Namespace, Sequence[Job], Built]]
 """By device, the options that select it, jobs, whose identities all differ, and its model."""
 
 
-class Proven(Protocol):
-    """Says what a run has proven, or not."""
-
-    def __call__(self, *, passed: bool) -> Sequence[str]:
-        """Return the lines."""
-
-
 def play_and_report(
     args: argparse.Namespace,
     plays: Plays,
     title: str,
     keep: Callable[[Result], object] = lambda result: None,
-    proven: Proven = lambda *, passed: (),
+    proven: Callable[[int], Sequence[str]] = lambda right: (),
 ) -> int:
     """Play jobs with live progress, print table, complaints and summary, and write the reports.
 
     The reports are there before anything is played, and in them what was not played yet. Each result goes to ``keep``
-    when it is there. What ``proven`` says ends the output, and stands in the last reports.
+    when it is there. What ``proven`` says of so many tests that passed, 0 of a run that has not passed, ends the output
+    and stands in the last reports.
 
     Returns:
         The exit code.
@@ -179,7 +172,7 @@ def play_and_report(
                 results = _explained(results, played, root, console, args.explain)
             _tell(args, results, problems, root, console)
             code = summary.exit_code(summary.endings(results), problems)
-            said = proven(passed=code == 0)
+            said = proven(summary.endings(results).get(Ending.PASSED, 0) if code == 0 else 0)
             _write_pages(replace(head, about=said), root, results, problems)
             console.say(f"{time.monotonic() - started:.1f} s; reports: {root}/{page.PAGE}, {root}/{page.JUNIT}")
             if args.json:
@@ -312,6 +305,6 @@ def time_is_over(looks: Looks, lack_waves: int = 0) -> str:
         looks: What was to be looked into.
         lack_waves: How many of those that were looked into have no waves, or none that are whole.
     """
-    cut, lacking = looks.kinds - looks.seen, f", {lack_waves} without whole waves" if lack_waves else ""
+    cut, lacking = looks.kinds - looks.seen, f", {lack_waves} without complete waves" if lack_waves else ""
     what = f"{cut} of {counted(looks.kinds, 'kind')} not looked into{lacking}"
     return f"the time for looking inside failures was over, {what}: --explain SECONDS allows more"

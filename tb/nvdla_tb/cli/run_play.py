@@ -64,10 +64,10 @@ def play(args: argparse.Namespace) -> int:
     with Store(results / STORE) as store:
         jobs = plays[0][1]
         run, keep = kept_in(store, dut, jobs, [sources[job.name] for job in jobs], args)
-        console.say(f"run {run.id}: {counted(len(jobs), 'scenario')} to play, kept in {results}")
+        console.say(f"run {run.id} in {results}: {counted(len(jobs), 'scenario')} to play")
         with held(run):
             run.note_about([dut], args.command_line)
-            proven = partial(after_plan, name, len(chosen), args.only, dut=dut_arguments(args))
+            proven = partial(after_plan, name, len(chosen), args.only, dut_arguments(args))
             return play_and_report(args, plays, title, keep, proven)
 
 

@@ -161,7 +161,7 @@ def _of_reads_without_end(verdict: Verdict) -> Iterator[Suspect]:
         first = next((read for read in reads if read.axi_id in _READERS and not read.named), None)
         if first is not None:
             _, unit = _READERS[first.axi_id]
-            yield Suspect((part(unit),), f"it reads on behind its data, {first.place}, and does not end")
+            yield Suspect((part(unit),), f"it keeps reading beyond its data ({first.place}) and does not stop")
 
 
 def _side(reading: bool) -> Part:

@@ -178,23 +178,24 @@ def gate_command(dut: str) -> str:
     return f"{COMMAND} regress plan --level {GATE} {dut}"
 
 
-def after_plan(plan: str, scenarios: int, only: Sequence[str] | None, *, passed: bool, dut: str) -> list[str]:
+def after_plan(plan: str, scenarios: int, only: Sequence[str] | None, dut: str, right: int) -> list[str]:
     """Return what was proven by the scenarios of a plan, each with one seed, in lines.
 
     Args:
         plan: its name.
         scenarios: how many were played.
         only: the patterns that chose them, None for all.
-        passed: whether nothing failed.
         dut: options that select the device.
+        right: how many passed, if the run has: those that were refused prove nothing. 0 of a run that has not passed.
     """
     every = "the scenario" if scenarios == 1 else f"the {scenarios} scenarios"
     which = f"{every if only is None else counted(scenarios, 'chosen scenario')} of {plan}"
+    which = which if right == scenarios else f"{right} of {which}"
     lines = [
-        f"proven: every byte that {which} {'writes' if scenarios == 1 else 'write'} is right, with one seed",
+        f"proven: every byte that {which} {'writes' if right == 1 else 'write'} is right, with one seed",
         "not proven: other sizes, modes, overlaps and orders; random layers find bugs there that this plan misses",
     ]
-    return [*(lines if passed else ()), f"the gate is: {gate_command(dut)}"]
+    return [*(lines if right else ()), f"the gate is: {gate_command(dut)}"]
 
 
 def after_regression(title: str, *, passed: bool) -> str:

@@ -10,8 +10,8 @@ from nvdla_tb.run.inside import is_followed, is_worth_it
 from nvdla_tb.stimulus.result import Result
 
 _MOST_TRIES, _MOST_WHEN_WRONG = 8, 24
-"""How many failures of a kind are tried until one says where the fault lies, as of images little is compared; and how
-many when one speaks against the cause that was stated of it."""
+"""Most failures of a kind that are tried until one is located, because little is compared of images, for example; and
+most when one contradicts the stated cause."""
 
 
 @dataclass

@@ -253,7 +253,7 @@ def test_a_run_says_its_number_and_compare_what_it_was_of(tb: Run, monkeypatch: 
 
     monkeypatch.setattr(run_command, "play_and_report", play)
     for number in (1, 2):
-        line = f"run {number}: 1 scenario to play, kept in sim_build/regress"
+        line = f"run {number} in sim_build/regress: 1 scenario to play"
         assert line in tb("run --only pdp_max_2x2").out.splitlines()
     assert [None if by is None else by[:21] for by in held] == ["run 1 is being played", "run 2 is being played"]
     compared = tb("compare 1 2 --results sim_build/regress").out

@@ -320,6 +320,6 @@ def test_it_says_how_many_failures_are_looked_into_and_what_the_time_was_too_sho
         "looking inside failures: 1 of 2 kinds, 75 s of at most 0.01 s",
     ]
     assert capsys.readouterr().out.splitlines()[-1] == (
-        "the time for looking inside failures was over, 1 of 2 kinds not looked into, 1 without whole waves: "
+        "the time for looking inside failures was over, 1 of 2 kinds not looked into, 1 without complete waves: "
         "--explain SECONDS allows more"
     )

@@ -44,7 +44,7 @@ def play(
     words: str = "run",
     endings: dict[str, Verdict] | None = None,
     before: Between = lambda _: None,
-    proven: playing.Proven = lambda *, passed: (),
+    proven: Callable[[int], list[str]] = lambda right: [],
 ) -> int:
     """Play three jobs that end as is wanted, all passed by default; ``before`` is called with the name of each."""
 
@@ -117,22 +117,25 @@ def test_a_run_that_says_nothing_bad_of_a_test_but_compared_nothing_is_an_error(
     assert "nothing was compared: no test has passed" in (ROOT / page.PAGE).read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize(("endings", "passed"), [({}, True), ({"two": VERDICTS[Ending.MISMATCH]}, False)])
+@pytest.mark.parametrize(
+    ("endings", "right"),
+    [({}, 3), ({"two": VERDICTS[Ending.REFUSED]}, 2), ({"two": VERDICTS[Ending.MISMATCH]}, 0)],
+)
 def test_the_last_report_says_what_is_proven(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], endings: dict[str, Verdict], passed: bool
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], endings: dict[str, Verdict], right: int
 ) -> None:
-    def proven(*, passed: bool) -> list[str]:
-        return ["all of it" if passed else "nothing", "not the gate"]
+    def proven(right: int) -> list[str]:
+        return [f"{right} are right", "not the gate"]
 
     def said() -> list[bool]:
         texts = [(ROOT / name).read_text(encoding="utf-8") for name in (page.PAGE, page.JUNIT)]
-        return [("all of it" if passed else "nothing") in text and "not the gate" in text for text in texts]
+        return [f"{right} are right" in text and "not the gate" in text for text in texts]
 
     before: list[bool] = []
     play(monkeypatch, endings=endings, before=lambda _: before.extend(said()), proven=proven)
     assert said() == [True, True]
     assert before == [False] * 6
-    assert capsys.readouterr().out.splitlines()[-2:] == ["all of it" if passed else "nothing", "not the gate"]
+    assert capsys.readouterr().out.splitlines()[-2:] == [f"{right} are right", "not the gate"]
 
 
 @pytest.mark.parametrize("name", [page.PAGE, page.JUNIT])

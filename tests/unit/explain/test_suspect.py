@@ -253,10 +253,10 @@ def test_a_unit_that_reads_on_without_an_end_is_named_before_what_it_overwrites(
     ]
     found = [wrong_of(layer, Check.DOUBLE), *(Finding(Check.MEMORY, read, 5) for read in reads)]
     first, *others = told(*found, Finding(Check.HANG, detail, 50))
-    assert first == "CDP_RDMA: it reads on behind its data, 0x0 past the end of src, and does not end"
+    assert first == "CDP_RDMA: it keeps reading beyond its data (0x0 past the end of src) and does not stop"
     assert not any("kinds of findings" in line for line in others)
     ends = msgspec.structs.replace(detail, in_vain=0)
-    assert not any("does not end" in line for line in told(*found, Finding(Check.HANG, ends, 50)))
+    assert not any("does not stop" in line for line in told(*found, Finding(Check.HANG, ends, 50)))
 
 
 def patterned(chosen: np.ndarray) -> list[str]:

@@ -16,20 +16,27 @@ GATE = "nvdla-tb regress plan --level L1"
 
 
 def test_a_plan_that_passes_is_not_the_gate() -> None:
-    proven, open_, last = summary.after_plan("nv_small.toml", 64, None, passed=True, dut=DUT)
+    proven, open_, last = summary.after_plan("nv_small.toml", 64, None, DUT, 64)
     assert proven == "proven: every byte that the 64 scenarios of nv_small.toml write is right, with one seed"
     assert open_.startswith("not proven: ")
     assert last == f"the gate is: {GATE} {DUT}"
 
 
 def test_what_fails_proves_nothing_and_a_choice_is_called_so() -> None:
-    failed = summary.after_plan("p.toml", 2, ["a*"], passed=False, dut=DUT)
+    failed = summary.after_plan("p.toml", 2, ["a*"], DUT, 0)
     assert failed == [f"the gate is: {GATE} {DUT}"]
-    chosen, *_ = summary.after_plan("p.toml", 2, ["a*"], passed=True, dut=DUT)
+    chosen, *_ = summary.after_plan("p.toml", 2, ["a*"], DUT, 2)
     assert chosen == "proven: every byte that 2 chosen scenarios of p.toml write is right, with one seed"
     for only, which in ((["a*"], "1 chosen scenario"), (None, "the scenario")):
-        one, *_ = summary.after_plan("p.toml", 1, only, passed=True, dut=DUT)
+        one, *_ = summary.after_plan("p.toml", 1, only, DUT, 1)
         assert one == f"proven: every byte that {which} of p.toml writes is right, with one seed"
+
+
+def test_scenarios_that_were_refused_prove_nothing() -> None:
+    some, *_ = summary.after_plan("p.toml", 5, None, DUT, 3)
+    assert some == "proven: every byte that 3 of the 5 scenarios of p.toml write is right, with one seed"
+    one, *_ = summary.after_plan("p.toml", 4, ["a*"], DUT, 1)
+    assert one == "proven: every byte that 1 of 4 chosen scenarios of p.toml writes is right, with one seed"
 
 
 def test_the_gate_is_a_command_and_a_level_that_exist() -> None:

@@ -22,7 +22,7 @@ from nvdla_steer.points import Points
 from nvdla_tb.cli.console import Console
 from nvdla_tb.cli.dut import dut_arguments
 from nvdla_tb.cli.playing import looking_inside
-from nvdla_tb.cli.regress_play import COVERAGE_DIR, conclude, write_live
+from nvdla_tb.cli.regress_play import conclude, write_live
 from nvdla_tb.judge.verdict import Ending, Verdict
 from nvdla_tb.paths import COMMAND
 from nvdla_tb.report import failures
@@ -102,7 +102,6 @@ class Steering:
             folder,
             resolved(MODELS),
             self._args.timeout,
-            COVERAGE_DIR,
             waves=self._args.waves,
             isolated=self._args.isolate,
             build=self._args.build,

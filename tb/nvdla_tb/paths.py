@@ -8,6 +8,9 @@ PACKAGE = Path(__file__).resolve().parent
 
 PLANS = PACKAGE / "plans"
 
+COVERAGE = PLANS / "coverage"
+"""The coverage model, one file a unit."""
+
 # A checkout links to its folder of Verilog; a wheel holds a copy.
 HDL = (PACKAGE / "hdl_stubs").resolve()
 

@@ -43,7 +43,7 @@ from nvdla_tb.array_files import read_array
 from nvdla_tb.cli.command import parser
 from nvdla_tb.cli.layout_files import read_memory, read_png
 from nvdla_tb.cli.layout_formats import chosen
-from nvdla_tb.coverage.model import load_model
+from nvdla_tb.coverage.model import load_model, model_of
 from nvdla_tb.explain import record
 from nvdla_tb.explain.handovers import load_handovers
 from nvdla_tb.judge.text import complaints
@@ -271,7 +271,7 @@ READERS = (
         "feature plan",
         "features.toml",
         partial(samples.texts, "features.toml"),
-        lambda path: load_feature_plan(path, SMALL),
+        lambda path: load_feature_plan(path, model_of("nv_small")),
         beside=samples.beside_features,
     ),
     Reader("coverage model", "unit.toml", partial(samples.texts, "*.toml", PLANS / "coverage"), _coverage, weight=1),

@@ -18,6 +18,7 @@ from nvdla_models.errors import InputError
 from nvdla_tb.cli.patterns import plan_named
 from nvdla_tb.cli.run import plans_of
 from nvdla_tb.cli.run_options import output_file
+from nvdla_tb.coverage.model import model_of
 from nvdla_tb.paths import COMMAND
 from nvdla_tb.run.nvdla import NVDLA
 from nvdla_tb.run.plans import builtin_plans
@@ -92,7 +93,7 @@ def _plans(prefix: str, args: argparse.Namespace) -> list[str]:
 
 
 def _levels(prefix: str, args: argparse.Namespace) -> list[str]:
-    plan = load_feature_plan(FEATURES, HwConfig.load(args.config))
+    plan = load_feature_plan(FEATURES, model_of(args.config))
     return [level.name for level in plan.levels]
 
 

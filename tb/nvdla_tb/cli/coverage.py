@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import argparse
 
-from nvdla_models.config import HwConfig
 from nvdla_models.errors import InputError
 from nvdla_tb.cli import numbers
 from nvdla_tb.cli.dut import check_device, existing_store, wanted_device
 from nvdla_tb.cli.dut_options import add_device_options, add_results_option
-from nvdla_tb.cli.regress_play import COVERAGE_DIR
 from nvdla_tb.cli.run_options import output_file
-from nvdla_tb.coverage.model import load_model
+from nvdla_tb.coverage.model import model_of
 from nvdla_tb.coverage.status import text
 from nvdla_tb.report.page_coverage import coverage_page
 from nvdla_tb.run.regress.store import Run, Store
@@ -38,7 +36,7 @@ def main(args: argparse.Namespace) -> int:
         runs = _chosen(store, args)
         device = store.device(runs[0])
         hits = store.coverage(*runs)
-    model = load_model(COVERAGE_DIR, HwConfig.load(device.config))
+    model = model_of(device.config)
     rtl = f" on {device.rtl}" if device.rtl else ""
     title = f"Coverage of {model.config.name}{rtl} in {', '.join(f'run {run.id}' for run in runs)}"
     print(f"{title}\n{text(model, hits, excluded=args.excluded)}")

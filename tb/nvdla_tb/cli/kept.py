@@ -11,12 +11,9 @@ from nvdla_tb.coverage.collect import reached
 from nvdla_tb.coverage.model import model_of
 from nvdla_tb.judge.verdict import Ending
 from nvdla_tb.run.jobs import Job
-from nvdla_tb.run.regress.features import FEATURES
 from nvdla_tb.run.regress.store import BY_HAND, Run, Store
 from nvdla_tb.run.task import Task
 from nvdla_tb.stimulus.result import Dut, Result
-
-_COVERAGE = FEATURES.with_name("coverage")
 
 
 def kept_in(
@@ -42,7 +39,7 @@ def kept_in(
     def keep(result: Result) -> None:
         if result.ending is Ending.PASSED:
             scenario = by_identity[result.identity].nvdla_scenario()
-            hits = reached(model_of(_COVERAGE, dut.config), scenario)
+            hits = reached(model_of(dut.config), scenario)
             result = msgspec.structs.replace(result, coverage=hits)
         store.add(run, result)
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import argparse
 import os
 
-from nvdla_models.config import HwConfig
 from nvdla_models.reading import shown
 from nvdla_tb.cli import numbers
 from nvdla_tb.cli.dut import STORE, dut_of, existing_store
 from nvdla_tb.cli.dut_options import add_results_option, device_options
 from nvdla_tb.cli.run_options import plusarg_option
 from nvdla_tb.counting import counted
+from nvdla_tb.coverage.model import model_of
 from nvdla_tb.coverage.status import Hits, item_status, totals
 from nvdla_tb.report.features_table import feature_status, lines, random_endings
 from nvdla_tb.report.summary import counts_line
@@ -38,7 +38,7 @@ def main(args: argparse.Namespace) -> int:
     """Carry the subcommand out and return the exit code."""
     config, heading, latest, hits = _of_dut(args) if args.run is None else _of_run(args)
     print("\n".join(heading))
-    plan = load_feature_plan(FEATURES, HwConfig.load(config))
+    plan = load_feature_plan(FEATURES, model_of(config))
     features = plan.up_to(args.level) if args.level else list(plan.features)
     statuses = feature_status(plan, features, latest, hits)
     print("\n".join(lines(statuses)))

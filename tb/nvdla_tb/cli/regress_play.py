@@ -13,7 +13,6 @@ from functools import partial
 
 import msgspec
 
-from nvdla_models.config import HwConfig
 from nvdla_models.reading import resolved
 from nvdla_tb.cli.console import Console, Progress
 from nvdla_tb.cli.dut import MODELS
@@ -22,7 +21,7 @@ from nvdla_tb.cli.playing import looking_inside, time_is_over
 from nvdla_tb.cli.regress_tasks import engines_of, random_tasks
 from nvdla_tb.cli.workers import workers_of
 from nvdla_tb.counting import counted
-from nvdla_tb.coverage.model import CoverageModel, load_model
+from nvdla_tb.coverage.model import CoverageModel, model_of
 from nvdla_tb.coverage.status import Hits, item_status, table, totals
 from nvdla_tb.judge.verdict import Ending, Verdict
 from nvdla_tb.paths import COMMAND
@@ -51,8 +50,6 @@ from nvdla_tb.run.task import Task
 from nvdla_tb.stimulus.generate.random import ENGINES
 from nvdla_tb.stimulus.result import Dut, Result
 
-COVERAGE_DIR = FEATURES.parent / "coverage"
-
 _LOOK_AT = 400
 """Random seeds that one round of ``--until-coverage`` looks at, unless a level says how many."""
 
@@ -73,7 +70,6 @@ class Player:
             folders.made(run.folder.parent, run.folder.name),
             resolved(MODELS),
             args.timeout,
-            COVERAGE_DIR,
             waves=args.waves,
             isolated=args.isolate,
             build=args.build,
@@ -83,7 +79,7 @@ class Player:
         planned = _planned(store.tasks(run))
         write = partial(write_live, run)
         self._live = LiveReport({key: played.get(key, result) for key, result in planned.items()}, write)
-        self._model = model_of(store, run)
+        self._model = coverage_model(store, run)
         # Those of a run that was interrupted have not been played again.
         self._failures = [result for result in played.values() if result.ending.is_failure]
 
@@ -112,7 +108,7 @@ class Player:
                 if looked_at:
                     with Console.of(args).waiting("finding out what the tests of the level reach"):
                         tasks = self._store.tasks(self._run)
-                        beforehand = reach(pool, COVERAGE_DIR, tasks, self._coverage.reachable())
+                        beforehand = reach(pool, tasks, self._coverage.reachable())
                     self._steer(pool, range(looked_at), steered, beforehand)
                 self._drive(pool)
                 if goal is not None:
@@ -212,7 +208,7 @@ class Player:
         tasks = random_tasks(self._args, engines, seeds)
         wanted = set(self._coverage.reachable()) - set(covered)
         with Console.of(self._args).waiting(f"looking at {counted(len(seeds), 'seed')} for layers that reach more"):
-            fresh = self._store.extend(self._run, search(pool, COVERAGE_DIR, tasks, wanted, most))
+            fresh = self._store.extend(self._run, search(pool, tasks, wanted, most))
         self._live.plan(_planned(fresh))
         seconds = time.monotonic() - started
         reach_more = counted(len(fresh), "reaches more", "reach more")
@@ -274,10 +270,10 @@ def conclude(
     counts = store.counts(run)
     trend = [(earlier, store.endings(earlier)) for earlier in store.runs_of(store.device(run))]
     folders.made(run.folder.parent, run.folder.name)
-    hits, model, sections = store.coverage(run), model_of(store, run), []
+    hits, model, sections = store.coverage(run), coverage_model(store, run), []
     drawn = all(task.kind == "random" for task in store.tasks(run))
     if model is not None:
-        plan = load_feature_plan(FEATURES, model.config)
+        plan = load_feature_plan(FEATURES, model)
         features = feature_status(plan, plan.features, store.latest(run), hits)
         sections = [folded(features) if drawn else section(features), *coverage_sections(model, hits)]
     counted = code_coverage.of_run(run.folder)
@@ -380,7 +376,7 @@ def _scenario(task: Task) -> AnyScenario:
     return task.job().make()
 
 
-def model_of(store: Store, run: Run) -> CoverageModel | None:
+def coverage_model(store: Store, run: Run) -> CoverageModel | None:
     """Return the coverage model for the configuration that a run is of, None for a system that has none."""
     config = store.device(run).config
-    return load_model(COVERAGE_DIR, HwConfig.load(config)) if is_nvdla(config) else None
+    return model_of(config) if is_nvdla(config) else None

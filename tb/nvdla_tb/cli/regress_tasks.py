@@ -19,6 +19,7 @@ from nvdla_tb.cli.playing import plusarg_arguments
 from nvdla_tb.cli.run import planned, plans_of
 from nvdla_tb.cli.run_play import devices, first_seed
 from nvdla_tb.cli.trace import check_different
+from nvdla_tb.coverage.model import model_of
 from nvdla_tb.paths import COMMAND
 from nvdla_tb.run.compile.kinds import CSB
 from nvdla_tb.run.compile.ports import load_port_map
@@ -65,7 +66,7 @@ def seed_lots(args: argparse.Namespace) -> Iterator[range]:
 
 def feature_plan(args: argparse.Namespace) -> FeaturePlan:
     """Return the test plan of the configuration that the options select."""
-    return load_feature_plan(FEATURES, HwConfig.load(args.config))
+    return load_feature_plan(FEATURES, model_of(args.config))
 
 
 def random_tasks(args: argparse.Namespace, engines: str, seeds: Iterable[int]) -> list[Task]:

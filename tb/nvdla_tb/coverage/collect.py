@@ -1,14 +1,13 @@
 """Counting: observations fall into the bins of a model.
 
-Drawing and decoding a scenario takes milliseconds, playing it seconds, so many seeds are looked at and few are played:
-those whose scenarios reach bins that nothing has reached yet. The same search chooses the same seeds.
+Drawing and decoding a scenario takes milliseconds, playing it seconds, so many are looked at and few are played: those
+that reach bins that nothing has reached yet. The same search chooses the same ones.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence, Set
 
 from nvdla_tb.coverage.model import CoverageModel
 from nvdla_tb.coverage.observe import Observation, observe
@@ -41,37 +40,28 @@ def _label(model: CoverageModel, one: Observation, point: str) -> str | None:
     return next((each.label for each in model.bins[one.unit][point] if each.holds(value)), None)
 
 
-@dataclass(frozen=True)
-class Candidate:
-    """A seed, and the bins that its scenario hits."""
-
-    seed: int
-    hits: frozenset[str]
-
-
 def reached(model: CoverageModel, scenario: Scenario) -> dict[str, int]:
     """Return how often a scenario hits which bins."""
     return count(model, observe(scenario, model.config))
 
 
-def choose(candidates: Iterable[Candidate], wanted: Iterable[str], most: int | None = None) -> Iterator[Candidate]:
-    """Yield candidates, each the one that reaches most of what is still wanted; stop when none reaches any.
+def choose(hits: Sequence[Set[str]], wanted: Iterable[str], most: int | None = None) -> Iterator[int]:
+    """Yield numbers of scenarios, each the one that reaches most of what is still wanted; stop when none reaches any.
 
     Args:
-        candidates: all that there are.
+        hits: the bins that each scenario hits.
         wanted: names of bins.
         most: how many to choose at most, or None.
     """
     left = set(wanted)
-    useful = {candidate.seed: (candidate, candidate.hits & left) for candidate in candidates}
+    useful = dict(enumerate(hits))
     chosen = 0
-    while left and useful and (most is None or chosen < most):
-        # Gains only shrink, so candidates without any never come back.
-        useful = {seed: (candidate, hits & left) for seed, (candidate, hits) in useful.items() if hits & left}
+    while most is None or chosen < most:
+        # Gains only shrink, so scenarios without any never come back.
+        useful = {number: gain for number, bins in useful.items() if (gain := bins & left)}
         if not useful:
             return
-        best = max(useful, key=lambda seed: (len(useful[seed][1]), -seed))
-        candidate, _ = useful.pop(best)
-        left -= candidate.hits
+        best = max(useful, key=lambda number: (len(useful[number]), -number))
+        left -= useful.pop(best)
         chosen += 1
-        yield candidate
+        yield best

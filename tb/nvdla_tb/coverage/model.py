@@ -19,6 +19,7 @@ from nvdla_models.precision import Precision
 from nvdla_models.reading import read_toml, shown
 from nvdla_tb.coverage.attributes import UNITS
 from nvdla_tb.coverage.bins import Bin, parse_bins, sizes_of
+from nvdla_tb.paths import COVERAGE
 from nvdla_tb.plain_data import converted
 from nvdla_tb.stimulus.generate.errors import PlanError
 
@@ -82,7 +83,7 @@ class CoverageModel:
                     yield name
 
     def items_like(self, names: tuple[str, ...]) -> tuple[Item, ...]:
-        """Return items by name; ``UNIT.prefix.*`` means all whose name begins so.
+        """Return items by name; ``UNIT.prefix*`` means all whose name begins so.
 
         Raises:
             PlanError: for an unknown name.
@@ -119,9 +120,9 @@ class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 @cache
-def model_of(folder: Path, config_name: str) -> CoverageModel:
-    """Return the model of a folder for a configuration, read once by this process."""
-    return load_model(folder, HwConfig.load(config_name))
+def model_of(config_name: str) -> CoverageModel:
+    """Return the project's own model for a configuration, read once by this process."""
+    return load_model(COVERAGE, HwConfig.load(config_name))
 
 
 def load_model(folder: Path, config: HwConfig) -> CoverageModel:

@@ -15,7 +15,7 @@ from nvdla_models.errors import InputError
 from nvdla_tb.cli import replay, run_play, trace
 from nvdla_tb.cli.command import main
 from nvdla_tb.cli.dut_options import BUILD_ROOT
-from nvdla_tb.coverage.model import load_model
+from nvdla_tb.coverage.model import load_model, model_of
 from nvdla_tb.explain.handovers import load_handovers
 from nvdla_tb.judge.finding import Check
 from nvdla_tb.judge.text import complaints
@@ -271,7 +271,7 @@ SMALL = HwConfig.load("nv_small")
 READERS: dict[str, Callable[[Path], object]] = {
     "configuration": HwConfig.load,
     "plan": load_plan,
-    "test plan": lambda path: load_feature_plan(path, SMALL),
+    "test plan": lambda path: load_feature_plan(path, model_of("nv_small")),
     "coverage model": lambda path: load_model(path.parent, SMALL),
     "stages": load_handovers,
     "cluster settings": read_settings,

@@ -9,8 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from nvdla_models.config import BUILTIN_DIR, HwConfig
-from nvdla_tb.cli.regress_play import COVERAGE_DIR
-from nvdla_tb.coverage.model import load_model
+from nvdla_tb.coverage.model import model_of
 from nvdla_tb.judge.verdict import Ending
 from nvdla_tb.paths import HDL
 from nvdla_tb.run.evidence import with_evidence
@@ -31,14 +30,16 @@ NOW = with_evidence(DUT, ())
 
 def planned(test: str, dut: Dut = NOW, **changes: Any) -> Task:
     """Return the task of a scenario of the test plan."""
-    sources = {known.name: known.source for known in planned_tests(load_feature_plan(FEATURES, CONFIG).features)}
+    sources = {
+        known.name: known.source for known in planned_tests(load_feature_plan(FEATURES, model_of("nv_small")).features)
+    }
     return replace(task(1, test), **{"kind": "plan", "source": sources[test], "dut": dut, **changes})
 
 
 @pytest.fixture
 def results(tmp_path: Path) -> Path:
     """A store in which one scenario passed, another hung, and two random ones ended."""
-    bins = list(load_model(COVERAGE_DIR, CONFIG).reachable())
+    bins = list(model_of("nv_small").reachable())
     tasks = [planned("pdp_max_2x2"), planned("conv_chain"), *(replace(task(seed), dut=NOW) for seed in (1, 2))]
     endings = [Ending.PASSED, Ending.HANG, Ending.PASSED, Ending.MISMATCH]
     with Store(tmp_path / "results.sqlite") as store:

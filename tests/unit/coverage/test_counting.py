@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from nvdla_models.config import HwConfig
-from nvdla_tb.coverage.collect import Candidate, choose, count, reached
+from nvdla_tb.coverage.collect import choose, count, reached
 from nvdla_tb.coverage.model import CoverageModel, load_model
 from nvdla_tb.coverage.observe import Observation, observe
 from nvdla_tb.coverage.status import item_status, text, totals
@@ -192,11 +192,11 @@ def test_status_tells_holes_exclusions_and_hits_against_the_model(small: Coverag
     ]
 
 
-def test_seeds_are_chosen_by_what_they_add() -> None:
-    candidates = [Candidate(seed, frozenset(hits)) for seed, hits in enumerate(["ab", "abc", "cd", "d", "x"])]
-    assert [one.seed for one in choose(candidates, "abcd")] == [1, 2]
-    assert [one.seed for one in choose(candidates, "abcd", most=1)] == [1]
-    assert list(choose(candidates, "z")) == []
+def test_scenarios_are_chosen_by_what_they_add() -> None:
+    hits = [set(bins) for bins in ("ab", "abc", "cd", "d", "x")]
+    assert list(choose(hits, "abcd")) == [1, 2]
+    assert list(choose(hits, "abcd", most=1)) == [1]
+    assert list(choose(hits, "z")) == []
 
 
 def test_a_seed_is_drawn_and_looked_at_alike_every_time(model: CoverageModel) -> None:

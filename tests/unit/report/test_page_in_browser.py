@@ -15,7 +15,7 @@ from selenium.webdriver.support.wait import WebDriverWait
 
 from nvdla_models.config import HwConfig
 from nvdla_networks.network_page import network_page
-from nvdla_tb.coverage.model import load_model
+from nvdla_tb.coverage.model import model_of
 from nvdla_tb.explain import explain
 from nvdla_tb.explain.page import page as failure_page
 from nvdla_tb.judge.finding import Check
@@ -79,7 +79,8 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     passed = root / "passed"
     passed.mkdir()
     (passed / "sim.log").write_text("all is well", encoding="utf-8")
-    plan, model = load_feature_plan(PLANS / "features.toml", CONFIG), load_model(PLANS / "coverage", CONFIG)
+    model = model_of("nv_small")
+    plan = load_feature_plan(PLANS / "features.toml", model)
     run = Run(1, f"title {HOSTILE}", 0.0, root)
     entries = [
         *(ended(seed, VERDICTS[Ending.PASSED], seconds=seed, folder=passed) for seed in (9, 10, 11, 12, 13, 14, 15)),

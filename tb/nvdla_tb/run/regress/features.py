@@ -14,10 +14,9 @@ from typing import Annotated
 
 import msgspec
 
-from nvdla_models.config import HwConfig
 from nvdla_models.limits import RUN_TASKS
 from nvdla_models.reading import read_text, read_toml, resolved, shown
-from nvdla_tb.coverage.model import CoverageModel, Item, load_model
+from nvdla_tb.coverage.model import CoverageModel, Item
 from nvdla_tb.paths import PACKAGE, PLANS
 from nvdla_tb.plain_data import converted
 from nvdla_tb.stimulus.generate.errors import PlanError
@@ -66,10 +65,9 @@ class _Feature(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class FeaturesFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Plan files, folder of the coverage model and modules of tests in Python, all beside the file; what uses them."""
+    """Plan files beside the file, modules of tests in Python, and what uses them."""
 
     plans: tuple[str, ...]
-    coverage: str
     level: tuple[Level, ...]
     feature: tuple[_Feature, ...]
     bench: tuple[str, ...] = ()
@@ -149,16 +147,15 @@ def planned_tests(features: Sequence[Feature]) -> list[PlannedTest]:
     return list(dict.fromkeys(test for feature in features for test in feature.tests))
 
 
-def load_feature_plan(path: Path, config: HwConfig) -> FeaturePlan:
-    """Read the test plan of a configuration, and the plan files and the coverage model beside it that it names.
+def load_feature_plan(path: Path, model: CoverageModel) -> FeaturePlan:
+    """Read the test plan of the configuration that a coverage model is for, and the plan files beside it.
 
     Raises:
         PlanError: for a test, a unit, a point of coverage or a level that does not exist.
     """
-    file = _read(path)
+    file, config = _read(path), model.config
     tests = [test for name in file.plans for test in _scenarios(path.parent / name)]
     tests += [test for module in file.bench for test in _bench_tests(path, module)]
-    model = load_model(path.parent / file.coverage, config)
     home = plan_of(config, path.parent).stem
     features = [_feature(path, one, file, tests, home, model) for one in file.feature]
     here = tuple(feature for feature in features if not feature.configs or config.name in feature.configs)

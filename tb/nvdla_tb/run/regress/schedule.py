@@ -10,10 +10,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import islice
-from pathlib import Path
 
 from nvdla_models.errors import InputError
-from nvdla_tb.coverage.collect import Candidate, choose, reached
+from nvdla_tb.coverage.collect import choose, reached
 from nvdla_tb.coverage.model import model_of
 from nvdla_tb.judge.finding import Check
 from nvdla_tb.judge.verdict import Verdict
@@ -165,25 +164,18 @@ def _failure(error: Exception, task: Task) -> ClusterError:
 _TASKS_AT_A_TIME = 40
 
 
-def search(
-    pool: Pool, model: Path, tasks: Sequence[Task], wanted: Iterable[str], most: int | None = None
-) -> list[Task]:
-    """Return the tasks that together reach the bins that are wanted, the most useful first, so many at most.
-
-    ``model`` is the folder of the coverage model.
-    """
+def search(pool: Pool, tasks: Sequence[Task], wanted: Iterable[str], most: int | None = None) -> list[Task]:
+    """Return the tasks that together reach the bins that are wanted, the most useful first, so many at most."""
     names = sorted(wanted)
-    looked = _look(pool, model, tasks, names)
-    candidates = [Candidate(number, hits) for number, hits in enumerate(looked)]
-    return [tasks[candidate.seed] for candidate in choose(candidates, names, most)]
+    return [tasks[number] for number in choose(_look(pool, tasks, names), names, most)]
 
 
-def reach(pool: Pool, model: Path, tasks: Sequence[Task], names: Iterable[str]) -> set[str]:
+def reach(pool: Pool, tasks: Sequence[Task], names: Iterable[str]) -> set[str]:
     """Return which of some bins tasks would reach together."""
-    return set().union(*_look(pool, model, tasks, sorted(names)))
+    return set().union(*_look(pool, tasks, sorted(names)))
 
 
-def look(tasks: Sequence[Task], model: Path, names: Sequence[str]) -> list[list[int]]:
+def look(tasks: Sequence[Task], names: Sequence[str]) -> list[list[int]]:
     """Return for each task, on a worker, the numbers of the named bins that it would reach; none when refused."""
     numbers = {name: number for number, name in enumerate(names)}
     found: list[list[int]] = []
@@ -192,14 +184,14 @@ def look(tasks: Sequence[Task], model: Path, names: Sequence[str]) -> list[list[
         if job.test is not None or job.refused is not None:
             found.append([])
             continue
-        hits = reached(model_of(model, task.dut.config), job.nvdla_scenario())
+        hits = reached(model_of(task.dut.config), job.nvdla_scenario())
         found.append(sorted(numbers[name] for name in hits if name in numbers))
     return found
 
 
-def _look(pool: Pool, model: Path, tasks: Sequence[Task], names: Sequence[str]) -> list[frozenset[str]]:
+def _look(pool: Pool, tasks: Sequence[Task], names: Sequence[str]) -> list[frozenset[str]]:
     parts = [tasks[start : start + _TASKS_AT_A_TIME] for start in range(0, len(tasks), _TASKS_AT_A_TIME)]
-    numbers = [found for part in results(pool, partial(look, model=model, names=names), parts) for found in part]
+    numbers = [found for part in results(pool, partial(look, names=names), parts) for found in part]
     return [frozenset(names[number] for number in found) for found in numbers]
 
 

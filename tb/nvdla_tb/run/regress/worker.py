@@ -70,7 +70,6 @@ class Limits:
         folder: The run's folder, which all workers see.
         build_root: Folder that holds all builds.
         timeout_seconds: Wall-clock limit of each simulation.
-        coverage: Folder of the coverage model, or None to count nothing.
         waves: Whether failures are played again for their waves, once all tests have ended.
         isolated: Whether every scenario must have a simulator process of its own; else a worker's scenarios
             share one where they can.
@@ -82,7 +81,6 @@ class Limits:
     folder: Path
     build_root: Path
     timeout_seconds: float
-    coverage: Path | None = None
     waves: bool = False
     isolated: bool = False
     build: str | None = None
@@ -243,11 +241,9 @@ def _played(task: Task, built: Built, work_dir: Path, limits: Limits) -> Result:
             (process.work_dir / COVERAGE_FILE).unlink(missing_ok=True)
         elif process.scenarios >= _COUNTED_TOGETHER and limits.counts is None:
             _end(process, limits)
-    if limits.coverage is None or result.ending is not Ending.PASSED or job.test or not is_nvdla(task.dut.config):
+    if result.ending is not Ending.PASSED or job.test or not is_nvdla(task.dut.config):
         return result
-    return msgspec.structs.replace(
-        result, coverage=reached(model_of(limits.coverage, task.dut.config), job.nvdla_scenario())
-    )
+    return msgspec.structs.replace(result, coverage=reached(model_of(task.dut.config), job.nvdla_scenario()))
 
 
 def job_of(task: Task, limits: Limits) -> Job:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from nvdla_models.config import BUILTIN_DIR, HwConfig, builtin_names
+from nvdla_tb.coverage.model import CoverageModel, load_model, model_of
 from nvdla_tb.coverage.status import totals
 from nvdla_tb.judge.verdict import Ending
 from nvdla_tb.markup import render
@@ -45,7 +46,6 @@ stages = ["none", "x1"]
 """
 GOOD = """
 plans = ["plan.toml"]
-coverage = "model"
 [[level]]
 name = "L0"
 about = "smoke"
@@ -82,9 +82,8 @@ level = "L1"
 
 def written(root: Path, text: str = GOOD) -> Path:
     plan = root / "tests" / "plan"
-    (plan / "model").mkdir(parents=True)
+    plan.mkdir(parents=True)
     (plan / "plan.toml").write_text(SCENARIOS, encoding="utf-8")
-    (plan / "model" / "sdp.toml").write_text(MODEL, encoding="utf-8")
     (plan / "features.toml").write_text(text, encoding="utf-8")
     return plan / "features.toml"
 
@@ -94,13 +93,20 @@ def page(statuses: Sequence[FeatureStatus]) -> str:
 
 
 @pytest.fixture
-def plan(tmp_path: Path) -> FeaturePlan:
-    return load_feature_plan(written(tmp_path), CONFIG)
+def model(tmp_path: Path) -> CoverageModel:
+    (tmp_path / "model").mkdir()
+    (tmp_path / "model" / "sdp.toml").write_text(MODEL, encoding="utf-8")
+    return load_model(tmp_path / "model", CONFIG)
+
+
+@pytest.fixture
+def plan(tmp_path: Path, model: CoverageModel) -> FeaturePlan:
+    return load_feature_plan(written(tmp_path), model)
 
 
 @pytest.mark.parametrize("name", builtin_names())
 def test_everything_that_the_plan_of_the_project_names_exists(name: str) -> None:
-    loaded = load_feature_plan(FEATURES, HwConfig.load(name))
+    loaded = load_feature_plan(FEATURES, model_of(name))
     assert [level.name for level in loaded.levels] == ["L0", "L1", "L2", "L3"]
     assert len(loaded.features) > 30
 
@@ -108,14 +114,14 @@ def test_everything_that_the_plan_of_the_project_names_exists(name: str) -> None
 def test_a_configuration_of_the_users_own_plays_the_scenarios_of_nv_small(tmp_path: Path) -> None:
     path = tmp_path / "my_build.toml"
     path.write_text((BUILTIN_DIR / "nv_small.toml").read_text(encoding="utf-8"), encoding="utf-8")
-    own, small = (load_feature_plan(FEATURES, config) for config in (HwConfig.load(path), CONFIG))
+    own, small = (load_feature_plan(FEATURES, model_of(config)) for config in (str(path), "nv_small"))
     assert planned_tests(own.features) == planned_tests(small.features)
     assert plan_of(HwConfig.load(path), FEATURES.parent) == plan_of(CONFIG, FEATURES.parent)
     assert plan_of(HwConfig.load("nv_full"), FEATURES.parent).name == "nv_full.toml"
 
 
 def test_the_plan_of_the_project_looks_at_every_bin_that_can_be_reached() -> None:
-    loaded = load_feature_plan(FEATURES, CONFIG)
+    loaded = load_feature_plan(FEATURES, model_of("nv_small"))
     looked_at = {item.name for feature in loaded.features for item in feature.items}
     integers = {f"{unit}.nan_to_zero" for unit in ("CONV", "SDP", "CDP", "PDP")}
     assert {item.name for item in loaded.model.items} - looked_at == integers
@@ -148,12 +154,12 @@ def test_a_feature_without_test_or_coverage_is_a_hole(plan: FeaturePlan) -> None
     assert totals([]).percent == 0.0, "nothing was shown"
 
 
-def test_a_test_that_no_feature_has_is_told(tmp_path: Path) -> None:
-    assert load_feature_plan(written(tmp_path, GOOD.replace('["sdp_*"]', '["sdp_a"]')), CONFIG).aimless == ("sdp_b",)
+def test_a_test_that_no_feature_has_is_told(tmp_path: Path, model: CoverageModel) -> None:
+    assert load_feature_plan(written(tmp_path, GOOD.replace('["sdp_*"]', '["sdp_a"]')), model).aimless == ("sdp_b",)
 
 
 def test_every_test_of_the_shipped_plan_aims_at_a_feature() -> None:
-    assert load_feature_plan(FEATURES, CONFIG).aimless == ()
+    assert load_feature_plan(FEATURES, model_of("nv_small")).aimless == ()
 
 
 def test_a_feature_of_which_nothing_was_covered_is_a_hole(plan: FeaturePlan) -> None:
@@ -201,9 +207,11 @@ def test_the_plan_on_a_page_is_escaped(plan: FeaturePlan) -> None:
         ),
     ],
 )
-def test_a_plan_that_names_what_there_is_not_is_refused(tmp_path: Path, old: str, new: str, message: str) -> None:
+def test_a_plan_that_names_what_there_is_not_is_refused(
+    tmp_path: Path, model: CoverageModel, old: str, new: str, message: str
+) -> None:
     assert old in GOOD
     path = written(tmp_path, GOOD.replace(old, new))
     with pytest.raises(PlanError) as error:
-        load_feature_plan(path, CONFIG)
+        load_feature_plan(path, model)
     assert str(error.value) == message

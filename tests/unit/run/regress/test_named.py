@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from nvdla_models.config import HwConfig
 from nvdla_models.errors import InputError
 from nvdla_tb.cli.command import main
+from nvdla_tb.coverage.model import model_of
 from nvdla_tb.judge.verdict import Ending, Verdict
 from nvdla_tb.paths import PROJECT_FILE
 from nvdla_tb.run.jobs import SCENARIO_DIR
@@ -148,7 +149,7 @@ def test_what_the_user_or_the_project_file_names_is_played(theirs: Task, tmp_pat
 
 
 def test_the_embedded_device_the_test_plan_and_the_levels_need_no_name() -> None:
-    tests = [test for feature in load_feature_plan(FEATURES, CONFIG).features for test in feature.tests]
+    tests = [test for feature in load_feature_plan(FEATURES, model_of("nv_small")).features for test in feature.tests]
     (module, *_) = {test.source for test in tests if test.kind == BENCH}
     entry = replace(task(1), test="checkers.x", kind=BENCH, source=module, plusargs=LEVELS)
     Named(None, ()).check("x", "the bundle", [entry], "again")

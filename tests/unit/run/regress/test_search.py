@@ -6,8 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from nvdla_models.config import HwConfig
-from nvdla_tb.coverage.model import load_model
+from nvdla_tb.coverage.model import model_of
 from nvdla_tb.paths import PLANS
 from nvdla_tb.run.regress.local import local_pool
 from nvdla_tb.run.regress.pool import Pool
@@ -17,7 +16,6 @@ from tests.unit.run.regress.tasks import DUT
 
 pytestmark = pytest.mark.slow
 
-MODEL = PLANS / "coverage"
 TASKS = [Task("random", seed, "random", "SDP,PDP", DUT, "rerun") for seed in range(50)]
 WANTED = {f"PDP.kernel_width={width}" for width in range(1, 9)} | {"SDP.stages=x1+x2", "SDP.stages=y"}
 
@@ -29,15 +27,15 @@ def pool() -> Iterator[Pool]:
 
 
 def test_few_tasks_reach_what_all_of_them_reach(pool: Pool) -> None:
-    chosen = search(pool, MODEL, TASKS, WANTED)
+    chosen = search(pool, TASKS, WANTED)
     assert 2 <= len(chosen) < 12
-    assert reach(pool, MODEL, chosen, WANTED) == reach(pool, MODEL, TASKS, WANTED) == WANTED - {"SDP.stages=y"}
-    assert search(pool, MODEL, TASKS, WANTED) == chosen
-    assert search(pool, MODEL, TASKS, WANTED, most=2) == chosen[:2]
+    assert reach(pool, chosen, WANTED) == reach(pool, TASKS, WANTED) == WANTED - {"SDP.stages=y"}
+    assert search(pool, TASKS, WANTED) == chosen
+    assert search(pool, TASKS, WANTED, most=2) == chosen[:2]
 
 
 def test_what_nothing_reaches_chooses_nothing(pool: Pool) -> None:
-    assert search(pool, MODEL, TASKS[:5], ["SDP.stages=y"]) == []
+    assert search(pool, TASKS[:5], ["SDP.stages=y"]) == []
 
 
 def test_programs_of_registers_and_interrupts_are_looked_at_like_all_others(pool: Pool) -> None:
@@ -45,12 +43,12 @@ def test_programs_of_registers_and_interrupts_are_looked_at_like_all_others(pool
     unmapped, interrupts = (
         Task(name, 1, "plan", str(plan), DUT, "rerun") for name in ("registers_unmapped", "interrupts_of_layers")
     )
-    wanted = list(load_model(MODEL, HwConfig.load("nv_small")).reachable())
-    assert reach(pool, MODEL, [unmapped], wanted) == set()
-    assert reach(pool, MODEL, [interrupts], wanted) != set()
+    wanted = list(model_of("nv_small").reachable())
+    assert reach(pool, [unmapped], wanted) == set()
+    assert reach(pool, [interrupts], wanted) != set()
 
 
 def test_tests_in_python_reach_nothing_that_is_decoded(pool: Pool) -> None:
     test = Task("interfaces.x", 1, BENCH, "nvdla_tb.gate_tests.interfaces", DUT, "rerun")
-    names = list(load_model(MODEL, HwConfig.load("nv_small")).reachable())
-    assert reach(pool, MODEL, [test], names) == set()
+    names = list(model_of("nv_small").reachable())
+    assert reach(pool, [test], names) == set()

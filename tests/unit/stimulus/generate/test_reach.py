@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from nvdla_tb.coverage.collect import reached
-from nvdla_tb.coverage.model import CoverageModel, load_model
+from nvdla_tb.coverage.model import CoverageModel, model_of
 from nvdla_tb.nvdla.program.ops import Poll, RegWrite
-from nvdla_tb.paths import PLANS
 from nvdla_tb.stimulus.generate.draw.together import draw_together
 from nvdla_tb.stimulus.generate.engines import GENERATORS
 from nvdla_tb.stimulus.generate.plan import PlanEntry
@@ -24,7 +23,7 @@ ENGINES = engines_of(SMALL)
 
 @pytest.fixture(scope="module")
 def model() -> CoverageModel:
-    return load_model(PLANS / "coverage", SMALL)
+    return model_of("nv_small")
 
 
 @pytest.fixture(scope="module")

@@ -52,7 +52,7 @@ from nvdla_tb.paths import HDL, PLANS, PROJECT_FILE
 from nvdla_tb.plain_data import converted
 from nvdla_tb.report import failures, performance
 from nvdla_tb.report.performance import read_cycles
-from nvdla_tb.report.report import summary
+from nvdla_tb.report.summary import counts_line, endings
 from nvdla_tb.run import project
 from nvdla_tb.run.compile import filelist
 from nvdla_tb.run.compile.ports import load_port_map
@@ -199,7 +199,7 @@ def _explained(path: Path) -> None:
 
 def _rendered(results: list[Result]) -> None:
     """Render results as the commands that show a store do."""
-    summary(results)
+    counts_line(endings(results))
     failures.whole(results)
     for result in results:
         performance.table(performance.layers_of(result.layers))

@@ -43,10 +43,15 @@ def anywhere(value: object) -> str:
     return os.path.abspath(str(value)) if is_file else str(value)
 
 
-def dut_arguments(args: argparse.Namespace) -> str:
+def dut_words(args: argparse.Namespace) -> list[str]:
     """Return the options that select the same DUT again, with another project file or none as well."""
     top = [] if args.top == DEFAULT_TOP == (project.current().top or DEFAULT_TOP) else ["top"]
-    return shlex.join(again(args, "config", "sim", "rtl", "port_map", *top, "backend", "debug"))
+    return again(args, "config", "sim", "rtl", "port_map", *top, "backend", "debug")
+
+
+def dut_arguments(args: argparse.Namespace) -> str:
+    """Return the options that select the same DUT again as a part of a command line."""
+    return shlex.join(dut_words(args))
 
 
 def altered(args: argparse.Namespace, **options: object) -> argparse.Namespace:

@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
-from nvdla_tb.coverage.collect import reached
 from nvdla_tb.coverage.model import model_of
+from nvdla_tb.coverage.reach import reached
 from nvdla_tb.judge.verdict import Ending
 from nvdla_tb.run.jobs import Job
 from nvdla_tb.run.regress.store import BY_HAND, Run, Store

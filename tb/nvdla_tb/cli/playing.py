@@ -168,16 +168,17 @@ def play_and_report(
                 # What takes its time comes after the verdict.
                 write(results, problems)
                 console.result(failures.headings(results))
-                console.result(report.summary(results), "red")
+                console.result(summary.counts_line(summary.endings(results)), "red")
                 results = _explained(results, played, root, console, args.explain)
             _tell(args, results, problems, root, console)
-            code = summary.exit_code(summary.endings(results), problems)
-            said = proven(summary.endings(results).get(Ending.PASSED, 0) if code == 0 else 0)
+            counts = summary.endings(results)
+            code = summary.exit_code(counts, problems)
+            said = proven(counts.get(Ending.PASSED, 0) if code == 0 else 0)
             _write_pages(replace(head, about=said), root, results, problems)
             console.say(f"{time.monotonic() - started:.1f} s; reports: {root}/{page.PAGE}, {root}/{page.JUNIT}")
             if args.json:
                 report.write_json(results, args.json)
-        console.result(report.summary(results), summary.colour(summary.endings(results), code))
+        console.result(summary.counts_line(counts), summary.colour(counts, code))
         for line in said:
             console.say(line)
         return code

@@ -294,7 +294,7 @@ def conclude(
     page.write_junit(_head(run, problems, proven), everything, run.folder / page.JUNIT)
     failures.write(everything, run.folder)
     if playing is None:
-        report.remove_parts(run.folder)
+        report.remove_unfinished(run.folder)
     failing = failures.told(results)
     if failing:
         print(f"\n{failing}\nall of it: {run.folder / failures.FILE_NAME}")

@@ -126,8 +126,9 @@ def compare(args: argparse.Namespace) -> int:
     if args.json:
         report.write_json(results, args.json)
     print(f"{time.monotonic() - started:.1f} s")
-    print(report.summary(results))
-    return summary.exit_code(summary.endings(results))
+    counts = summary.endings(results)
+    print(summary.counts_line(counts))
+    return summary.exit_code(counts)
 
 
 def compared(path: Path, config_name: str, exact: bool, dump: Path | None = None) -> Result:

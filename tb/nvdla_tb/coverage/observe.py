@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import product
 
 from nvdla_models.config import HwConfig
-from nvdla_tb.coverage.attributes import Attributes, Value, layer_attributes
+from nvdla_tb.coverage.attributes import Attributes, layer_attributes
 from nvdla_tb.coverage.attributes.conv import taken_attributes
 from nvdla_tb.coverage.attributes.rings import Rings
 from nvdla_tb.coverage.attributes.values import yes
@@ -44,15 +44,14 @@ def observe(scenario: Scenario, config: HwConfig) -> Iterator[Observation]:
         Refused: when a layer is illegal or not modelled.
         RegisterError: for a register that the configuration lacks.
     """
-    walk = _Walk(config)
-    seen: list[tuple[str, StartedLayer]] = []
+    walk = _Walk(config, _settings(scenario, config))
     for op in scenario.ops:
         match op:
             case RegWrite(register="GLB.S_INTR_STATUS"):
                 yield from walk.clear(op.value)
             case RegWrite():
                 for started in walk.write(op):
-                    yield from _see(started, walk, seen, scenario, config)
+                    yield from walk.see(started)
             case Poll():
                 walk.wait()
             case InterruptNotify():
@@ -64,12 +63,14 @@ def observe(scenario: Scenario, config: HwConfig) -> Iterator[Observation]:
 class _Walk:
     """Follows a program and lets its layers end as late as it allows."""
 
-    def __init__(self, config: HwConfig) -> None:
+    def __init__(self, config: HwConfig, settings: Attributes) -> None:
         self.tracker = LayerTracker(config)
         self.ends: dict[str, InterruptNotify] = {}
-        self.rings = Rings()
-        self.written = Written()
-        self._producer: dict[str, int] = {}
+        self._settings = settings
+        self._seen: list[tuple[str, StartedLayer]] = []
+        self._rings = Rings()
+        self._written = Written()
+        self._group: dict[str, int] = {}
         self._awaited: set[int] = set()
         self._crossed: set[tuple[int, int]] = set()
 
@@ -92,14 +93,41 @@ class _Walk:
         """Follow one register write, and yield the layers that it starts."""
         register = self.tracker.state.registers.parse(op.register)
         if register.name == "S_POINTER":
-            self._producer[register.unit] = op.value & 1
+            self._group[register.unit] = op.value & 1
         while self.ends and self._is_in_use(register):
             self.end(next(iter(self.ends)))
         for started in self._users(register):
             for unit, group in self.tracker.interrupts_of(started):
                 self.tracker.finish(unit, group)
-        self.written.write(register, self._producer.get(register.unit, 0), op.value)
+        self._written.write(register, self._group.get(register.unit, 0), op.value)
         yield from self.tracker.write(register, op.value)
+
+    def see(self, started: StartedLayer) -> Iterator[Observation]:
+        """Yield the observations of a layer that has just started."""
+        found = layer_attributes(started.layer)
+        if not found or started.cube:
+            return
+        unit, _ = found[-1]
+        beside = [(name, other) for name, other in self._seen if other in self.tracker.running]
+        context: Attributes = {
+            "group": started.group,
+            "cubes": started.cubes,
+            "reads_from": _writer_of(started.layer, self._seen),
+            "behind": self._seen[-1][0] if self._seen else FIRST,
+            "beside": beside[-1][0] if beside else ALONE,
+            "both_groups": yes(any(name == unit for name, _ in beside)),
+            "writes": self._written.begin(started.groups),
+            **self._settings,
+        }
+        convolution = convolution_of(started.layer)
+        kept: Attributes = {}
+        if convolution is not None:
+            kept = taken_attributes(started.fetch) | self._rings.begin(convolution, started.fetch, started.cubes)
+        for name, attributes in found:
+            taken = kept if name == "CONV" else {}
+            yield Observation(name, attributes | taken | context, started.index)
+        yield Observation("SYSTEM", {"unit": unit, "layer": len(self._seen), **context}, started.index)
+        self._seen.append((unit, started))
 
     def end(self, sync_id: str) -> None:
         """Let the layer end whose interrupt raises a sync id, if there is one."""
@@ -109,7 +137,7 @@ class _Walk:
 
     def _is_in_use(self, register: Register) -> bool:
         """Return whether a layer still needs what would be written."""
-        group = self._producer.get(register.unit, 0)
+        group = self._group.get(register.unit, 0)
         enabled = register.is_grouped and self.tracker.state.enabled(register.unit, group)
         return enabled or bool(self._users(register))
 
@@ -118,44 +146,11 @@ class _Walk:
         running = self.tracker.running
         if register.name.startswith("S_LUT_"):
             return [started for started in running if started.layer.unit == register.unit and uses_lut(started.layer)]
-        group = self._producer.get(register.unit, 0)
+        group = self._group.get(register.unit, 0)
         return [started for started in running if register.is_grouped and started.groups.get(register.unit) == group]
 
 
-def _see(
-    started: StartedLayer,
-    walk: _Walk,
-    seen: list[tuple[str, StartedLayer]],
-    scenario: Scenario,
-    config: HwConfig,
-) -> Iterator[Observation]:
-    found = layer_attributes(started.layer)
-    if not found or started.cube:
-        return
-    unit, _ = found[-1]
-    beside = [(name, other) for name, other in seen if other in walk.tracker.running]
-    context: Attributes = {
-        "group": started.group,
-        "cubes": started.cubes,
-        "reads_from": _producer(started.layer, seen),
-        "behind": seen[-1][0] if seen else FIRST,
-        "beside": beside[-1][0] if beside else ALONE,
-        "both_groups": yes(any(name == unit for name, _ in beside)),
-        "writes": walk.written.begin(started.groups),
-        **_settings(scenario, config),
-    }
-    convolution = convolution_of(started.layer)
-    kept: Attributes = {}
-    if convolution is not None:
-        kept = taken_attributes(started.fetch) | walk.rings.begin(convolution, started.fetch, started.cubes)
-    for name, attributes in found:
-        taken = kept if name == "CONV" else {}
-        yield Observation(name, attributes | taken | context, started.index)
-    yield Observation("SYSTEM", {"unit": unit, "layer": len(seen), **context}, started.index)
-    seen.append((unit, started))
-
-
-def _producer(layer: Layer, seen: list[tuple[str, StartedLayer]]) -> str:
+def _writer_of(layer: Layer, seen: list[tuple[str, StartedLayer]]) -> str:
     """Return the unit that wrote what a layer reads, or memory."""
     if isinstance(layer.src, ImageSurface):
         return MEMORY
@@ -165,7 +160,7 @@ def _producer(layer: Layer, seen: list[tuple[str, StartedLayer]]) -> str:
     return MEMORY
 
 
-def _settings(scenario: Scenario, config: HwConfig) -> dict[str, Value]:
+def _settings(scenario: Scenario, config: HwConfig) -> Attributes:
     """Return how the bench treats the DUT; probabilities are in percent."""
     port = scenario.settings.port
     latency = config.primary_memif_latency_cycles if port.latency_cycles is None else port.latency_cycles

@@ -1,4 +1,4 @@
-"""How the registers of a layer came to their values: written once, left from an earlier layer, or written before."""
+"""How the registers of a layer came to their values: all written, some left as they were, some written over."""
 
 from __future__ import annotations
 

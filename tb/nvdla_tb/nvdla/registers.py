@@ -31,6 +31,9 @@ ADDRESS_LIMIT = 1 << 18
 
 WORD_LIMIT = 1 << 32
 
+INTR_STATUS = "GLB.S_INTR_STATUS"
+"""The register in which done interrupts are seen and cleared."""
+
 _ADDRESS = re.compile(r"0x[0-9a-f]+")
 _DATA = Path(__file__).with_suffix(".json")
 _FIELD = re.compile(

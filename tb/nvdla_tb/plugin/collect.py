@@ -18,7 +18,7 @@ from nvdla_tb.judge.verdict import Ending
 from nvdla_tb.paths import PLANS
 from nvdla_tb.plugin.dut import PlayedDut
 from nvdla_tb.plugin.entry import DUT, OF_DEVICE
-from nvdla_tb.plugin.session_report import ATTRIBUTE, ITEMS, SessionReport
+from nvdla_tb.plugin.session_report import ATTRIBUTE, MARKERS, SCENARIO_MARKER, TEST_MARKER, SessionReport
 from nvdla_tb.report import failures
 from nvdla_tb.run import project
 from nvdla_tb.stimulus.exchange import PINS_MARKER
@@ -30,7 +30,7 @@ RESULT: pytest.StashKey[Result] = pytest.StashKey()
 """Where an item keeps its result."""
 
 
-class Told:
+class PytestTeller:
     """Tells of builds, which may take minutes, past pytest's capture; what an item has found comes with its report."""
 
     def __init__(self, config: pytest.Config) -> None:
@@ -39,11 +39,11 @@ class Told:
         self._console: Console | None = None
 
     def say(self, text: str) -> None:
-        """Take what is worth a line."""
+        """Print a line."""
         self._show(lambda console: console.say(text))
 
     def progress(self, text: str) -> None:
-        """Take how far it is."""
+        """Replace the line that says how far it is."""
         self._show(lambda console: console.progress(text))
 
     def _show(self, tell: Callable[[Console], None]) -> None:
@@ -73,9 +73,6 @@ class Told:
         return reported
 
 
-_PLAYED: pytest.StashKey[PlayedDut] = pytest.StashKey()
-
-
 class FailedError(Exception):
     """An item that failed, with its result."""
 
@@ -101,7 +98,7 @@ class PlayedItem(pytest.Item):
 
     def runtest(self) -> None:
         """Play it."""
-        result = self._play(self.config.stash[_PLAYED], self)
+        result = self._play(self.config.stash[DUT], self)
         self.stash[RESULT] = result
         if result.ending is Ending.REFUSED:
             pytest.skip(f"refused: {result.verdict.refused}")
@@ -132,7 +129,7 @@ class PlanFile(pytest.File):
         except InputError as error:
             raise self.CollectError(str(error)) from error
         for entry in entries:
-            marks = ("nvdla_scenario", *sorted(_engines(entry)), *entry.markers)
+            marks = (SCENARIO_MARKER, *sorted(_engines(entry)), *entry.markers)
             for seed in self.config.getoption("nvdla_seed") or [entry.seed]:
                 play = partial(_play_entry, entry=entry, seed=seed)
                 yield PlayedItem.from_parent(self, name=f"{entry.name}.{seed}", play=play, marks=marks)
@@ -147,7 +144,7 @@ class CoroutineModule(pytest.Module):
         for decorated in vars(self.obj).values():
             # What ``cocotb.test`` leaves in the place of a coroutine; what is imported belongs to another module.
             if hasattr(decorated, "generate_tests") and decorated.func.__module__ == self.obj.__name__:
-                marks = ["nvdla_test", *map(_decorator, getattr(decorated.func, "pytestmark", []))]
+                marks = [TEST_MARKER, *map(_decorator, getattr(decorated.func, "pytestmark", []))]
                 for test in decorated.generate_tests():
                     skips = [pytest.mark.skip(reason="cocotb.test(skip=True)")] if test.skip else []
                     yield PlayedItem.from_parent(self, name=test.name, play=_play_test, marks=[*marks, *skips])
@@ -163,17 +160,17 @@ def pytest_configure(config: pytest.Config) -> None:
     words = [word for option, value in given if value is not None for word in (option, value)]
     waves, seconds = config.getoption("nvdla_waves"), config.getoption("nvdla_timeout")
     plusargs = tuple(config.getoption("nvdla_plusarg") or ())
-    told, live = Told(config), config.getoption("capture") == "no"
+    told, live = PytestTeller(config), config.getoption("capture") == "no"
     try:
         played = PlayedDut(words, told, timeout_seconds=seconds, waves=waves, plusargs=plusargs, live=live)
         built_in = [str(PLANS / f"{path}.toml") for path in project.current().plans if not path.suffix]
     except InputError as error:
         raise pytest.UsageError(str(error)) from error
-    config.stash[DUT] = config.stash[_PLAYED] = played
+    config.stash[DUT] = played
     config.pluginmanager.register(told)
     config.pluginmanager.register(SessionReport(config, played.root, played.dut))
     for line in (
-        *(f"{marker}: {about}" for marker, about in ITEMS.items()),
+        *(f"{marker}: {about}" for marker, about in MARKERS.items()),
         f"{PINS_MARKER}: a test in Python that needs pins of CSB or memory, or agents in Python",
         *(f"{engine.lower()}: a scenario with a layer of {engine}" for engine in ENGINES),
     ):
@@ -184,8 +181,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_unconfigure(config: pytest.Config) -> None:
     """End the simulator."""
-    if _PLAYED in config.stash:
-        config.stash[_PLAYED].close()
+    if DUT in config.stash:
+        config.stash[DUT].close()
 
 
 @pytest.hookimpl(wrapper=True)
@@ -232,8 +229,9 @@ def _engines(entry: PlanEntry) -> set[str]:
 def _is_plan(path: Path, parent: pytest.Collector) -> bool:
     """Return whether a file is a plan to play: it is given, or the project names it, or it reads like one."""
     named = project.current().plans
-    if named or parent.session.isinitpath(path):
-        return path in named or parent.session.isinitpath(path)
+    given = path in named or parent.session.isinitpath(path)
+    if named or given:
+        return given
     try:
         data = read_toml(path)
     except InputError:

@@ -12,13 +12,14 @@ from pathlib import Path
 import msgspec
 
 from nvdla_models.config import HwConfig
-from nvdla_tb.cli.dut import compiled, default_backend, dut_arguments, dut_of
-from nvdla_tb.cli.dut_options import DEFAULT_TOP, add_dut_options
+from nvdla_tb.cli.dut import compiled, dut_of, dut_words
+from nvdla_tb.cli.dut_options import add_dut_options
 from nvdla_tb.cli.parsing import Parser
 from nvdla_tb.cli.playing import run_name
 from nvdla_tb.judge.text import why_not_passed
 from nvdla_tb.judge.verdict import Ending
 from nvdla_tb.paths import COMMAND
+from nvdla_tb.plugin.entry import OF_DEVICE
 from nvdla_tb.plugin.live_log import shown_live
 from nvdla_tb.run import folders
 from nvdla_tb.run.compile.build import Teller
@@ -30,6 +31,9 @@ from nvdla_tb.run.task import planned_job
 from nvdla_tb.stimulus.generate.plan import PlanEntry
 from nvdla_tb.stimulus.result import Dut, Result
 from nvdla_tb.stimulus.scenario import Scenario
+
+_PYTEST = {option: f"--{name.replace('_', '-')}" for name, option in OF_DEVICE.items()}
+"""Options that select the device, with their names in pytest."""
 
 
 class PlayedDut:
@@ -75,7 +79,7 @@ class PlayedDut:
         self.dut: Dut = dut_of(args)
         self.config = HwConfig.load(args.config)
         self.root = folders.place(folders.RESULTS, "runs", run_name("pytest", self.dut))
-        self._options = dut_arguments(args)
+        self._options = dut_words(args)
         self._plusargs = plusargs
         self._teller, self._timeout_seconds, self._waves = teller, timeout_seconds, waves
         self._live = live
@@ -114,7 +118,7 @@ class PlayedDut:
         Raises:
             InputError: for a scenario that cannot be made, and a model that cannot be built.
         """
-        options = f"--seed {seed} --plan {shlex.quote(str(plan))} {self._options}"
+        options = f"--seed {seed} --plan {shlex.quote(str(plan))} {shlex.join(self._options)}"
         rerun = f"{COMMAND} run --only {shlex.quote(entry.name)} {options}{self._given('--plusarg')}"
         return self._play(planned_job(entry, self.config, seed, rerun))
 
@@ -133,7 +137,8 @@ class PlayedDut:
         dut = msgspec.structs.replace(self.dut, backend="coroutine") if pins else self.dut
         built = self._model(dut.backend)
         name = f"{module}.{coroutine}"
-        rerun = f"pytest {shlex.quote(f'{os.path.relpath(path)}::{coroutine}')} {self._words}"
+        rerun = f"pytest {shlex.quote(f'{os.path.relpath(path)}::{coroutine}')} "
+        rerun += shlex.join(_PYTEST.get(word, word) for word in self._options)
         rerun += self._given("--nvdla-plusarg")
         job = Job.of_test(name, 0, rerun, PythonTest(module, coroutine, (str(top),)))
         job = replace(job, plusargs=self._plusargs, waves_option="--nvdla-waves")
@@ -146,20 +151,6 @@ class PlayedDut:
             self._process.close()
             folders.remove(self.root, self._process.work_dir.name)
             self._process = None
-
-    @property
-    def _words(self) -> str:
-        """The options of pytest that select this device again."""
-        dut, words = self.dut, ["--nvdla-config", self.dut.config, "--nvdla-sim", self.dut.simulator]
-        top = None if dut.top == DEFAULT_TOP else dut.top
-        backend = None if dut.backend == default_backend(dut.simulator) else dut.backend
-        given = (
-            ("--rtl", dut.rtl),
-            ("--nvdla-port-map", dut.port_map),
-            ("--nvdla-top", top),
-            ("--nvdla-backend", backend),
-        )
-        return shlex.join([*words, *(word for option, value in given if value for word in (option, value))])
 
     def _given(self, option: str) -> str:
         """Return the plusargs as words of a command, each after the option and a blank."""
@@ -177,7 +168,7 @@ class PlayedDut:
             )
 
     def _model(self, backend: str) -> Built:
-        """Return a model, which is tried to be built once."""
+        """Return a model; it is tried once to build it."""
         if backend not in self._built:
             dut = msgspec.structs.replace(self.dut, backend=backend)
             try:

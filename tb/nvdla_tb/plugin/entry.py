@@ -7,13 +7,17 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import pytest
 
 from nvdla_tb.paths import PROJECT_FILE
 from nvdla_tb.run.simulators import SIMULATORS
 
-DUT: pytest.StashKey[object] = pytest.StashKey()
+if TYPE_CHECKING:
+    from nvdla_tb.plugin.dut import PlayedDut
+
+DUT: pytest.StashKey[PlayedDut] = pytest.StashKey()
 """Key under which the run keeps the device under test."""
 
 OF_DEVICE = {
@@ -79,7 +83,7 @@ def pytest_report_collectionfinish(config: pytest.Config, items: Sequence[pytest
 
 
 @pytest.fixture(scope="session")
-def nvdla_dut(pytestconfig: pytest.Config) -> object:
+def nvdla_dut(pytestconfig: pytest.Config) -> PlayedDut:
     """Return the device under test, built when it is first used; see ``nvdla_tb.plugin.dut.PlayedDut``."""
     if DUT not in pytestconfig.stash:
         pytest.fail(f"nvdla_dut needs one of the options --rtl and --nvdla, or {PROJECT_FILE}", pytrace=False)

@@ -19,7 +19,7 @@ from nvdla_tb.plain_data import converted, decoded
 from nvdla_tb.report import page
 from nvdla_tb.report import report as pages
 from nvdla_tb.report.live import LiveReport
-from nvdla_tb.report.summary import endings, has_failed, problems_of
+from nvdla_tb.report.summary import endings, failed, problems_of
 from nvdla_tb.run import folders
 from nvdla_tb.run.space import write_whole
 from nvdla_tb.stimulus.result import Dut, Result
@@ -27,7 +27,8 @@ from nvdla_tb.stimulus.result import Dut, Result
 ATTRIBUTE = "nvdla_result"
 """Where the report of an item has its result as text, which comes through from workers of pytest-xdist."""
 
-ITEMS = {"nvdla_scenario": "a scenario of a plan", "nvdla_test": "a cocotb test"}
+SCENARIO_MARKER, TEST_MARKER = "nvdla_scenario", "nvdla_test"
+MARKERS = {SCENARIO_MARKER: "a scenario of a plan", TEST_MARKER: "a cocotb test"}
 """Markers of the items that are played on the device."""
 
 _PLANNED = "nvdla_planned"
@@ -86,7 +87,7 @@ class SessionReport:
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Take the result that came with a report, or why an item that ended has none."""
-        if self._live is None or ITEMS.keys().isdisjoint(report.keywords):
+        if self._live is None or MARKERS.keys().isdisjoint(report.keywords):
             return
         text = getattr(report, ATTRIBUTE, None)
         if text is not None:
@@ -113,11 +114,13 @@ class SessionReport:
         if missing:
             self._problems.append(f"{missing} of {len(results)} scenarios and cocotb tests were not played")
         self._write(results, self._problems)
-        failed = sum(count for ending, count in counts.items() if has_failed(ending))
-        if session.exitstatus == pytest.ExitCode.OK and failed:
-            self._problems.append(f"{failed} of {len(results)} scenarios and cocotb tests failed, whatever marks say")
-        if session.exitstatus == pytest.ExitCode.OK and self._problems:
-            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+        if session.exitstatus == pytest.ExitCode.OK:
+            if count := failed(counts):
+                self._problems.append(
+                    f"{count} of {len(results)} scenarios and cocotb tests failed, whatever marks say"
+                )
+            if self._problems:
+                session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Say where the reports are, and what is wrong with the run as a whole."""
@@ -155,4 +158,4 @@ class SessionReport:
 
 
 def _is_played(item: pytest.Item) -> bool:
-    return any(item.get_closest_marker(name) is not None for name in ITEMS)
+    return any(item.get_closest_marker(name) is not None for name in MARKERS)

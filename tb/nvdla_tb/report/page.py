@@ -140,13 +140,13 @@ def _tasks(results: Sequence[Result], path: Path, *, whole: bool) -> Section:
     """Return the table of all tasks, or of those that did not pass and some others, with links to pages of all."""
     base = path.parent
     if len(results) <= MOST_ROWS:
-        _remove_parts(base)
+        remove_task_pages(base)
         return Section("Tasks", _COLUMNS, rows=[_row(result, base) for result in results], more=_LEGEND)
     first = sorted(results, key=lambda result: result.ending is Ending.PASSED)[:MOST_ROWS]
     more = f"{len(first)} of {len(results)} tasks, those first that did not pass."
     links: list[tuple[str, str]] = []
     if whole:
-        _remove_parts(base)
+        remove_task_pages(base)
         for start in range(0, len(results), MOST_ROWS):
             part = results[start : start + MOST_ROWS]
             name, title = f"{_PART}{start // MOST_ROWS + 1:04}.html", f"{part[0].key} to {part[-1].key}"
@@ -158,7 +158,8 @@ def _tasks(results: Sequence[Result], path: Path, *, whole: bool) -> Section:
     return Section("Tasks", _COLUMNS, [_row(result, base) for result in first], more=f"{_LEGEND} {more}", links=links)
 
 
-def _remove_parts(folder: Path) -> None:
+def remove_task_pages(folder: Path) -> None:
+    """Remove the pages that hold the table of tasks of a large run."""
     for path in folder.glob(f"{_PART}*.html"):
         path.unlink(missing_ok=True)
 

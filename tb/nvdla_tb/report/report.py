@@ -12,7 +12,7 @@ from nvdla_tb.judge.text import margin_line, why_not_passed
 from nvdla_tb.judge.verdict import Ending
 from nvdla_tb.report import failures, page, performance
 from nvdla_tb.report.page import Head
-from nvdla_tb.report.summary import aligned, golden_part, has_failed
+from nvdla_tb.report.summary import aligned, has_failed
 from nvdla_tb.run.space import write_whole
 from nvdla_tb.run.systems import system_of
 from nvdla_tb.stimulus.result import Result
@@ -28,14 +28,6 @@ def outcome(ending: Ending) -> str:
 def table(results: Sequence[Result]) -> str:
     """Return one aligned line per result under a heading."""
     return aligned([_COLUMNS, *(_row(result) for result in results)], left=2)
-
-
-def summary(results: Sequence[Result]) -> str:
-    """Return ``N passed, N failed, N refused``, and how many only golden results have judged, or were not played."""
-    outcomes = [outcome(result.ending) for result in results]
-    golden, missing = (outcomes.count(ending.value) for ending in (Ending.GOLDEN, Ending.NOT_PLAYED))
-    parts = [f"{outcomes.count(name)} {name}" for name in ("passed", "failed", "refused")]
-    return ", ".join([*parts, *golden_part(golden), *([f"{missing} not played"] if missing else [])])
 
 
 def write_json(results: Sequence[Result], path: Path) -> None:
@@ -87,10 +79,11 @@ def remove_pages(folder: Path) -> None:
     """Remove the files of ``write_pages``, and what a run that was killed has left of them."""
     for name in _PAGES:
         (folder / name).unlink(missing_ok=True)
-    remove_parts(folder)
+    page.remove_task_pages(folder)
+    remove_unfinished(folder)
 
 
-def remove_parts(folder: Path) -> None:
+def remove_unfinished(folder: Path) -> None:
     """Remove what a run that was killed while it wrote its pages has left of them."""
     for name in _PAGES:
         for path in folder.glob(f".{name}.*"):

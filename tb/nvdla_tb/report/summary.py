@@ -116,19 +116,16 @@ def failed(counts: Mapping[Ending, int]) -> int:
 def counts_line(counts: Mapping[Ending, int]) -> str:
     """Return ``N passed, N refused, ...``, the failures by name, and what has not been played."""
     kinds = ", ".join(f"{count} {ending.value}" for ending, count in counts.items() if has_failed(ending))
-    missing = counts.get(Ending.NOT_PLAYED, 0)
     parts = [
         f"{counts.get(Ending.PASSED, 0)} passed",
         f"{failed(counts)} failed" + (f" ({kinds})" if kinds else ""),
         f"{counts.get(Ending.REFUSED, 0)} refused",
     ]
-    parts += golden_part(counts.get(Ending.GOLDEN, 0))
-    return ", ".join([*parts, f"{missing} not played"] if missing else parts)
-
-
-def golden_part(count: int) -> list[str]:
-    """Return the part of a line of counts for tests that only golden results have judged; nothing without any."""
-    return [f"{count} golden equal, not predicted"] if count else []
+    if golden := counts.get(Ending.GOLDEN, 0):
+        parts.append(f"{golden} golden equal, not predicted")
+    if missing := counts.get(Ending.NOT_PLAYED, 0):
+        parts.append(f"{missing} not played")
+    return ", ".join(parts)
 
 
 NOTHING = "nothing was compared: no test has passed"

@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 from nvdla_tb.judge.verdict import Ending
 from nvdla_tb.markup import Cell, Section
-from nvdla_tb.report.summary import counts_line, has_failed
+from nvdla_tb.report.summary import counts_line, failed, has_failed
 from nvdla_tb.run.regress.store import Run
 
 Trend = Sequence[tuple[Run, Mapping[str, Ending]]]
@@ -63,8 +63,8 @@ def _row(
     same = Counter(ending for key, ending in endings.items() if key in now)
     if not same:
         return None
-    failed = sum(count for ending, count in same.items() if has_failed(ending))
-    parts = (("good", same[Ending.PASSED]), ("bad", failed), ("other", same.total() - same[Ending.PASSED] - failed))
+    wrong = failed(same)
+    parts = (("good", same[Ending.PASSED]), ("bad", wrong), ("other", same.total() - same[Ending.PASSED] - wrong))
     bar = [(kind, 100 * count / same.total()) for kind, count in parts]
     started = datetime.fromtimestamp(other.started).strftime("%Y-%m-%d %H:%M")
     page = other.folder / "index.html"

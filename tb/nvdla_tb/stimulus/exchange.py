@@ -20,18 +20,17 @@ from nvdla_tb.stimulus.result import Dut, Result
 REQUEST = "NVDLA_REQUEST"
 """The environment variable that holds the request."""
 
-
 ACCESSES_FILE = "driver.log"
 """File beside the answer with the accesses of a driver, the last ones at the end."""
+
+LAST_ACCESSES = 8
+"""How many of a driver's last accesses a finding names."""
 
 PINS_MARKER = "nvdla_pins"
 """Marker of a test in Python that needs the pins of CSB and memory, which the native back end has not."""
 
 RAISED_FILE = "raised.json"
 """File beside the answer with what ended a test in Python by an exception."""
-
-LAST_ACCESSES = 8
-"""How many of them a finding names."""
 
 ENTRY = "nvdla_tb_main"
 """The function of a driver that is called when none is named."""
@@ -119,7 +118,7 @@ class Request(msgspec.Struct, frozen=True):
         """Return the request that the launcher left in the environment.
 
         Args:
-            config: Configuration of a test that nobody asked for anything: then it is all of the request.
+            config: Configuration for a test that no launcher has started: then it is all of the request.
 
         Raises:
             InputError: when there is neither.

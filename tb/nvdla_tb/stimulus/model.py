@@ -29,9 +29,9 @@ from nvdla_tb.nvdla.program.ops import (
     RegWrite,
 )
 from nvdla_tb.nvdla.program.table import Refused
-from nvdla_tb.nvdla.registers import Register, RegisterMap
+from nvdla_tb.nvdla.registers import INTR_STATUS, Register, RegisterMap
 from nvdla_tb.stimulus.dumps import Dumps
-from nvdla_tb.stimulus.model_line import STATUS, ModelLine
+from nvdla_tb.stimulus.model_line import ModelLine
 from nvdla_tb.stimulus.player import InstantPlayer, Stalled
 from nvdla_tb.stimulus.scenario import Scenario, ScenarioError, apply_memory_op, empty_memories
 
@@ -153,7 +153,7 @@ class _Model:
                 if self._line is not None:
                     self._line.write(register, op.value)
             case RegRead() | Poll():
-                if op.register == "GLB.S_INTR_STATUS":
+                if op.register == INTR_STATUS:
                     for started in self.judge.tracker.running:
                         self.judge.done(started.layer.unit, started.group)
                 elif op.register == "BDMA.STATUS" or register.name == "S_STATUS":
@@ -195,7 +195,7 @@ class _Model:
 
     def _polled(self, op: Poll, register: Register) -> tuple[int | None, bool]:
         """Return what a poll compares, None where that is not known, and whether it holds."""
-        if self._line is not None and op.register == STATUS and op.comparison is Comparison.EQUAL:
+        if self._line is not None and op.register == INTR_STATUS and op.comparison is Comparison.EQUAL:
             field = None if op.field is None else register.field(op.field)
             mask, shift = (op.mask, 0) if field is None else (field.mask, field.lsb)
             holds = self._line.read(register.readable if mask is None else mask, op.value << shift)

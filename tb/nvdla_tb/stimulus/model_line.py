@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
+from nvdla_tb.nvdla import registers
 from nvdla_tb.nvdla.program.ops import done_bit
-from nvdla_tb.nvdla.registers import Register
-
-STATUS = "GLB.S_INTR_STATUS"
 
 
 class ModelLine:
@@ -33,10 +31,10 @@ class ModelLine:
         """Take the interrupts, as (unit, group), of a layer that was started."""
         self._owed.update(1 << done_bit(*interrupt) for interrupt in interrupts)
 
-    def write(self, register: Register, value: int) -> None:
+    def write(self, register: registers.Register, value: int) -> None:
         """Follow a write: what was not seen yet may come after it is cleared."""
         match register.full_name:
-            case "GLB.S_INTR_STATUS":
+            case registers.INTR_STATUS:
                 self._status &= ~value
             case "GLB.S_INTR_SET":
                 self._status |= value & register.writable

@@ -10,8 +10,7 @@ from nvdla_models.errors import InputError
 from nvdla_tb.judge.tracker import LayerTracker, StartedLayer
 from nvdla_tb.nvdla.program.ops import InterruptNotify, LineWait, Poll, Program, RegRead, RegWrite
 from nvdla_tb.nvdla.program.table import Refused
-from nvdla_tb.nvdla.registers import RegisterError
-from nvdla_tb.stimulus.model_line import STATUS
+from nvdla_tb.nvdla.registers import INTR_STATUS, RegisterError
 from nvdla_tb.stimulus.player import InstantPlayer
 from nvdla_tb.stimulus.scenario import Scenario
 
@@ -73,7 +72,7 @@ def takers(config: HwConfig, make: Callable[[HwConfig], Scenario]) -> list[str]:
 def started_layers(ops: Program, config: HwConfig) -> Iterator[StartedLayer]:
     """Yield the layers that a program starts, in the order in which they are played; see ``refusal``.
 
-    What waits for something that never comes is left.
+    They end at a wait that nothing ends.
 
     Raises:
         Refused: for a layer that is illegal or not modelled.
@@ -88,7 +87,7 @@ def started_layers(ops: Program, config: HwConfig) -> Iterator[StartedLayer]:
                     yield started
             case RegRead() | Poll():
                 tracker.state.registers.parse(step.register)
-                if step.register == STATUS:
+                if step.register == INTR_STATUS:
                     tracker.finish_all()
             case InterruptNotify():
                 tracker.finish(step.unit, step.group)

@@ -27,7 +27,6 @@ CHANNELS = ("ar", "aw", "w", "r", "b")
 READ_IDS, WRITE_IDS = ("1", "2", "3", "5", "6", "8", "9"), ("1", "2", "3")
 """Ids of clients of the memory interface whose weights are judged: SDP, PDP, CDP, operands of SDP, and CDMA."""
 
-
 _Cycles = Annotated[int, Meta(ge=0, le=65535)]
 _AtLeastOne = Annotated[int, Meta(ge=1)]
 _Probability = Annotated[float, Meta(ge=0.0, lt=1.0)]
@@ -113,8 +112,8 @@ class BenchSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         stray_accesses: The same for memory accesses outside every allocation.
         unmapped_accesses: The same for register accesses at addresses without a register.
         hang_cycles: Number of cycles in which nothing moves on CSB and the memory ports, while work is outstanding,
-            that make a hang; the time for which running convolutions are silent is added. The bench's own service of
-            interrupts does not count as movement.
+            that make a hang; twice the time for which running convolutions may be silent is added. The bench's own
+            service of interrupts does not count as movement.
         poll_deadline_cycles: Longest duration of one poll.
         continue_on_fail: Whether the program goes on after a poll that lasted longer; it is a finding either way.
         exact: Whether FP16 results are compared with the bit-accurate models instead of by the published thresholds.

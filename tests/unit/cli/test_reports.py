@@ -227,6 +227,6 @@ def test_the_verdict_is_there_before_anything_is_played_again(
 
     monkeypatch.setattr(playing, "with_handovers", look)
     assert play(monkeypatch, f"run{more}", {"two": VERDICTS[Ending.MISMATCH]}) == 1
-    verdict = "2 passed, 1 failed, 0 refused"
+    verdict = "2 passed, 1 failed (1 mismatch), 0 refused"
     assert [(line.startswith(verdict), counts["failures"]) for line, counts in asked] == [(True, "1")] * is_asked
     assert capsys.readouterr().out.splitlines()[-1].startswith(verdict)

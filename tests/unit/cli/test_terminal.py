@@ -83,7 +83,7 @@ def test_a_run_shows_what_a_simulator_says(capsys: pytest.CaptureFixture[str], m
     monkeypatch.setattr(jobs, "run_entry", run_entry)
     monkeypatch.setattr(run_play, "build_dut", lambda *_, **__: built)
     assert main(["run", "--verbose", "--plan", "plan.toml"]) == 1
-    assert "0 passed, 1 failed, 0 refused" in said(capsys)
+    assert "0 passed, 1 failed (1 protocol error), 0 refused" in said(capsys)
 
 
 def test_a_trace_that_cannot_be_read_shows_its_name(here: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -104,7 +104,7 @@ def test_one_wrong_byte_fails_with_its_element_and_the_command_to_repeat_it(tb: 
     assert ran.code == 1
     assert "failed: sdp_bad.0\n  wrong value: 1 element; layer 0 (SDP, group 0): first at c=4 h=0 w=3 " in ran.out
     assert f"\n  rerun: nvdla-tb trace --model-only {path} --config nv_full\n" in ran.out
-    assert ran.out.splitlines()[-1] == "0 passed, 1 failed, 0 refused"
+    assert ran.out.splitlines()[-1] == "0 passed, 1 failed (1 mismatch), 0 refused"
 
 
 def test_a_run_in_which_all_is_refused_has_failed(tb: Run, tmp_path: Path) -> None:
@@ -129,5 +129,5 @@ def test_one_broken_trace_among_others_is_a_failure_with_its_reason(tb: Run, tmp
     (tmp_path / "c" / "c.cfg").write_text("reg_write(1);\nnonsense();\n", encoding="utf-8")
     ran = tb(ON_FULL, str(tmp_path))
     assert ran.code == 1
-    assert ran.out.splitlines()[-1] == "1 passed, 1 failed, 0 refused"
+    assert ran.out.splitlines()[-1] == "1 passed, 1 failed (1 bench error), 0 refused"
     assert f"failed: c.0\n  {tmp_path}/c/c.cfg:1: reg_write must have (register, value), not 1 arguments\n" in ran.out

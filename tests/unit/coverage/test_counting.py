@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from nvdla_models.config import HwConfig
-from nvdla_tb.coverage.collect import choose, count, reached
 from nvdla_tb.coverage.model import CoverageModel, load_model
 from nvdla_tb.coverage.observe import Observation, observe
+from nvdla_tb.coverage.reach import choose, count, reached
 from nvdla_tb.coverage.status import item_status, text, totals
 from nvdla_tb.nvdla.program.ops import RegWrite
 from nvdla_tb.nvdla.program.table import Refused

@@ -14,11 +14,11 @@ from tests.repository import ROOT
 
 ITEM = """
 import time
-from nvdla_tb.plugin.collect import Told
+from nvdla_tb.plugin.collect import PytestTeller
 
 def test_one(pytestconfig, monkeypatch):
     print("of the test itself")
-    told = Told(pytestconfig)
+    told = PytestTeller(pytestconfig)
     told.say("building top")
     later = time.monotonic() + 6
     monkeypatch.setattr(time, "monotonic", lambda: later)

@@ -1,4 +1,4 @@
-"""Attributes for coverage points: one each, by name, of a decoded layer.
+"""Attributes of a decoded layer by name, one for each coverage point.
 
 A value is a number or a word; None where the layer has no such thing, which hits no bin.
 """

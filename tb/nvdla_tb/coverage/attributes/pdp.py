@@ -63,6 +63,6 @@ def _overlap(kernel: int, stride: int) -> str:
 
 
 def _padded(width: int, height: int) -> str:
-    return {(False, False): "none", (True, False): "width", (False, True): "height", (True, True): "both"}[
-        width > 0, height > 0
-    ]
+    if width and height:
+        return "both"
+    return "width" if width else "height" if height else "none"

@@ -57,7 +57,7 @@ class Teller(Protocol):
         """Take what is worth a line."""
 
     def progress(self, text: str) -> None:
-        """Take how far it is, which replaces what was said before."""
+        """Say how far it is, in the place of what was said before."""
 
 
 class _Silent:

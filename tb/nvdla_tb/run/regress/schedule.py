@@ -12,8 +12,8 @@ from functools import partial
 from itertools import islice
 
 from nvdla_models.errors import InputError
-from nvdla_tb.coverage.collect import choose, reached
 from nvdla_tb.coverage.model import model_of
+from nvdla_tb.coverage.reach import choose, reached
 from nvdla_tb.judge.finding import Check
 from nvdla_tb.judge.verdict import Verdict
 from nvdla_tb.run import folders

@@ -16,8 +16,8 @@ from pathlib import Path
 import msgspec
 
 from nvdla_models.errors import InputError
-from nvdla_tb.coverage.collect import reached
 from nvdla_tb.coverage.model import model_of
+from nvdla_tb.coverage.reach import reached
 from nvdla_tb.judge.finding import Check
 from nvdla_tb.judge.verdict import Ending, Verdict
 from nvdla_tb.run import folders

@@ -14,8 +14,7 @@ from nvdla_models.reading import shown
 from nvdla_tb.nvdla.memory import Ram
 from nvdla_tb.nvdla.program import ops
 from nvdla_tb.nvdla.program.table import Refused
-from nvdla_tb.nvdla.registers import RegisterMap
-from nvdla_tb.stimulus.model_line import STATUS
+from nvdla_tb.nvdla.registers import INTR_STATUS, RegisterMap
 from nvdla_tb.stimulus.refusal import started_layers
 from nvdla_tb.stimulus.scenario import Scenario
 from nvdla_tb.stimulus.settings import BenchSettings
@@ -149,9 +148,9 @@ def _with_looks(program: Sequence[ops.Op]) -> Iterator[ops.Op]:
     """
     for op, following in zip_longest(program, program[1:]):
         yield op
-        looks = isinstance(following, ops.RegRead | ops.Poll) and following.register == STATUS
+        looks = isinstance(following, ops.RegRead | ops.Poll) and following.register == INTR_STATUS
         if isinstance(op, ops.LineWait) and not looks:
-            yield ops.RegRead(STATUS)
+            yield ops.RegRead(INTR_STATUS)
 
 
 def _room(program: list[ops.Op], config: HwConfig) -> Iterator[ops.MemLoad]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from nvdla_tb.coverage.collect import reached
 from nvdla_tb.coverage.model import CoverageModel, model_of
+from nvdla_tb.coverage.reach import reached
 from nvdla_tb.nvdla.program.ops import Poll, RegWrite
 from nvdla_tb.stimulus.generate.draw.together import draw_together
 from nvdla_tb.stimulus.generate.engines import GENERATORS

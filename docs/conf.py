@@ -17,7 +17,7 @@ from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
 from nvdla_tb import __version__
-from nvdla_tb.cli.command import main
+from nvdla_tb.cli.main import main
 
 project = "NVDLA testbench"
 version = release = __version__

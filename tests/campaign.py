@@ -23,7 +23,7 @@ from typing import Any
 
 import msgspec
 
-from nvdla_tb.cli.command import TERMINATED
+from nvdla_tb.cli.main import TERMINATED
 from nvdla_tb.cli.parsing import Parser
 from nvdla_tb.run.compile.build import build
 from nvdla_tb.run.dut import build_spec

@@ -3,6 +3,6 @@
 import sys
 
 if __name__ == "__main__":
-    from nvdla_tb.cli.command import script
+    from nvdla_tb.cli.main import script
 
     sys.exit(script())

@@ -40,9 +40,9 @@ from nvdla_networks.scenario import play_networks, results_of
 from nvdla_score.catalogue import load_catalogue
 from nvdla_score.journal import Journal, Played
 from nvdla_tb.array_files import read_array
-from nvdla_tb.cli.command import parser
 from nvdla_tb.cli.layout_files import read_memory, read_png
 from nvdla_tb.cli.layout_formats import chosen
+from nvdla_tb.cli.main import parser
 from nvdla_tb.coverage.model import load_model, model_of
 from nvdla_tb.explain import record
 from nvdla_tb.explain.handovers import load_handovers

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from nvdla_models.config import HwConfig
-from nvdla_tb.cli.command import main
 from nvdla_tb.cli.drive import INCLUDE
+from nvdla_tb.cli.main import main
 from nvdla_tb.judge.text import complaints
 from nvdla_tb.judge.verdict import Ending
 from nvdla_tb.nvdla.program.codec import encode

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from nvdla_models.config import HwConfig
-from nvdla_tb.cli.command import main
+from nvdla_tb.cli.main import main
 from nvdla_tb.judge.finding import Check
 from nvdla_tb.run.compile.build import build
 from nvdla_tb.run.compile.spec import BuildSpec

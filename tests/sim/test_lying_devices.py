@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nvdla_tb.cli.command import main
+from nvdla_tb.cli.main import main
 from nvdla_tb.stimulus.trace import write
 from tests.repository import ROOT, UNOPTIMISED
 from tests.sim.dead_device import SCENARIO, write_device

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from nvdla_score.command import main
-from nvdla_tb.cli.command import parser
+from nvdla_tb.cli.main import parser
 from tests.repository import UNOPTIMISED
 
 PLAYED = "--mutants 3 --modules nvdla_cacc_arithmetic --seed 6 --scenarios conv_3x3_partial_groups --prove 1 --jobs 1"

@@ -19,7 +19,7 @@ from nvdla_networks.loadable import parse_loadable
 from nvdla_networks.network_page import network_page
 from nvdla_networks.network_report import LayerVerdict, report_of
 from nvdla_networks.scenario import play_networks, results_of
-from nvdla_tb.cli.command import main
+from nvdla_tb.cli.main import main
 from nvdla_tb.run.compile.build import build
 from nvdla_tb.run.compile.spec import BuildSpec
 from nvdla_tb.run.explained import explain_folder

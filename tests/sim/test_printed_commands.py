@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from nvdla_tb.cli.command import main, parser
+from nvdla_tb.cli.main import main, parser
 from nvdla_tb.explain.page import FILE_NAME as PAGE_FILE
 
 _COMMAND = re.compile(r"(?<![\w/])nvdla-tb ((?:run|explain|replay|regress|trace|coverage) [^\n<]*)")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from nvdla_models.config import BUILTIN_DIR
-from nvdla_tb.cli.command import main
+from nvdla_tb.cli.main import main
 from nvdla_tb.judge.finding import Check
 from nvdla_tb.run.regress import bundle
 from tests.repository import ROOT

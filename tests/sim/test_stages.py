@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from nvdla_models.config import HwConfig
-from nvdla_tb.cli.command import main
+from nvdla_tb.cli.main import main
 from nvdla_tb.explain.page import FILE_NAME as PAGE_FILE
 from nvdla_tb.paths import HDL
 from nvdla_tb.run.compile.build import build

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from nvdla_models.config import HwConfig
-from nvdla_tb.cli.command import main
+from nvdla_tb.cli.main import main
 from nvdla_tb.judge.text import complaints, why_not_passed
 from nvdla_tb.judge.verdict import Ending
 from nvdla_tb.nvdla.memory import Ram

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import pytest
 
-from nvdla_tb.cli.command import main
+from nvdla_tb.cli.main import main
 
 
 class Ran(NamedTuple):

@@ -45,7 +45,7 @@ def test_commands_do_not_load_the_public_names_with_the_simulator() -> None:
 
 @pytest.mark.parametrize(("own", "threads"), [({}, "1"), ({"OPENBLAS_NUM_THREADS": "3"}, "3")])
 def test_a_command_multiplies_in_one_thread_unless_the_user_wants_more(own: dict[str, str], threads: str) -> None:
-    code = "import os, nvdla_tb.cli.command; print(os.environ['OPENBLAS_NUM_THREADS'])"
+    code = "import os, nvdla_tb.cli.main; print(os.environ['OPENBLAS_NUM_THREADS'])"
     environment = {name: value for name, value in os.environ.items() if name != "OPENBLAS_NUM_THREADS"} | own
     ran = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60, env=environment

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from nvdla_tb.cli.command import parser
+from nvdla_tb.cli.main import parser
 from nvdla_tb.plugin import entry
 from tests.repository import ROOT
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from nvdla_models.errors import InputError
-from nvdla_tb.cli.command import parser
+from nvdla_tb.cli.main import parser
 from nvdla_tb.paths import PLANS
 from nvdla_tb.run.nvdla import NVDLA
 from nvdla_tb.run.systems import GROUP, added, folders, refuse, system_of

@@ -16,7 +16,8 @@ from dlhdl_tb.scenario import DlhdlScenario
 from nvdla_tb.explain import Explanation, explain
 from nvdla_tb.explain.memory import Patch
 from nvdla_tb.explain.record import LayerFacts, Record, RecordError
-from nvdla_tb.explain.seen import Seen, SeenLayer
+from nvdla_tb.explain.seen import Seen
+from nvdla_tb.explain.writers import SeenLayer
 from nvdla_tb.judge.layer_id import Started
 
 

@@ -10,7 +10,8 @@ from dataclasses import replace
 import numpy as np
 
 from nvdla_tb.explain.memory import Patch
-from nvdla_tb.explain.seen import Seen, SeenLayer
+from nvdla_tb.explain.seen import Seen
+from nvdla_tb.explain.writers import SeenLayer
 from nvdla_tb.nvdla.engines import CHAINS
 from nvdla_tb.nvdla.program.ops import MemInit, MemLoad, Op, RegWrite
 

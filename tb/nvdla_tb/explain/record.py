@@ -20,7 +20,8 @@ from nvdla_tb.array_files import read_arrays, text_of
 from nvdla_tb.explain.build import OtherLayer
 from nvdla_tb.explain.evidence import AnyStarted
 from nvdla_tb.explain.memory import Patch
-from nvdla_tb.explain.seen import Seen, SeenLayer
+from nvdla_tb.explain.seen import Seen
+from nvdla_tb.explain.writers import SeenLayer
 from nvdla_tb.judge.beats import BEAT_FIELDS, Beats
 from nvdla_tb.judge.tracker import LayerTracker, StartedLayer
 from nvdla_tb.nvdla.memory import Ram

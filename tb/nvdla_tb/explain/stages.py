@@ -20,8 +20,9 @@ from nvdla_tb.explain.handed import counted, handed
 from nvdla_tb.explain.handed_beats import Handed, NotComparable, Ring
 from nvdla_tb.explain.handovers import Stage
 from nvdla_tb.explain.loads import with_loads
-from nvdla_tb.explain.seen import Seen, SeenLayer
+from nvdla_tb.explain.seen import Seen
 from nvdla_tb.explain.tap import MOST_BITS, Handover
+from nvdla_tb.explain.writers import SeenLayer
 from nvdla_tb.nvdla.program.ops import Op
 
 _FETCHED = ("converted", "packed")

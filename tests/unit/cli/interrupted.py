@@ -11,7 +11,7 @@ from nvdla_models.config import HwConfig
 from nvdla_score import command as score
 from nvdla_score import play
 from nvdla_tb.cli import run_play
-from nvdla_tb.cli.command import script
+from nvdla_tb.cli.main import script
 from nvdla_tb.run import jobs
 from nvdla_tb.run.compile.spec import BuildSpec, Built
 from nvdla_tb.run.process import supervise

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from nvdla_tb.cli.command import parser
 from nvdla_tb.cli.completion import Completer
+from nvdla_tb.cli.main import parser
 from nvdla_tb.paths import PLANS
 from nvdla_tb.stimulus.generate.plan import load_plan
 from tests.unit.cli.test_parsing import parsers

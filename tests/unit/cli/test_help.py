@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 
 from nvdla_tb.cli import plan
-from nvdla_tb.cli.command import parser
 from nvdla_tb.cli.commands import GROUP, all_commands
 from nvdla_tb.cli.layout_formats import all_formats, all_options
+from nvdla_tb.cli.main import parser
 from tests.repository import ROOT
 from tests.unit.conftest import Run
 
@@ -132,14 +132,14 @@ def test_a_subcommand_is_not_replaced_by_a_package(tb: Run, tmp_path: Path, monk
 
 @pytest.mark.slow
 def test_only_the_chosen_subcommand_is_imported() -> None:
-    code = "import sys; from nvdla_tb.cli.command import main; main(['cache']); print(*sys.modules, sep='\\n')"
+    code = "import sys; from nvdla_tb.cli.main import main; main(['cache']); print(*sys.modules, sep='\\n')"
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
     assert not {"distributed", "onnx", "nvdla_tb.cli.run", "nvdla_networks.command"} & set(ran.stdout.split())
 
 
 @pytest.mark.slow
 def test_scenarios_are_listed_without_what_plays_them() -> None:
-    code = "import sys; from nvdla_tb.cli.command import main; main(['run', '--list']); print(*sys.modules, sep='\\n')"
+    code = "import sys; from nvdla_tb.cli.main import main; main(['run', '--list']); print(*sys.modules, sep='\\n')"
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
     assert "sdp_pass_through_full_atom" in ran.stdout
     loaded = {"distributed", "jinja2", "sqlite3", "nvdla_tb.explain", "nvdla_tb.judge", "nvdla_tb.run.system"}

@@ -13,8 +13,8 @@ from msgspec.structs import replace
 from nvdla_models.config import HwConfig
 from nvdla_models.errors import InputError
 from nvdla_tb.cli import replay, run_play, trace
-from nvdla_tb.cli.command import main
 from nvdla_tb.cli.dut_options import BUILD_ROOT
+from nvdla_tb.cli.main import main
 from nvdla_tb.coverage.model import load_model, model_of
 from nvdla_tb.explain.handovers import load_handovers
 from nvdla_tb.judge.finding import Check

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from nvdla_tb.cli.command import main
+from nvdla_tb.cli.main import main
 from tests.unit.stimulus.trace.txn_files import DATA, lines
 
 

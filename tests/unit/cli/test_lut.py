@@ -13,7 +13,7 @@ from nvdla_models.activation import FUNCTIONS
 from nvdla_models.activation_layer import FunctionLayer
 from nvdla_models.lut import LutUnit
 from nvdla_models.precision import Precision
-from nvdla_tb.cli.command import main
+from nvdla_tb.cli.main import main
 
 
 def test_it_says_tables_and_errors(capsys: pytest.CaptureFixture[str]) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from nvdla_tb.cli.command import parser
+from nvdla_tb.cli.main import parser
 from tests.repository import ROOT
 from tests.unit.conftest import Run
 

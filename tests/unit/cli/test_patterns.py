@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from nvdla_tb.cli.command import parser
+from nvdla_tb.cli.main import parser
 from tests.unit.conftest import Run
 
 

@@ -16,8 +16,8 @@ from msgspec.structs import replace
 from nvdla_models.config import HwConfig
 from nvdla_tb.cli import playing
 from nvdla_tb.cli import run_play as run_command
-from nvdla_tb.cli.command import parser
 from nvdla_tb.cli.console import Console
+from nvdla_tb.cli.main import parser
 from nvdla_tb.cli.playing import prepared, with_handovers
 from nvdla_tb.judge.finding import Finding
 from nvdla_tb.judge.layer_id import LayerId

@@ -12,8 +12,8 @@ import pytest
 import yaml
 
 from nvdla_tb.cli import cache as command
-from nvdla_tb.cli.command import parser
 from nvdla_tb.cli.init import WORKFLOWS
+from nvdla_tb.cli.main import parser
 from nvdla_tb.paths import PROJECT_FILE
 from nvdla_tb.run import folders
 from nvdla_tb.run.project import Project, found

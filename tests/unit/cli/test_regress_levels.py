@@ -16,8 +16,8 @@ from dlhdl_tb.config import embedded_configs
 from dlhdl_tb.scenario import DlhdlScenario
 from nvdla_models.errors import InputError
 from nvdla_tb.cli import regress, regress_play, regress_tasks
-from nvdla_tb.cli.command import parser
 from nvdla_tb.cli.console import Console
+from nvdla_tb.cli.main import parser
 from nvdla_tb.cli.regress_play import Player, deadline
 from nvdla_tb.cli.regress_tasks import check_random_alone, random_tasks, seed_lots, tasks_of
 from nvdla_tb.judge.verdict import Ending

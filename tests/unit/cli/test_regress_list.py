@@ -8,7 +8,7 @@ import pytest
 
 from nvdla_models.config import HwConfig
 from nvdla_tb.cli import run_play
-from nvdla_tb.cli.command import parser
+from nvdla_tb.cli.main import parser
 from nvdla_tb.cli.regress_list import drawn_plan
 from nvdla_tb.cli.regress_tasks import tasks_of
 from nvdla_tb.run.jobs import Job

@@ -16,7 +16,7 @@ import msgspec
 import pytest
 
 from nvdla_tb.cli import console, regress_play
-from nvdla_tb.cli.command import parser
+from nvdla_tb.cli.main import parser
 from nvdla_tb.cli.regress_play import Player, conclude
 from nvdla_tb.judge.finding import Check
 from nvdla_tb.judge.verdict import Ending, Verdict

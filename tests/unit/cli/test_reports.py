@@ -13,7 +13,7 @@ import pytest
 
 from nvdla_models.config import HwConfig
 from nvdla_tb.cli import playing
-from nvdla_tb.cli.command import parser
+from nvdla_tb.cli.main import parser
 from nvdla_tb.judge.verdict import Ending, Verdict
 from nvdla_tb.report import junit, page
 from nvdla_tb.run.compile.spec import BuildSpec, Built

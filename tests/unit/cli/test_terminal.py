@@ -11,7 +11,7 @@ import pytest
 
 from nvdla_models.config import HwConfig
 from nvdla_tb.cli import run_play
-from nvdla_tb.cli.command import main
+from nvdla_tb.cli.main import main
 from nvdla_tb.cli.terminal import PrintableStream
 from nvdla_tb.judge.detail import Note
 from nvdla_tb.judge.finding import Check, Finding

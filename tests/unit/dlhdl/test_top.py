@@ -6,7 +6,7 @@ import pytest
 
 from dlhdl_tb.config import DlhdlConfig
 from dlhdl_tb.ports import check_ports, top_text
-from nvdla_tb.cli.command import main
+from nvdla_tb.cli.main import main
 from nvdla_tb.run.compile.ports import Port
 from nvdla_tb.run.errors import PortError
 

@@ -12,7 +12,7 @@ from nvdla_networks.compiled import Compiled
 from nvdla_networks.images import Preparation, read_input, top_classes
 from nvdla_networks.loadable import read_loadable
 from nvdla_networks.scenario import play_networks, results_of
-from nvdla_tb.cli.command import main
+from nvdla_tb.cli.main import main
 from nvdla_tb.stimulus.model import play_model
 from nvdla_tb.stimulus.refusal import refusal
 from tests.references import NETWORKS, needs_networks

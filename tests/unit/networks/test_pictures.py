@@ -19,7 +19,7 @@ from nvdla_networks.errors import NetworkError
 from nvdla_networks.images import Preparation, read_input
 from nvdla_networks.loadable import parse_loadable, read_loadable
 from nvdla_networks.tensors import ImageTensor
-from nvdla_tb.cli.command import main
+from nvdla_tb.cli.main import main
 from tests.unit.networks.loadables import (
     FULL,
     SHAPE,

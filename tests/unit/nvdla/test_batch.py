@@ -17,7 +17,8 @@ from nvdla_models.precision import Precision
 from nvdla_models.sdp import AluOp, YStage
 from nvdla_tb.explain import record
 from nvdla_tb.explain.memory import Patch
-from nvdla_tb.explain.seen import Seen, SeenLayer
+from nvdla_tb.explain.seen import Seen
+from nvdla_tb.explain.writers import SeenLayer
 from nvdla_tb.judge.counters import CounterBoard
 from nvdla_tb.judge.detail import WrongCounter
 from nvdla_tb.judge.layer_id import LayerId

@@ -6,7 +6,7 @@ import shlex
 
 import pytest
 
-from nvdla_tb.cli.command import parser
+from nvdla_tb.cli.main import parser
 from nvdla_tb.cli.regress_tasks import feature_plan
 from nvdla_tb.judge.verdict import Ending
 from nvdla_tb.report import summary

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from nvdla_tb.cli.command import main
+from nvdla_tb.cli.main import main
 from nvdla_tb.paths import PROJECT_FILE
 from nvdla_tb.run.owners import TRUST, OwnerError, check_executed, check_said
 from nvdla_tb.run.project import found, results_and_cache

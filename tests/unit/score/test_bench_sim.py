@@ -12,7 +12,7 @@ import pytest
 from nvdla_models.config import HwConfig
 from nvdla_score.bench import sim
 from nvdla_score.bench.sim import Sample, Subject, against, alternate, table
-from nvdla_tb.cli.command import parser
+from nvdla_tb.cli.main import parser
 from nvdla_tb.run.errors import LaunchError
 
 

@@ -21,7 +21,7 @@ from nvdla_score.mutate import mutants_of
 from nvdla_score.play import Bench, job_of
 from nvdla_score.reach import Case, Reached, survey
 from nvdla_score.scenarios import Source
-from nvdla_tb.cli.command import parser
+from nvdla_tb.cli.main import parser
 from nvdla_tb.judge.finding import Check
 from nvdla_tb.judge.verdict import Verdict
 from nvdla_tb.run.jobs import Job, Setup

@@ -12,7 +12,7 @@ from nvdla_score import netlist
 from nvdla_score import unreachable_command as unreachable
 from nvdla_score.unreachable import Fate, exclusions, fates, ranges
 from nvdla_score.yosys import yosys
-from nvdla_tb.cli.command import parser
+from nvdla_tb.cli.main import parser
 from nvdla_tb.run.compile.filelist import FileList, parse
 from nvdla_tb.run.errors import BuildError
 from nvdla_tb.run.regress.code_coverage import coverage_of

@@ -22,7 +22,7 @@ from nvdla_networks.compiler.reference import Reference
 from nvdla_networks.errors import NetworkError
 from nvdla_networks.host import HostGraph
 from nvdla_networks.network import HardwareTask, SoftwareTask
-from nvdla_tb.cli.command import main
+from nvdla_tb.cli.main import main
 from tests.unit.networks.compiler.building import around_a_sine
 from tests.unit.networks.loadables import SMALL
 

@@ -19,7 +19,7 @@ from nvdla_networks.compiler.inputs import file_inputs, random_inputs
 from nvdla_networks.compiler.prepare import fixed, prepared
 from nvdla_networks.compiler.reference import Reference
 from nvdla_networks.tensors import Order
-from nvdla_tb.cli.command import main
+from nvdla_tb.cli.main import main
 from tests.unit.networks.loadables import FULL, SMALL
 
 pytest.importorskip("onnxruntime")

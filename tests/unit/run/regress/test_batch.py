@@ -13,7 +13,7 @@ import dask
 import pytest
 from dask.distributed import LocalCluster
 
-from nvdla_tb.cli.command import main
+from nvdla_tb.cli.main import main
 from nvdla_tb.run.regress.batch import SYSTEMS, Batch, BatchError, batch_cluster, read_settings
 from nvdla_tb.run.regress.credentials import security_of
 from nvdla_tb.run.regress.dask_pool import DaskPool

@@ -19,7 +19,7 @@ from dask.distributed import Client
 from distributed.comm import CommClosedError
 from distributed.security import Security
 
-from nvdla_tb.cli.command import main
+from nvdla_tb.cli.main import main
 from nvdla_tb.run.errors import NoSchedulerError, VersionError
 from nvdla_tb.run.regress.cluster import cluster, join, talking
 from nvdla_tb.run.regress.credentials import security_of

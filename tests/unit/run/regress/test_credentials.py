@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from distributed.security import Security
 
-from nvdla_tb.cli.command import main
+from nvdla_tb.cli.main import main
 from nvdla_tb.run.owners import OwnerError
 from nvdla_tb.run.regress import credentials
 from nvdla_tb.run.regress.cluster import cluster

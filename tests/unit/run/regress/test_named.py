@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from nvdla_models.config import HwConfig
 from nvdla_models.errors import InputError
-from nvdla_tb.cli.command import main
+from nvdla_tb.cli.main import main
 from nvdla_tb.coverage.model import model_of
 from nvdla_tb.judge.verdict import Ending, Verdict
 from nvdla_tb.paths import PROJECT_FILE

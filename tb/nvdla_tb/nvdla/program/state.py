@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from nvdla_tb.nvdla.program.lut import LutEntries, LutMemory
@@ -27,6 +27,8 @@ class _Unit:
     producer: int = 0
     consumer: int = 0
     lut: LutMemory | None = None
+    # By group, the words with which it was enabled, before the last time and then.
+    begun: list[tuple[dict[str, int], ...]] = field(default_factory=lambda: [()] * GROUPS)
 
 
 class RegisterState:
@@ -78,7 +80,10 @@ class RegisterState:
             return None
         if register.name == "D_OP_ENABLE":
             unit.enabled[group] = bool(value & 1)
-            return group if unit.enabled[group] else None
+            if not unit.enabled[group]:
+                return None
+            unit.begun[group] = (*unit.begun[group][-1:], dict(unit.groups[group]))
+            return group
         unit.groups[group][register.name] = value
         return None
 
@@ -134,6 +139,10 @@ class RegisterState:
         """Return the entries of a unit's lookup tables, or None when it has none."""
         memory = self._unit(unit).lut
         return None if memory is None else memory.entries
+
+    def begun(self, unit: str, group: int) -> Sequence[Mapping[str, int]]:
+        """Return the words of a group, by register name, when it was enabled, of the last two times; oldest first."""
+        return self._unit(unit).begun[group]
 
     def words(self, unit: str, group: int) -> Mapping[str, int]:
         """Return all register words that a layer of ``unit`` in ``group`` sees, by register name."""

@@ -1,4 +1,4 @@
-"""Allowances of CDP in FP16: those of PDP, and rounding errors that its tables carry on.
+"""Allowances of CDP (LRN) in FP16: those of PDP, and rounding errors that its tables carry on.
 
 A table with steep intervals enlarges the last place of a sum of squares, and where two large entries nearly
 cancel, the rounding of their difference exceeds that of the result. Both follow from the number formats that

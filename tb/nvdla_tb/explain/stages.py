@@ -117,14 +117,15 @@ def compare(
                     # Only of the last layer are more beats known to be its own.
                     after = rest[count:] if layer is layers[-1] else []
                     is_other = result.wrong is not None and not result.misplaced
+                    again = None
                     if is_other and own and _is_again(own, rest[: len(own)]):
-                        # What does not fit this layer is all of the one before, which this one does not begin with.
+                        again = judge(stage, evidence[index], rest[len(own) :], layer is layers[-1], Ring(ring.banks))
+                    if again is not None and again[0].wrong is None:
+                        # What does not fit this layer is all of the one before; what follows it does.
                         last = results[before][-1]
                         results[before][-1] = replace(last, wrong=_once_too_often(last, len(own)))
                         rest = rest[len(own) :]
-                        result, count, after_it = judge(
-                            stage, evidence[index], rest, layer is layers[-1], Ring(ring.banks)
-                        )
+                        result, count, after_it = again
                     elif result.wrong is None and _is_again(rest[:count], after):
                         result = replace(result, wrong=_once_too_often(result, len(after)))
                     own, before = ([] if result.is_bad or stage.kind.counts else rest[:count]), index

@@ -22,7 +22,8 @@ from nvdla_tb.explain.suspect import suspects
 from nvdla_tb.explain.tap import AR
 from nvdla_tb.explain.text import bad_beats
 from nvdla_tb.explain.units import Suspect, Unit, parts
-from nvdla_tb.judge.finding import Check
+from nvdla_tb.judge.detail import PollExpired
+from nvdla_tb.judge.finding import Check, Finding
 from nvdla_tb.nvdla.memory import Ram
 from nvdla_tb.nvdla.program.ops import Program
 from nvdla_tb.sim.answer import Judged
@@ -58,9 +59,11 @@ class Inside:
             first, more = self.misheld[0], len(self.misheld) - 1
             because = f"{first}{f', and {more} more' if more else ''}"
             return Suspect(parts([Unit.CSB.value, first.register.unit]), because)
-        suspects = [side.suspect for side in self.interface]
+        sides = [side.suspect for side in self.interface]
         unit = None if self.culprit is None else self.culprit.suspect
-        return next((suspect for suspect in (*suspects[:1], unit, *suspects[1:]) if suspect is not None), None)
+        # Of the memory interface its own ports say more.
+        at = len(sides) if unit is not None and unit.named == (Unit.MEMORY,) else 1
+        return next((suspect for suspect in (*sides[:at], unit, *sides[at:]) if suspect is not None), None)
 
     @property
     def is_sure(self) -> bool:
@@ -135,8 +138,8 @@ def _inside(bench: Judged, seen: Seen, ops: Program, explanations: Sequence[Expl
         if stage.packets:
             beats[stage.name] = unpacked(tapped[stage.name], tapped[AR.name].bits[0])
     results = compare(handovers.stages, beats, seen, ops)
-    hangs = any(finding.check is Check.HANG for finding in bench.verdict.findings)
-    offered = {name for name, tap in tapped.items() if tap.is_offered} if hangs else None
+    still = stands_still(bench.verdict.findings)
+    offered = {name for name, tap in tapped.items() if tap.is_offered} if still else None
     handovers_seen: list[list[str]] = []
     culprits: list[Culprit | None] = []
     for explanation in explanations:
@@ -159,6 +162,11 @@ def _inside(bench: Judged, seen: Seen, ops: Program, explanations: Sequence[Expl
         bench.watch.misheld,
         {stage.name: bench.watch.signals_of(stage) for stage in around},
     )
+
+
+def stands_still(findings: Sequence[Finding]) -> bool:
+    """Return whether a run ended as something never came: the bench sees that, or a program that polls gives up."""
+    return any(finding.check is Check.HANG or isinstance(finding.detail, PollExpired) for finding in findings)
 
 
 def _wrong_before(

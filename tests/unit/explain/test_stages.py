@@ -124,6 +124,14 @@ def test_a_layer_that_comes_twice_is_said_to_and_not_that_the_next_one_is_wrong(
     assert not second.is_bad
 
 
+def test_a_wrong_layer_that_begins_as_the_one_before_is_wrong_itself() -> None:
+    last = replace(entering(1)[-1], data=bytes(32))
+    begins_alike = [*entering(0), *entering(0), *entering(1)[len(entering(0)) : -1], last]
+    findings = compare([ENTERED], {ENTERED.name: begins_alike}, RUN, (LOAD,))
+    assert not findings[0][0].is_bad
+    assert "first wrong at " in str(findings[1][0])
+
+
 def test_other_beats_after_a_layer_are_not_called_its_own() -> None:
     more = [replace(entering(1)[0], data=bytes(32))]
     found = str(compare([ENTERED], {ENTERED.name: [*entering(0), *entering(1), *more]}, RUN, (LOAD,))[1][0])

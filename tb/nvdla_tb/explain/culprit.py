@@ -23,7 +23,7 @@ class Culprit:
 
     Attributes:
         suspect: The unit, and what it handed over.
-        is_sure: Whether all that it is made of was compared; else units before it are suspected as well.
+        is_sure: Whether all that it is made of is known to be right; else units before it are suspected as well.
     """
 
     suspect: Suspect
@@ -61,8 +61,9 @@ def culprit(
         return Culprit(following(compared[-1].unit[-1], engine, because))
     first = results[bad].stage
     cleared = {value for result in results[:bad] if result.skipped is None for value in result.stage.kind.made_of}
-    skipped = [result.stage for result in results[:bad] if result.skipped is not None]
-    before = [unit for stage in skipped if stage.value not in cleared for unit in stage.unit]
+    # What was right when it was loaded may have been overwritten too early.
+    unsure = [result.stage for result in results[:bad] if result.skipped is not None or result.refills]
+    before = [unit for stage in unsure if stage.value not in cleared for unit in stage.unit]
     # Halves of one unit side by side.
     beside = [
         other.stage

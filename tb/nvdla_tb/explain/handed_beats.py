@@ -90,6 +90,14 @@ class Ring:
             return None
         return self.entry if right.banks == self.banks else right.banks[0]
 
+    def is_refilled_by(self, right: Handed) -> bool:
+        """Return whether a layer goes round the buffer, so that it is up to CDMA what is overwritten, and when."""
+        first = self.first_of(right)
+        if first is None or right.banks is None or right.loaded is None:
+            return False
+        start, count = right.banks
+        return first - start + right.loaded > count
+
     def after(self, right: Handed) -> Ring:
         """Return the same for what comes after a layer."""
         first = self.first_of(right)

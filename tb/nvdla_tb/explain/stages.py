@@ -42,6 +42,7 @@ class StageResult:
         finished: share of the layer's outputs that what has passed is enough for.
         cut: whether the layer was given up while it ran, so that what has not passed says nothing.
         misplaced: whether the first that differs has the right values, in another entry of the convolution buffer.
+        refills: whether it fills entries of the convolution buffer that were used before.
     """
 
     stage: Stage
@@ -52,6 +53,7 @@ class StageResult:
     finished: float = 0.0
     cut: bool = False
     misplaced: bool = False
+    refills: bool = False
 
     @property
     def is_bad(self) -> bool:
@@ -172,7 +174,7 @@ def _in_order(
     """Return the result of a stage for a layer, how many of the beats are its own, and where the next one begins."""
     lanes = len(rest[0].data) * 8 // stage.element_bits if rest else _usual_lanes(stage, evidence)
     right = handed(stage, evidence, lanes)
-    begin, ring = ring.first_of(right), ring.after(right)
+    begin, refills, ring = ring.first_of(right), ring.is_refilled_by(right), ring.after(right)
     if not stage.zeros:
         right = right.without_zeros()
     beats = rest if is_last else rest[: len(right.values)]
@@ -207,7 +209,9 @@ def _in_order(
         )
     total = len(right.values)
     finished = len(beats) / max(total, 1) if right.finished is None else right.finished[: len(beats)].max(initial=0.0)
-    result = StageResult(stage, len(beats), total, text, finished=float(finished), misplaced=only_misplaced)
+    result = StageResult(
+        stage, len(beats), total, text, finished=float(finished), misplaced=only_misplaced, refills=refills
+    )
     return result, total, ring
 
 

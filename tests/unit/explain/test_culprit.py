@@ -48,6 +48,22 @@ def test_the_culprit_is_the_unit_before_the_first_bad_hand_over() -> None:
     assert found(None, None, None, None, None, skipped=5) is None
 
 
+def test_right_data_that_may_have_been_overwritten_are_suspected_until_something_behind_them_is_right() -> None:
+    loaded = StageResult(stage("weights", "CDMA (weights)", "packed"), 9, 9)
+    kernels = StageResult(stage("weights out", "CSC", "kernels"), 9, 9, "x")
+    stages = [loaded.stage, kernels.stage, SUMS]
+
+    def found(*results: StageResult) -> tuple[str, bool]:
+        one = culprit(stages, [*results, StageResult(SUMS, 9, 9, "x")], "CONV")
+        assert one is not None
+        return one.suspect.words, one.is_sure
+
+    again = replace(loaded, refills=True)
+    assert found(loaded, kernels) == ("CSC", True)
+    assert found(again, kernels) == ("CDMA (weights) or CSC", False)
+    assert found(again, replace(kernels, wrong=None)) == ("CACC", True)
+
+
 STAGES = [
     stage("data", "CDMA (data)", "converted"),
     stage("weights", "CDMA (weights)", "packed"),

@@ -85,3 +85,24 @@ def test_banks_are_filled_round_and_round(before: list[Handed], first: int | Non
         ring = ring.after(right)
     assert ring.first_of(loads(1, BANKS)) == first
     assert ring.first_of(NOTHING) is None
+
+
+@pytest.mark.parametrize(
+    ("before", "last", "refills"),
+    [
+        ([], loads(32, BANKS), False),
+        ([], loads(33, BANKS), True),
+        ([loads(20, BANKS)], loads(12, BANKS), False),
+        ([loads(20, BANKS)], loads(13, BANKS), True),
+        ([loads(20, OTHERS)], loads(32, BANKS), False),
+        ([loads(20, BANKS), UNKNOWN], loads(40, BANKS), False),
+        ([loads(20, BANKS)], NOTHING, False),
+    ],
+)
+def test_a_layer_that_goes_round_the_buffer_fills_entries_again(
+    before: list[Handed], last: Handed, refills: bool
+) -> None:
+    ring = Ring()
+    for right in before:
+        ring = ring.after(right)
+    assert ring.is_refilled_by(last) == refills

@@ -29,12 +29,12 @@ HOSTILE = {
     "a_signal": ("os.kill(os.getpid(), 11)", "crash: test_hostile.a_signal: the simulator was ended by SIGSEGV"),
     "a_thread_that_stays": (
         "threading.Thread(target=time.sleep, args=(999,)).start()\n    await bench.run(layer)",
-        "timeout: test_hostile.a_thread_that_stays was killed after 8 seconds, after cycle ",
+        "timeout: test_hostile.a_thread_that_stays was killed after 12 seconds, after cycle ",
     ),
-    "a_loop": ("while True:\n        pass", "timeout: test_hostile.a_loop was killed after 8 seconds, after cycle "),
+    "a_loop": ("while True:\n        pass", "timeout: test_hostile.a_loop was killed after 12 seconds, after cycle "),
     "a_loop_in_no_time": (
         "while True:\n        await NullTrigger()",
-        "timeout: test_hostile.a_loop_in_no_time was killed after 8 seconds, after cycle ",
+        "timeout: test_hostile.a_loop_in_no_time was killed after 12 seconds, after cycle ",
     ),
     "two_benches": (
         "other, more = await placed(dut)\n    await other.run(more)\n    await bench.run(layer)",
@@ -90,7 +90,7 @@ async def {name}(dut):
 def test_hostile_tests_fail_and_say_why_and_nothing_stays(tmp_path: Path) -> None:
     tests = {**{name: does for name, (does, _) in HOSTILE.items()}, **HARMLESS}
     text = "".join(TEST.format(name=name, does=does.replace("{seconds}", SECONDS)) for name, does in tests.items())
-    files = {"pytest.ini": "[pytest]\naddopts = --nvdla --nvdla-timeout 8\n", "test_hostile.py": f"{HEAD}{text}"}
+    files = {"pytest.ini": "[pytest]\naddopts = --nvdla --nvdla-timeout 12\n", "test_hostile.py": f"{HEAD}{text}"}
     fill(tmp_path, files)
     said = ran(tmp_path)
     for name, (_, why) in HOSTILE.items():

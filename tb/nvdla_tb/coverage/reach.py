@@ -1,7 +1,7 @@
 """Counting: observations fall into the bins of a model.
 
-Drawing and decoding a scenario takes milliseconds, playing it seconds, so many are looked at and few are played: those
-that reach bins that nothing has reached yet. The same search chooses the same ones.
+Drawing and decoding a scenario takes milliseconds, playing it seconds, so many scenarios are looked at and few are
+played: those that reach bins that nothing has reached yet. The same search chooses the same ones.
 """
 
 from __future__ import annotations

@@ -46,19 +46,23 @@ class SeenLayer:
 
 @dataclass(frozen=True, eq=False)
 class Writers:
-    """The layers of a run, and the write beats of all ports, oldest first.
+    """Finds which layer wrote each beat of a run.
 
     ::
 
         writers = Writers(seen.layers, seen.beats)
         writers.of_layer(0)                      # the beats that the first layer wrote, strays included
+
+    Attributes:
+        layers: in the order in which they began.
+        beats: write beats of all ports, oldest first.
     """
 
     layers: Sequence[SeenLayer]
     beats: Sequence[Beats]
 
     def of_layer(self, number: int) -> Beats:
-        """Return the beats that a layer wrote, those among them that went to a wrong place."""
+        """Return the beats that a layer wrote, including those that went to the wrong place."""
         layer = self.layers[number]
         if layer.frame is not None:
             beats, owner = self.in_turn

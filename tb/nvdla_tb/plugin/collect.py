@@ -43,7 +43,7 @@ class PytestTeller:
         self._show(lambda console: console.say(text))
 
     def progress(self, text: str) -> None:
-        """Replace the line that says how far it is."""
+        """Replace the progress line."""
         self._show(lambda console: console.progress(text))
 
     def _show(self, tell: Callable[[Console], None]) -> None:

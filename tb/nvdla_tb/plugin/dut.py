@@ -168,7 +168,7 @@ class PlayedDut:
             )
 
     def _model(self, backend: str) -> Built:
-        """Return a model; it is tried once to build it."""
+        """Return a model; a build that has failed is not tried again."""
         if backend not in self._built:
             dut = msgspec.structs.replace(self.dut, backend=backend)
             try:

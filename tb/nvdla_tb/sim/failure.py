@@ -165,7 +165,7 @@ def _inside(bench: Judged, seen: Seen, ops: Program, explanations: Sequence[Expl
 
 
 def stands_still(findings: Sequence[Finding]) -> bool:
-    """Return whether a run ended as something never came: the bench sees that, or a program that polls gives up."""
+    """Return whether a run ended because something never came: in a hang, or with a poll that expired."""
     return any(finding.check is Check.HANG or isinstance(finding.detail, PollExpired) for finding in findings)
 
 

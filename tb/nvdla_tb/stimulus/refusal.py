@@ -72,7 +72,7 @@ def takers(config: HwConfig, make: Callable[[HwConfig], Scenario]) -> list[str]:
 def started_layers(ops: Program, config: HwConfig) -> Iterator[StartedLayer]:
     """Yield the layers that a program starts, in the order in which they are played; see ``refusal``.
 
-    They end at a wait that nothing ends.
+    They end where the program waits for what never comes.
 
     Raises:
         Refused: for a layer that is illegal or not modelled.

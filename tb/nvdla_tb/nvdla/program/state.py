@@ -27,7 +27,7 @@ class _Unit:
     producer: int = 0
     consumer: int = 0
     lut: LutMemory | None = None
-    # By group, the words with which it was enabled, before the last time and then.
+    # By group, the words that it was enabled with, the last two times; oldest first.
     begun: list[tuple[dict[str, int], ...]] = field(default_factory=lambda: [()] * GROUPS)
 
 
@@ -141,7 +141,7 @@ class RegisterState:
         return None if memory is None else memory.entries
 
     def begun(self, unit: str, group: int) -> Sequence[Mapping[str, int]]:
-        """Return the words of a group, by register name, when it was enabled, of the last two times; oldest first."""
+        """Return the words that a group was enabled with, by register name, the last two times; oldest first."""
         return self._unit(unit).begun[group]
 
     def words(self, unit: str, group: int) -> Mapping[str, int]:

@@ -57,7 +57,7 @@ class Teller(Protocol):
         """Take what is worth a line."""
 
     def progress(self, text: str) -> None:
-        """Say how far it is, in the place of what was said before."""
+        """Show how far it is, in place of the message before."""
 
 
 class _Silent:
